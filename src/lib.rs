@@ -24,7 +24,6 @@
 //! | --- | --- |
 //! | client | a program that sends requests; a configured client has a name and rights |
 //! | right | what a client may do: ask, report, queue, instance or admin |
-//! | chunk | up to 1,000 archived matches, compressed, in one row of the database |
 //! | match | a finished or abandoned game, as it is stored |
 //! | game | a running game of a server; in a log parser, the game being read |
 //! | ruleset | a game type and the mutators that affect play; games of one ruleset share their weights |

@@ -79,10 +79,9 @@ async fn derive_again(
     copy: &SqliteFile,
     findings: &mut Findings,
 ) -> Result<(), CliError> {
-    // Opening migrates the copy of an older version, which may change what the derived tables contain.
     let service = open(config, false).await?;
     let mut damaged = service.store().orphans().await?;
-    damaged.extend(service.store().chunk_faults().await?);
+    damaged.extend(service.store().record_faults().await?);
     if !damaged.is_empty() {
         // Without these rows, nothing can be derived.
         findings.faults.extend(damaged);

@@ -6,7 +6,6 @@
     reason = "commands report how long they take, and have no other clock"
 )]
 
-mod archive;
 mod backup;
 mod balance;
 mod check;
@@ -87,7 +86,6 @@ enum Command {
     Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
     Rebuild(rebuild::RebuildArgs),
-    Archive(archive::ArchiveArgs),
     Backup(backup::BackupArgs),
     Check(check::CheckArgs),
     MigrateStore(migrate_store::MigrateStoreArgs),
@@ -174,7 +172,6 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Follow(args) => block_on(follow::run(args)).map(done),
         Command::Export(args) => block_on(export::run(args)).map(done),
         Command::Weights(args) => block_on(weights::run(args)).map(done),
-        Command::Archive(args) => block_on(archive::run(args)).map(done),
         Command::Backup(args) => block_on(backup::run(args)).map(done),
         Command::Status(args) => status::run(&args),
         Command::Check(args) => block_on(check::run(args)).map(done),

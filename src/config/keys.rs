@@ -163,7 +163,6 @@ pub struct StoreSection {
     pub page_connections: Count<1, 100>,
     pub keep_decisions: Count<0, 10_000_000>,
     pub keep_decision_days: Count<0, 36_500>,
-    pub archive_days: Count<0, 36_500>,
     pub lease_seconds: Seconds<1, 60>,
 }
 

@@ -1,5 +1,5 @@
-//! Keeps the database small while the daemon runs: deletes decisions that are old or too many, and archives old matches,
-//! in short writes. It also finishes forgetting players, and deletes old notes about them.
+//! Keeps the database small while the daemon runs: deletes decisions that are old or too many, in short writes, and old
+//! notes about players.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,10 +9,10 @@ use crate::{
     config::Config,
     domain::{DAY, Timestamp},
     server::Service,
-    store::{Lease, MOST_IN_CHUNK, StoreError},
+    store::{Store, StoreError},
 };
 
-/// The lease of the daemon that deletes and archives: one daemon at a time does this.
+/// The lease of the daemon that deletes: one daemon at a time does this.
 const LEASE: &str = "upkeep";
 /// The pause after which the daemon looks again for old rows.
 const LOOK: Duration = Duration::from_secs(60);
@@ -41,8 +41,6 @@ pub(super) struct UpkeepSettings {
     most_decisions: Option<u32>,
     /// After how many days decisions are deleted; `None` for never.
     decisions: Option<i64>,
-    /// After how many days matches are archived; `None` for never.
-    matches: Option<i64>,
 }
 
 impl UpkeepSettings {
@@ -53,16 +51,8 @@ impl UpkeepSettings {
         Self {
             most_decisions: (most > 0).then_some(most),
             decisions: days(config.store.keep_decision_days.get()),
-            matches: days(config.store.archive_days.get()),
         }
     }
-}
-
-/// How many decisions were deleted, and how many matches archived.
-#[derive(Clone, Copy, Debug, Default)]
-struct UpkeepDone {
-    decisions: u64,
-    matches: u64,
 }
 
 /// Does what is due, waits for `LOOK`, and does so again. Never returns.
@@ -70,13 +60,10 @@ pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) 
     let mut failed: Option<Instant> = None;
     loop {
         match work(&service, settings).await {
-            Ok(done) => {
+            Ok(decisions) => {
                 failed = None;
-                if done.decisions > 0 {
-                    tracing::info!(decisions = done.decisions, "old decisions are deleted");
-                }
-                if done.matches > 0 {
-                    tracing::info!(matches = done.matches, "old matches are archived");
+                if decisions > 0 {
+                    tracing::info!(decisions, "old decisions are deleted");
                 }
             }
             Err(error) if error.is_lease_lost() => {}
@@ -91,41 +78,38 @@ pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) 
     }
 }
 
-/// Does what is due once. Leaves old rows to another daemon if that one has the lease.
-async fn work(service: &Service, settings: UpkeepSettings) -> Result<UpkeepDone, StoreError> {
+/// Does what is due once, and returns how many decisions were deleted. Leaves old rows to another daemon if that one has
+/// the lease.
+async fn work(service: &Service, settings: UpkeepSettings) -> Result<u64, StoreError> {
     let store = service.store();
-    store.finish_forgetting().await?;
     let now = service.sessions().clock().now();
     store.drop_forgets(now.plus_millis(-LONGEST_GAME)).await?;
     store.drop_receipts(now.plus_millis(-RECEIPTS)).await?;
     store.drop_sign_ins(now.plus_millis(-SIGN_INS)).await?;
     store.drop_pickups(now.plus_millis(-PICKUPS)).await?;
-    let mut done = UpkeepDone::default();
     let Ok(held) = service.leases().take_always(store, LEASE).await? else {
-        return Ok(done);
+        return Ok(0);
     };
-    let result = remove_old(service, settings, now, held.lease(), &mut done).await;
+    let result = remove_old(store, settings, now).await;
     if let Err(error) = held.give_back().await {
         tracing::debug!(%error, "a lease is not given back");
     }
-    result.map(|()| done)
+    result
 }
 
-/// Deletes and archives until nothing is old. `done` counts what was done, also if this fails.
+/// Deletes decisions until none is old. Returns how many.
 async fn remove_old(
-    service: &Service,
+    store: &Store,
     settings: UpkeepSettings,
     now: Timestamp,
-    lease: &Lease,
-    done: &mut UpkeepDone,
-) -> Result<(), StoreError> {
-    let store = service.store();
+) -> Result<u64, StoreError> {
+    let mut deleted = 0;
     let before = |days: i64| now.plus_millis(-days * DAY);
     while let Some(most) = settings.most_decisions {
         let began = Instant::now();
         match store.trim_decisions(most, DECISIONS).await? {
             0 => break,
-            dropped => done.decisions += dropped,
+            dropped => deleted += dropped,
         }
         sleep(began.elapsed().max(PAUSE)).await;
     }
@@ -133,18 +117,9 @@ async fn remove_old(
         let began = Instant::now();
         match store.drop_decisions(before(days), DECISIONS).await? {
             0 => break,
-            dropped => done.decisions += dropped,
+            dropped => deleted += dropped,
         }
         sleep(began.elapsed().max(PAUSE)).await;
     }
-    while let Some(days) = settings.matches {
-        let began = Instant::now();
-        let moved = store.archive_matches(before(days), MOST_IN_CHUNK, Some(lease));
-        match moved.await? {
-            0 => break,
-            moved => done.matches += moved,
-        }
-        sleep(began.elapsed().max(PAUSE)).await;
-    }
-    Ok(())
+    Ok(deleted)
 }

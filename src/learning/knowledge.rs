@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{newer::NewerWeights, scales::WeightScale, stored::StoredWeights};
+use super::{newer::NewerWeights, stored::StoredWeights};
 use crate::{
     domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     history::{Fold, Level, Suspect, Weight},
@@ -165,12 +165,11 @@ impl Knowledge {
     pub(super) fn rows(&self) -> Vec<WeightRow> {
         let folds = self.folds.iter();
         let rows = folds.flat_map(|(system, fold)| {
-            let scale = WeightScale::of(*system);
             let weights = fold.weights();
             let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
             own.map(move |weight| {
                 let (weight, _) = self.with_account(weight.ruleset, (weight, Level::Ruleset));
-                self.row(weight, scale)
+                self.row(weight)
             })
         });
         let mut rows: Vec<WeightRow> = rows.collect();
@@ -178,7 +177,7 @@ impl Knowledge {
         rows
     }
 
-    fn row(&self, weight: Weight<'_>, scale: WeightScale) -> WeightRow {
+    fn row(&self, weight: Weight<'_>) -> WeightRow {
         let pinned = self.pinned.get(weight.key).copied();
         let human = weight.key.kind == Kind::Human;
         let rank = match pinned.filter(|_| human) {
@@ -193,8 +192,6 @@ impl Knowledge {
             key: weight.key.clone(),
             name: weight.name.to_owned(),
             weight: pinned.unwrap_or(weight.weight),
-            // A fixed weight stays as the operator has set it.
-            scale: pinned.map_or(scale, |_| WeightScale::Own) as u8,
             deviation: if pinned.is_some() {
                 0.0
             } else {

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     LearningError, Settings, checkpoint::Checkpoint, knowledge::Knowledge, prediction::Predictions,
-    rulings, scales::todays_overrides, spacing::is_close,
+    rulings, spacing::is_close,
 };
 use crate::{
     domain::{
@@ -83,8 +83,7 @@ impl Learned {
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
         let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
-        let overrides = todays_overrides(overrides.clone(), first);
-        let starts = start_weights(&overrides);
+        let starts = start_weights(overrides);
         let fold = |&system: &SystemName| {
             let mut history = settings.history.clone();
             history.rating.system = system.into();

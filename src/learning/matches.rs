@@ -1,6 +1,6 @@
 //! The whole history, for evaluating rating systems.
 
-use super::{Learning, LearningError, scales::todays_overrides};
+use super::{Learning, LearningError};
 use crate::{
     domain::{CountsAs, MatchRecord},
     store::{Cursor, OperatorOverrides, Stored},
@@ -24,11 +24,9 @@ impl Learning {
         self.each_match_after(Cursor::START, each).await
     }
 
-    /// The operator's overrides, with all weights on today's scale.
+    /// The operator's overrides.
     pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
-        let stored = self.store.overrides().await?;
-        let system = self.settings.history.rating.system.name();
-        Ok(todays_overrides(stored, system))
+        Ok(self.store.overrides().await?)
     }
 
     /// Reads the matches after a position.

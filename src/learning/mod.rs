@@ -36,7 +36,6 @@ mod restored;
 mod resume;
 mod rulings;
 mod save;
-mod scales;
 mod settings;
 mod spacing;
 mod standings;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{knowledge::Knowledge, scales::WeightScale};
+use super::knowledge::Knowledge;
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
     history::{Fold, Shares, WeightParts},
@@ -44,10 +44,10 @@ impl Knowledge {
 
     fn all_weights(&self) -> (NewWeights, usize) {
         let mut new = NewWeights::default();
-        for (system, fold, ruleset) in self.served() {
+        for (_, fold, ruleset) in self.served() {
             let parts = fold.parts(ruleset).into_iter();
             new.named
-                .extend(parts.map(|part| self.part_row(system, ruleset, &part)));
+                .extend(parts.map(|part| self.part_row(ruleset, &part)));
             let shares = self.shares(fold, ruleset);
             new.shares
                 .extend(shares.map(|shares| shares_row(ruleset, shares)));
@@ -84,7 +84,7 @@ impl Knowledge {
             }
             for (part, was) in parts {
                 added += usize::from(was.is_none());
-                let row = self.part_row(system, ruleset, &part);
+                let row = self.part_row(ruleset, &part);
                 match was.is_some_and(|was| was.name == part.name) {
                     true => new.changed.push(row),
                     false => new.named.push(row),
@@ -94,7 +94,7 @@ impl Knowledge {
             let pinned = self.pinned.keys().filter_map(|key| {
                 let part = fold.part(ruleset, key.kind, &key.id)?;
                 old.part(ruleset, key.kind, &key.id)?;
-                Some(self.part_row(system, ruleset, &part))
+                Some(self.part_row(ruleset, &part))
             });
             let pinned: Vec<PartRow> = pinned.collect();
             new.changed.extend(pinned);
@@ -130,7 +130,7 @@ impl Knowledge {
         })
     }
 
-    fn part_row(&self, system: SystemName, ruleset: &Ruleset, part: &WeightParts<'_>) -> PartRow {
+    fn part_row(&self, ruleset: &Ruleset, part: &WeightParts<'_>) -> PartRow {
         let pinned = self.pinned.get(part.key).copied();
         let own = part.parts.own.mean;
         // A weight that is no number would be 50.
@@ -142,7 +142,6 @@ impl Knowledge {
                 let fold = self.fold(ruleset)?;
                 fold.rank_of_weight(ruleset, pinned)
             });
-        let scale = pinned.map_or(WeightScale::of(system), |_| WeightScale::Own);
         let accounts = self.accounts(ruleset);
         let account = accounts.and_then(|f| f.part(ruleset, part.key.kind, &part.key.id));
         let account = account.as_ref().unwrap_or(part);
@@ -150,7 +149,6 @@ impl Knowledge {
             ruleset: ruleset.to_string(),
             key: part.key.clone(),
             name: part.name.to_owned(),
-            scale: scale as u8,
             weight: stands.unwrap_or(account.weight),
             own: stands.unwrap_or(own),
             sides: part.parts.roles.sides.filter(|_| stands.is_none()),

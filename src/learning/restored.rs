@@ -59,6 +59,6 @@ pub(super) fn stored_knowledge(
 ) -> Result<Knowledge, PatternError> {
     let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
     knowledge.folds.clear();
-    knowledge.stored = Some(Arc::new(StoredWeights::new(rows, settings)));
+    knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
     Ok(knowledge)
 }

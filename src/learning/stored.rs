@@ -2,25 +2,23 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use super::{Settings, scales::on_todays_scale};
 use crate::{
     domain::{Kind, PlayerKey, Ruleset, StartWeight},
     history::{Level, PART_FROM_ELSEWHERE, Weight},
     store::WeightRow,
 };
 
-/// The weights in the database, on today's scale.
+/// The weights in the database.
 #[derive(Debug, Default)]
 pub(super) struct StoredWeights {
     players: BTreeMap<PlayerKey, Vec<(Ruleset, WeightRow)>>,
 }
 
 impl StoredWeights {
-    pub fn new(rows: Vec<WeightRow>, settings: &Settings) -> Self {
-        let system = settings.history.rating.system.name();
+    pub fn new(rows: Vec<WeightRow>) -> Self {
         let mut stored = Self::default();
         for row in rows {
-            stored.add(on_todays_scale(row, system));
+            stored.add(row);
         }
         stored
     }
@@ -136,7 +134,6 @@ mod tests {
                 key: key(id),
                 name: id.into(),
                 weight,
-                scale: 1,
                 deviation: 1.0,
                 rank: None,
                 roles: RoleWeights::default(),

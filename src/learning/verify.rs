@@ -64,9 +64,7 @@ impl Learning {
 fn compare(derived: &[WeightRow], stored: &[WeightRow]) -> Verified {
     let by_key = |rows: &'_ [WeightRow]| -> BTreeMap<_, WeightRow> {
         let rows = rows.iter().cloned();
-        // The number of the scale is a note about the row; older versions have not written it.
-        rows.map(|row| WeightRow { scale: 0, ..row })
-            .map(|row| ((row.ruleset.clone(), row.key.clone()), row))
+        rows.map(|row| ((row.ruleset.clone(), row.key.clone()), row))
             .collect()
     };
     let (derived, stored) = (by_key(derived), by_key(stored));
@@ -96,7 +94,6 @@ mod tests {
             key: PlayerKey { kind, id },
             name: player.into(),
             weight,
-            scale: 0,
             deviation: 1.0,
             rank: None,
             roles: RoleWeights::default(),

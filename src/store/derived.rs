@@ -19,8 +19,6 @@ pub struct WeightRow {
     pub name: String,
     /// The weight, 0 to 100; 50 is the average seat.
     pub weight: f64,
-    /// The number of the scale that the weight is on, which `learning` gives; 0 if it was not noted.
-    pub scale: u8,
     /// The standard deviation in units of the weight; 0 if the rating system has none.
     pub deviation: f64,
     /// The division that was reached; `None` for bots, while the player is calibrating, and without
@@ -43,8 +41,6 @@ pub struct PartRow {
     pub key: PlayerKey,
     /// The name in the player's latest match.
     pub name: String,
-    /// As in [`WeightRow`].
-    pub scale: u8,
     /// The weight, 0 to 100.
     pub weight: f64,
     /// The player's own part of the strength.
@@ -76,7 +72,6 @@ impl From<WeightRow> for PartRow {
             ruleset: row.ruleset,
             key: row.key,
             name: row.name,
-            scale: row.scale,
             weight: row.weight,
             own: row.weight,
             sides: row.roles.sides,

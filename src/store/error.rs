@@ -117,6 +117,18 @@ pub enum StoreError {
          and USAGE and CREATE on its schema"
     )]
     Right(String),
+    /// A version before 0.3 has written the database.
+    #[error(
+        "{place} was written by a version before 0.3, which this one, {}, does not read. Its matches and what operators \
+         have set can be brought over: with the last 0.2, `evenkeel export --operator operator.jsonl` and \
+         `evenkeel export matches.jsonl`; with this version and a new database, `evenkeel ingest operator.jsonl \
+         matches.jsonl`. Open tickets and running games are not carried over",
+        env!("CARGO_PKG_VERSION")
+    )]
+    Older {
+        /// The path or the address of the database.
+        place: String,
+    },
     /// A newer version of Evenkeel has migrated the database.
     #[error(
         "{place} was written by a newer Evenkeel: it has migration {version}, and this version, {}, knows those \
@@ -139,13 +151,11 @@ pub enum StoreError {
         /// The check that it fails.
         why: RecordError,
     },
-    /// A chunk of archived matches that cannot be read, or does not contain what it should.
-    #[error(
-        "chunk {chunk} of the archived matches is damaged ({why}): restore the database from a backup"
-    )]
-    BadChunk {
-        /// The number of the chunk.
-        chunk: i64,
+    /// The stored record of a match cannot be read.
+    #[error("the record of match {id} is damaged ({why}): restore the database from a backup")]
+    DamagedRecord {
+        /// The id of the match.
+        id: i64,
         /// What is wrong with it.
         why: String,
     },

@@ -10,7 +10,6 @@
 //! them to a peer.
 
 mod backups;
-mod chunk;
 mod codes;
 mod database_url;
 mod db;
@@ -23,6 +22,7 @@ mod lease;
 mod leases;
 mod matches;
 mod metrics;
+mod packed;
 mod players;
 pub mod postgres;
 mod recounts;
@@ -33,22 +33,20 @@ mod sqlite;
 mod tickets;
 mod transfer;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{fmt::Display, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::BoxFuture};
 use sqlx::{
     SqlSafeStr,
-    migrate::{Migration, MigrationType},
+    migrate::{Migration, MigrationType, Migrator},
 };
 
 use crate::domain::Timestamp;
-use chunk::ChunkCache;
 use db::{Dialect, Pool, Write};
 use group_commit::EndedGames;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use chunk::MOST_IN_CHUNK;
 pub use database_url::DatabaseUrl;
 pub use derived::{
     CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, NewCheckpoint, NewWeights, PartRow,
@@ -67,7 +65,6 @@ pub use requests::{
 };
 pub use spool::Spool;
 pub use sql::{
-    archive::ChunkRow,
     behaviour::{BehaviourReport, BehaviourRows},
     decisions::DecisionRow,
     followed::{NewParts, WrittenSoFar},
@@ -108,8 +105,6 @@ pub struct Store {
     metrics: Arc<StoreMetrics>,
     /// The games that end at the same time.
     games: EndedGames,
-    /// The chunks of archived matches that this process read last.
-    chunks: ChunkCache,
 }
 
 /// What only one of the databases has.
@@ -128,7 +123,6 @@ impl Store {
             pages,
             metrics: Arc::default(),
             games: EndedGames::default(),
-            chunks: ChunkCache::default(),
         }
     }
 
@@ -277,14 +271,35 @@ pub async fn open_file(path: &Path, busy: Duration) -> Result<SqliteFile, StoreE
     SqliteFile::open(path, busy).await
 }
 
-/// A migration of this name, which begins with its number in four digits. They are listed by hand, because the
-/// macro `sqlx::migrate!`, which would read the folder, compiles a second copy of the database driver.
-fn migration(name: &'static str, sql: &'static str) -> Migration {
-    let (digits, description) = name.split_at(4);
-    let version = digits
-        .bytes()
-        .fold(0, |number, digit| 10 * number + i64::from(digit & 0xf));
-    let description = description.trim_start_matches('_').replace('_', " ");
-    let kind = MigrationType::Simple;
-    Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
+/// The checksum of the first migration of a database. Fails, or has no row, in a new one.
+const FIRST_MIGRATION: &str = "SELECT checksum FROM _sqlx_migrations WHERE version = 1";
+
+/// Refuses a database whose first migration is not the one of this version.
+fn refuse_older(
+    place: &impl Display,
+    migrations: &Migrator,
+    first: Option<Vec<u8>>,
+) -> Result<(), StoreError> {
+    let own = migrations.iter().next().map(|one| one.checksum.to_vec());
+    match first.is_some() && first != own {
+        true => Err(StoreError::Older {
+            place: place.to_string(),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The migrations with these names, each of which begins with its number in four digits, and texts. They are listed by
+/// hand, because the macro `sqlx::migrate!`, which would read the folder, compiles a second copy of the database driver.
+fn migrations<const N: usize>(files: [(&'static str, &'static str); N]) -> Migrator {
+    let migration = |(name, sql): (&'static str, &'static str)| {
+        let (digits, description) = name.split_at(4);
+        let version = digits
+            .bytes()
+            .fold(0, |number, digit| 10 * number + i64::from(digit & 0xf));
+        let description = description.trim_start_matches('_').replace('_', " ");
+        let kind = MigrationType::Simple;
+        Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(files.map(migration).to_vec())
 }

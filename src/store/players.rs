@@ -46,10 +46,6 @@ pub struct OperatorOverrides {
     pub pinned: Vec<(PlayerKey, f64)>,
     /// Players whose weight starts elsewhere than at 50.
     pub starts: Vec<(PlayerKey, StartWeight)>,
-    /// Those of the pinned players whose weight was set on the [scale](crate::domain::UNITS) of versions before 0.2.
-    pub former_pinned: BTreeSet<PlayerKey>,
-    /// The same of the start weights.
-    pub former_starts: BTreeSet<PlayerKey>,
     /// Ids of void matches, which are stored and not rated.
     pub void: BTreeSet<i64>,
     /// Number of changes so far that made derived weights outdated: changes of overrides, and of

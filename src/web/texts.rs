@@ -90,7 +90,7 @@ texts! {
     balance.explains = "Explains";
     balance.difference_with_it = "Difference with it";
     balance.since = " since {0}";
-    balance.of_all_rated_matches_with_scores = "Of all rated matches with scores{0}, archived ones too. “Explains” \
+    balance.of_all_rated_matches_with_scores = "Of all rated matches with scores{0}. “Explains” \
          is the part of all differences of scores that would be missing if these matches had been as even as the \
          others, with its 95 % interval: one that begins at 0 may be chance alone. Two causes may meet in one match, \
          and neither needs to be the reason.";
@@ -254,8 +254,6 @@ texts! {
     game.on = "{0}. {1} on {2}, {3}.";
     game.weights_before = ", weights before {0}";
     game.on_no_team = "On no team";
-    game.this_match_is_archived_the_weights = "This match is archived. The weights before and after it are not \
-         stored any more.";
     game.other_side_is_the_forecast_for_the = "“Other side” is the forecast for the other team if this player alone \
          had been on it, by the weights before the match. What the system has learned since, how much a strength or \
          a side of the map counts, is as of now.";
@@ -320,7 +318,7 @@ texts! {
     matches.since = ", since {0}";
     matches.with = " with ";
     matches.against = " against ";
-    matches.rated_matches_of_archived_ones_are = "Rated matches of {0}{1}.";
+    matches.rated_matches_of = "Rated matches of {0}{1}.";
     matches.all_matches_with_their_results_and = "All matches with their results and the chances that were predicted.";
     matches.pages_of_matches = "Pages of matches";
     matches.latest = "← Latest";

@@ -4,7 +4,6 @@
 
 pub mod allocator;
 pub mod api;
-pub mod archive;
 pub mod authority;
 pub mod backends;
 pub mod chrome;

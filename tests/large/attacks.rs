@@ -40,14 +40,13 @@ store.busy_ms = 500
 ";
 
 /// What is attacked.
-const MOMENTS: [&str; 10] = [
+const MOMENTS: [&str; 9] = [
     "START",
     "END",
     "END and GAME",
     "a checkpoint",
     "a start",
     "ingest",
-    "archive",
     "rebuild",
     "backup",
     "a lock",
@@ -212,7 +211,6 @@ impl Attacks {
         let copy = format!("copy{round}.db");
         let words: Vec<&str> = match name {
             "ingest" => vec!["ingest", "log.jsonl"],
-            "archive" => vec!["archive", "--days", "1"],
             "rebuild" => vec!["rebuild"],
             _ => vec!["backup", &copy],
         };

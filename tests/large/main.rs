@@ -12,7 +12,6 @@
 mod common;
 
 mod api_kills;
-mod archive;
 mod attacks;
 mod equals;
 mod evening;

@@ -44,16 +44,14 @@ pub(super) async fn is_sure(service: &Service, key: &PlayerKey) -> Result<bool, 
 
 /// Removes an identity and its names from the database.
 pub(super) async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
-    // An earlier command may have been ended before it had changed all archived matches.
-    let unfinished = service.store().finish_forgetting().await?;
-    if unfinished == 0 && !show::is_reported(service, key).await? {
+    if !show::is_reported(service, key).await? {
         require_matches(service, key).await?;
     }
     // First, so that a game that ends meanwhile does not bring the player back.
     let now = service.sessions().clock().now();
     let store = service.store();
     store.forget_in_running_games(key, now).await?;
-    let matches = unfinished + service.store().forget_player(key).await?;
+    let matches = store.forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
 }
 

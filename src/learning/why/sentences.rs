@@ -277,8 +277,7 @@ impl WhyRating {
                 format!("Nothing comes from elsewhere{started}.")
             }
             (true, false) => {
-                "What came from elsewhere before the first match here is not known any more: the oldest matches are \
-                 archived, or there are too many."
+                "What came from elsewhere before the first match here is not shown: there are too many matches."
                     .to_owned()
             }
         }

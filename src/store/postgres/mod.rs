@@ -26,8 +26,9 @@ use sqlx::{
 use tokio::time::{Instant, timeout};
 
 use super::{
-    Backend, Changes, Store, StoreError, StoreMetrics,
+    Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
     db::{Pool, Write, scalar},
+    refuse_older,
 };
 use crate::domain::Timestamp;
 use changes::Announcer;
@@ -239,6 +240,8 @@ async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(
         .max_lifetime(None)
         .acquire_timeout(connect);
     let pool = pool.connect_lazy_with(options);
+    let first = sqlx::query_scalar(FIRST_MIGRATION).fetch_optional(&pool);
+    refuse_older(url, &MIGRATIONS, first.await.ok().flatten())?;
     let migrated = MIGRATIONS.run(&pool).await;
     migrated.map_err(|error| StoreError::migrating(url, &MIGRATIONS, error))?;
     pool.close().await;

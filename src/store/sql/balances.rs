@@ -143,8 +143,7 @@ const RATED: &str = "WITH timed AS (
                 m.map, m.outcome, m.winner, r.chance, r.causes,
                 round((m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) * 4294967296) / 4294967296 AS minutes,
                 m.untimed,
-                (SELECT round((max(score) - min(score)) * 1048576) / 1048576 FROM match_teams
-                  WHERE match_id = m.id) AS spread,
+                CASE WHEN m.scores IS NOT NULL THEN round(coalesce(m.gap, 0) * 1048576) / 1048576 END AS spread,
                 CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
                           WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won
          FROM rulings r JOIN matches m ON m.id = r.match_id

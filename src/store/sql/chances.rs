@@ -157,7 +157,7 @@ async fn stored_seats(
     id: i64,
     record: &MatchRecord,
 ) -> Result<Vec<Option<i64>>, StoreError> {
-    let query = tuple("SELECT kind, player, seat FROM participants WHERE match_id = $1");
+    let query = tuple("SELECT kind, player, seat FROM match_players WHERE match_id = $1");
     let stored: Vec<(String, String, i64)> = query.bind(id).fetch_all(tx).await?;
     let stored: HashMap<(String, String), i64> = stored
         .into_iter()

@@ -1,9 +1,7 @@
 //! Data derived from the matches: rulings, weights, and checkpoints of the learned state.
 
 use super::{
-    Store,
-    archive::archived,
-    balances, leases, parts,
+    Store, balances, leases,
     persons::{self, Persons},
     recounts,
     rows::{ROWS, Target, insert},
@@ -63,10 +61,12 @@ impl Store {
     pub async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
         let mut rulings = Vec::with_capacity(ids.len());
         let mut connection = self.readers.acquire().await?;
-        for chunk in ids.chunks(ROWS) {
-            for row in parts::rows(&mut connection, "rulings", chunk, "match_id").await? {
-                rulings.push(row.get("unrated")?);
-            }
+        for some in ids.chunks(ROWS) {
+            let mut query = Sql::new("SELECT unrated FROM rulings WHERE match_id IN ");
+            query.list(some.iter().copied());
+            let found: Vec<Option<String>> =
+                query.build_scalar().fetch_all(&mut connection).await?;
+            rulings.extend(found);
         }
         Ok(rulings)
     }
@@ -292,9 +292,6 @@ async fn insert_rulings(
         ]
     });
     insert(tx, target, replaced, rows).await?;
-    let archived = archived(tx, rulings.iter().map(|ruling| ruling.match_id)).await?;
-    let in_tables = rulings.iter();
-    let in_tables = in_tables.filter(|ruling| !archived.contains(&ruling.match_id));
     let target = Target::new(
         "performances",
         "match_id, seat, points_for, points_against, person, ended_at, team, result, weight_before, weight, deviation,
@@ -305,7 +302,7 @@ async fn insert_rulings(
               ended_at = excluded.ended_at, team = excluded.team, result = excluded.result,
               weight_before = excluded.weight_before, weight = excluded.weight,
               deviation = excluded.deviation, cause = excluded.cause";
-    let rows = in_tables.flat_map(|ruling| {
+    let rows = rulings.iter().flat_map(|ruling| {
         let performances = ruling.performances.iter();
         performances.map(|(seat, own)| {
             values![
@@ -381,7 +378,6 @@ impl FromRow for WeightRow {
             },
             name: row.get("name")?,
             weight: row.get("weight")?,
-            scale: row.get("scale")?,
             deviation: row.get("deviation")?,
             rank: rank.map(|(division, progress)| Rank { division, progress }),
             roles: RoleWeights {

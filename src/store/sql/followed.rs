@@ -44,7 +44,7 @@ impl Store {
     pub async fn played_after(&self, cursor: Cursor) -> Result<Vec<PlayerKey>, StoreError> {
         let (end, fingerprint) = cursor.place();
         let query = sql("SELECT DISTINCT p.kind, p.player
-             FROM matches m JOIN participants p ON p.match_id = m.id
+             FROM matches m JOIN match_players p ON p.match_id = m.id
              WHERE (m.ended_at, m.fingerprint) > ($1, $2)");
         let query = query.bind(end).bind(&fingerprint[..]);
         let mut connection = self.readers.acquire().await?;
@@ -124,7 +124,6 @@ fn part(row: &Row) -> Result<PartRow, StoreError> {
         ruleset: row.get("ruleset")?,
         key: key(row)?,
         name: row.get("name")?,
-        scale: row.get("scale")?,
         weight: row.get("weight")?,
         own: row.get("own")?,
         sides: pair("side_0", "side_1")?.map(|(zero, one)| [zero, one]),

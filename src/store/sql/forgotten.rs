@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::{Store, archive::begin_to_forget, checkpoints, persons::handle, players::changed};
+use super::{
+    Store, checkpoints, persons::handle, players::changed, read_matches::fetch, rows::ROWS,
+};
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
-    store::{StoreError, db::*},
+    store::{StoreError, db::*, packed::pack},
 };
 
 impl Store {
@@ -15,9 +17,7 @@ impl Store {
     /// player.
     ///
     /// # Errors
-    /// If a chunk of archived matches is damaged, the player is removed from all tables,
-    /// and nobody reads the identity any more; [`finish_forgetting`](Self::finish_forgetting) removes
-    /// it from the chunks once they are whole.
+    /// Fails, and forgets nothing, if the record of one of these matches is damaged.
     pub async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
         let mut tx = self.begin_alone().await?;
         let query =
@@ -31,7 +31,7 @@ impl Store {
             matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
         }
         self.commit(tx).await?;
-        Ok(matches + self.finish_forgetting().await?)
+        Ok(matches)
     }
 
     /// Notes that a player is forgotten now: games that have begun before are recorded without the player.
@@ -60,17 +60,9 @@ impl Store {
     }
 }
 
-/// Forgets one identity. Returns the number of matches in the tables that contained it.
+/// Forgets one identity. Returns the number of matches that contained it.
 async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
-    // The new id contains a number that is in no other id, and does not reveal the old id.
-    let done = sql("UPDATE participants SET name = '', player = 'forgotten-' ||
-                 (SELECT changes + 1 FROM player_changes)
-             WHERE kind = $1 AND player = $2")
-    .bind(player.kind.as_str())
-    .bind(&player.id)
-    .execute(&mut *tx)
-    .await?;
-    begin_to_forget(tx, player).await?;
+    let done = forget_in_matches(tx, player).await?;
     let statements = [
         "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
         "DELETE FROM pinned_weights WHERE kind = $1 AND player = $2",
@@ -118,6 +110,31 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
     let latest = sql("UPDATE player_changes SET forgotten = changes");
     latest.execute(tx).await?;
     Ok(done)
+}
+
+/// Gives an identity another name in the matches that contain it. Returns their number.
+async fn forget_in_matches(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
+    // The new id contains a number that is in no other id, and does not reveal the old id.
+    let instead = scalar("SELECT 'forgotten-' || (changes + 1) FROM player_changes");
+    let instead: String = instead.fetch_one(&mut *tx).await?;
+    let ids = scalar("SELECT match_id FROM match_players WHERE kind = $1 AND player = $2");
+    let ids = ids.bind(player.kind).bind(&player.id);
+    let ids: Vec<i64> = ids.fetch_all(&mut *tx).await?;
+    for some in ids.chunks(ROWS) {
+        for mut stored in fetch(tx, some).await? {
+            let all = stored.record.participants.iter_mut();
+            for participant in all.filter(|p| p.key == *player) {
+                participant.key.id.clone_from(&instead);
+                participant.name.clear();
+            }
+            let query = sql("UPDATE matches SET record = $2 WHERE id = $1").bind(stored.id);
+            let record = pack(&stored.record, stored.fingerprint);
+            query.bind(record).execute(&mut *tx).await?;
+        }
+    }
+    let rows = "UPDATE match_players SET name = '', player = $3 WHERE kind = $1 AND player = $2";
+    let query = sql(rows).bind(player.kind).bind(&player.id);
+    query.bind(instead).execute(tx).await
 }
 
 /// Notes the identities of a player who is forgotten now, so that games that are running are recorded without them.

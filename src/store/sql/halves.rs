@@ -3,14 +3,14 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    archive::{fetch, remove},
-    insert::{insert_if_new, insert_match, known},
+    insert::{insert_if_new, insert_match, known, remove},
     players::changed,
+    read_matches::fetch,
     twins::settle_logged,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, chunk::ChunkCache, db::*},
+    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, db::*},
 };
 
 /// The most matches of one server and map that are tried as the other half.
@@ -70,7 +70,7 @@ async fn candidates(
     .bind(TRIED)
     .fetch_all(&mut *tx)
     .await?;
-    let mut found = fetch(tx, &ChunkCache::default(), &ids).await?;
+    let mut found = fetch(tx, &ids).await?;
     found.sort_by_key(|stored| ids.iter().position(|id| *id == stored.id));
     Ok(found)
 }

@@ -1,11 +1,11 @@
 //! The contents of events, read from the rows that they are about.
 
-use super::{archive::fetch, chances};
+use super::{chances, read_matches::fetch};
 use crate::{
     domain::{MAX_TEAMS, TeamChances},
     store::{
         FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport, StoreError,
-        chunk::ChunkCache, db::*,
+        db::*,
     },
 };
 
@@ -78,7 +78,7 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreErro
 }
 
 async fn recorded(tx: &mut Connection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
-    let Some(stored) = fetch(tx, &ChunkCache::default(), &[id]).await?.pop() else {
+    let Some(stored) = fetch(tx, &[id]).await?.pop() else {
         return Ok(None);
     };
     let chances = chances::read_summary(tx, id, stored.record.scores.len()).await?;

@@ -1,4 +1,4 @@
-//! Writes match records to their tables, with rows of many matches in each statement.
+//! Writes matches, with rows of many in each statement, and removes them.
 
 use std::{
     borrow::Cow,
@@ -8,13 +8,12 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{
-    parts::stored_parts,
     played::count_predictions,
     rows::{Target, insert, write},
 };
 use crate::{
-    domain::{Fingerprint, LeaveReason, MatchRecord, Outcome, Participant},
-    store::{Recorded, StoreError, db::*, sql::rows::ROWS},
+    domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant},
+    store::{Recorded, StoreError, db::*, packed::pack, sql::rows::ROWS},
 };
 
 /// A match that is not on disk yet.
@@ -37,7 +36,7 @@ impl<'a> NewMatch<'a> {
     }
 }
 
-/// A match, and the id with which its parts are written.
+/// A match, and the id with which the rows of its players are written.
 pub(super) type New<'a> = (i64, &'a MatchRecord);
 
 /// Writes each match unless it is on disk already, as a match or as half of another.
@@ -78,7 +77,7 @@ fn insert_new<'a>(
         for one in new {
             with_ids.push((id_of(&ids, one.fingerprint)?, one.record));
         }
-        insert_parts(tx, &with_ids).await?;
+        insert_players(tx, &with_ids).await?;
         count_predictions(tx, &with_ids).await?;
         Ok(ids)
     };
@@ -179,24 +178,22 @@ async fn known_all(
 /// The columns of a match without its id.
 macro_rules! head_columns {
     () => {
-        "fingerprint, server, started_at, ended_at, log_clock, map, game_type, mode, outcome, winner, untimed, parts"
+        "fingerprint, started_at, ended_at, untimed, server, map, game_type, mutators, mode, outcome, winner, scores, \
+         gap, humans, bots, record"
     };
 }
 pub(super) use head_columns;
 
 const HEADS: Target = Target::new("matches", head_columns!());
 const HEADS_WITH_ID: Target = Target::new("matches", concat!(head_columns!(), ", id"));
-pub(super) const MUTATORS: Target = Target::new("match_mutators", "match_id, mutator");
-pub(super) const TEAMS: Target = Target::new("match_teams", "match_id, team, score");
-pub(super) const PARTICIPANTS: Target = Target::new(
-    "participants",
-    "match_id, seat, kind, player, name, points, kills, deaths, party, left_reason",
+pub(super) const PLAYERS: Target = Target::new(
+    "match_players",
+    "match_id, seat, kind, player, name, team, share, points, kills, deaths",
 );
 /// Which match a game has become.
 pub(super) const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
-pub(super) const ROLES: Target = Target::new("roles", "match_id, seat, role, team, share");
 
-/// Writes the rows of matches, without their parts. Returns their ids.
+/// Writes the rows of matches, without those of their players. Returns their ids.
 async fn insert_heads(
     tx: &mut Connection,
     new: &[NewMatch<'_>],
@@ -226,64 +223,92 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
         Outcome::Undecided => ("undecided", None),
         Outcome::Abandoned => ("abandoned", None),
     };
+    let count = |kind| {
+        record
+            .participants
+            .iter()
+            .filter(|p| p.key.kind == kind)
+            .count()
+    };
     values![
         fingerprint,
-        &record.server,
         record.start,
         record.end,
-        record.clock,
+        record.untimed,
+        &record.server,
         &record.map,
         &record.game_type,
+        record.mutators.join(" "),
         &record.mode,
         outcome,
         winner,
-        record.untimed,
-        stored_parts(record),
+        record.has_teams().then(|| score_text(&record.scores)),
+        score_gap(record),
+        count(Kind::Human),
+        count(Kind::Bot),
+        pack(record, fingerprint),
     ]
 }
 
-/// Writes the rows of the other tables.
-pub(super) async fn insert_parts(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
-    insert(tx, MUTATORS, "", mutators(new)).await?;
-    insert(tx, TEAMS, "", scores(new)).await?;
-    insert(tx, PARTICIPANTS, "", participants(new)).await?;
-    insert(tx, ROLES, "", roles(new)).await
+/// Scores as the column has them.
+fn score_text(scores: &[f64]) -> String {
+    let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
+    scores.join(":")
 }
 
-pub(super) fn mutators<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
-    new.iter().flat_map(|&(id, record)| {
-        let mutators = record.mutators.iter();
-        mutators.map(move |mutator| values![id, mutator])
-    })
+/// Reads the column of the scores; none from NULL.
+pub(super) fn read_scores(text: Option<&str>) -> Vec<f64> {
+    let scores = text.unwrap_or_default().split(':');
+    scores.filter_map(|score| score.parse().ok()).collect()
 }
 
-pub(super) fn scores<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
-    new.iter().flat_map(|&(id, record)| {
-        let scores = (0_i64..).zip(&record.scores);
-        scores.map(move |(team, score)| values![id, team, *score])
-    })
+/// The difference between the highest and the lowest score. Where a team has won with the same score as all others, no
+/// scores were reported.
+fn score_gap(record: &MatchRecord) -> Option<f64> {
+    let high = record.scores.iter().copied().reduce(f64::max)?;
+    let low = record.scores.iter().copied().reduce(f64::min)?;
+    (high > low || !matches!(record.outcome, Outcome::Won(_))).then_some(high - low)
 }
 
-/// Every participant of every match, with the match's id and the seat.
-fn seats<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = (i64, i64, &'a Participant)> + Send {
+/// Writes the rows of the players of matches.
+pub(super) async fn insert_players(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
+    insert(tx, PLAYERS, "", players(new)).await
+}
+
+pub(super) fn players<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
     new.iter().flat_map(|&(id, record)| {
         let seats = (0_i64..).zip(&record.participants);
-        seats.map(move |(seat, participant)| (id, seat, participant))
+        seats.map(move |(seat, p)| {
+            let team = p.main_team().filter(|_| record.has_teams());
+            let (kind, share) = (p.key.kind, share(p, record.millis()));
+            values![
+                id, seat, kind, &p.key.id, &p.name, team, share, p.points, p.kills, p.deaths
+            ]
+        })
     })
 }
 
-pub(super) fn participants<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
-    seats(new).map(|(id, seat, p)| {
-        let left = p.left.map(LeaveReason::as_str);
-        values![
-            id, seat, p.key.kind, &p.key.id, &p.name, p.points, p.kills, p.deaths, p.party, left
-        ]
-    })
+/// The share of a match of so many milliseconds in which a participant was there.
+fn share(participant: &Participant, millis: u64) -> f64 {
+    let stays = participant.presence.iter();
+    let there: u64 = stays.map(|stay| stay.span.millis()).sum();
+    match millis {
+        0 => 0.0,
+        _ => (there as f64 / millis as f64).min(1.0),
+    }
 }
 
-pub(super) fn roles<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
-    seats(new).flat_map(|(id, seat, p)| {
-        let roles = p.roles.iter();
-        roles.map(move |role| values![id, seat, &role.name, role.team, role.share])
-    })
+/// Deletes a match and everything that belongs to it. The tables that are not named here have foreign keys.
+pub(super) async fn remove(tx: &mut Connection, id: i64) -> Result<(), StoreError> {
+    for delete in [
+        "DELETE FROM performances WHERE match_id = $1",
+        "DELETE FROM match_players WHERE match_id = $1",
+        "DELETE FROM match_chances WHERE match_id = $1",
+        "DELETE FROM match_games WHERE match_id = $1",
+        "UPDATE decisions SET match_id = NULL WHERE match_id = $1",
+        "DELETE FROM matches WHERE id = $1",
+    ] {
+        sql(delete).bind(id).execute(&mut *tx).await?;
+    }
+    Ok(())
 }

@@ -2,10 +2,10 @@
 
 use super::{
     Store,
-    archive::{fetch, remove},
     halves::insert_half,
-    insert::insert_if_new,
+    insert::{insert_if_new, remove},
     players::{corrected, set_void},
+    read_matches::fetch,
     rows::ROWS,
     twins::settle_logged,
 };
@@ -88,7 +88,7 @@ impl Store {
         let mut replaced = LogReplaced::default();
         let (mut kept, mut void): (Vec<MatchRecord>, Vec<MatchRecord>) = (Vec::new(), Vec::new());
         for chunk in ids.chunks(ROWS) {
-            for stored in fetch(&mut tx, &self.chunks, chunk).await? {
+            for stored in fetch(&mut tx, chunk).await? {
                 let same = |(record, print): &(MatchRecord, Fingerprint)| {
                     *print == stored.fingerprint && *record == stored.record
                 };

@@ -1,6 +1,5 @@
 //! The queries: the methods of [`Store`], by use.
 
-pub(super) mod archive;
 mod balances;
 pub(super) mod behaviour;
 mod called;
@@ -24,7 +23,6 @@ mod orphans;
 pub(super) mod own_tickets;
 pub(super) mod pages;
 pub(super) mod partitions;
-mod parts;
 mod persons;
 pub(super) mod pickups;
 mod played;

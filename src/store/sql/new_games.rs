@@ -15,8 +15,9 @@ use crate::{
 };
 
 /// The columns of a game that is given to a statement.
-const GAMES: &str = "fingerprint BYTEA, server TEXT, started_at BIGINT, ended_at BIGINT, log_clock BIGINT, map TEXT,
-     game_type TEXT, mode TEXT, outcome TEXT, winner BIGINT, untimed BOOLEAN, parts TEXT, game BIGINT";
+const GAMES: &str = "fingerprint BYTEA, started_at BIGINT, ended_at BIGINT, untimed BOOLEAN, server TEXT, map TEXT,
+     game_type TEXT, mutators TEXT, mode TEXT, outcome TEXT, winner BIGINT, scores TEXT, gap DOUBLE PRECISION,
+     humans BIGINT, bots BIGINT, record BYTEA, game BIGINT";
 const HEADS: &str = concat!(
     "INSERT INTO matches (id, ",
     head_columns!(),
@@ -109,7 +110,7 @@ async fn insert_by_table(
         new.insert(row.get("fingerprint")?, row.get("id")?);
     }
     let id = |game: &Candidate| new.get(&game.fingerprint).copied();
-    insert::insert_parts(tx, &numbered(games, id)).await?;
+    insert::insert_players(tx, &numbered(games, id)).await?;
     let told = games
         .iter()
         .filter_map(|game| Some((id(game)?, &game.chances)));
@@ -128,16 +129,13 @@ async fn insert_at_once(
     tx: &mut Connection,
     games: &[Candidate],
 ) -> Result<(HashMap<i64, i64>, bool), StoreError> {
-    let parts = numbered(games, |game| Some(game.game));
+    let new = numbered(games, |game| Some(game.game));
     let told = games.iter().map(|one| (one.game, &one.chances));
     let told: Vec<(i64, &MatchChances)> = told.collect();
     let text =
         include_str!("record_games.sql").replace("{new_games}", include_str!("new_games.sql"));
     let query = given(tx.dialect(), GAMES, &text, heads(games))?
-        .bind(insert::MUTATORS.json(insert::mutators(&parts))?)
-        .bind(insert::TEAMS.json(insert::scores(&parts))?)
-        .bind(insert::PARTICIPANTS.json(insert::participants(&parts))?)
-        .bind(insert::ROLES.json(insert::roles(&parts))?)
+        .bind(insert::PLAYERS.json(insert::players(&new))?)
         .bind(chances::STEPS.json(chances::rows(&told))?);
     let (mut ids, mut expects) = (HashMap::with_capacity(games.len()), false);
     for row in query.fetch_all(tx).await? {

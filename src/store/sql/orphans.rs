@@ -4,17 +4,14 @@ use super::Store;
 use crate::store::{StoreError, db::*};
 
 /// Each table, and the rows that it belongs to: their table, and the columns of both.
-const BELONGS: [(&str, &str, &str, &str); 8] = [
-    ("match_mutators", "match_id", "matches", "id"),
-    ("match_teams", "match_id", "matches", "id"),
+const BELONGS: [(&str, &str, &str, &str); 5] = [
     ("match_chances", "match_id", "matches", "id"),
     ("match_games", "match_id", "matches", "id"),
-    ("participants", "match_id", "matches", "id"),
-    ("roles", "match_id, seat", "participants", "match_id, seat"),
+    ("match_players", "match_id", "matches", "id"),
     (
         "performances",
         "match_id, seat",
-        "participants",
+        "match_players",
         "match_id, seat",
     ),
     ("decisions", "match_id", "matches", "id"),

@@ -2,11 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    Store,
-    archive::{matches_in_chunks, names_in_chunks},
-    checkpoints, persons, recounts,
-};
+use super::{Store, checkpoints, persons, recounts};
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
     store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError, db::*},
@@ -40,25 +36,19 @@ impl Store {
                 overrides.merged.push((player, into));
             }
         }
-        let pinned =
-            "SELECT kind, player, weight, former FROM pinned_weights ORDER BY kind, player";
+        let pinned = "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player";
         for row in sql(pinned).fetch_all(&mut tx).await? {
             let (key, at) = account(&row, overrides.pinned.len())?;
-            if row.get("former")? {
-                overrides.former_pinned.insert(key.clone());
-            }
             overrides.pinned.insert(at, (key, row.get("weight")?));
         }
-        let starts = "SELECT kind, player, weight, uncertain, former FROM start_weights ORDER BY kind, player";
+        let starts =
+            "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player";
         for row in sql(starts).fetch_all(&mut tx).await? {
             let start = StartWeight {
                 weight: row.get("weight")?,
                 uncertain: row.get("uncertain")?,
             };
             let (key, at) = account(&row, overrides.starts.len())?;
-            if row.get("former")? {
-                overrides.former_starts.insert(key.clone());
-            }
             overrides.starts.insert(at, (key, start));
         }
         let void = scalar(VOID);
@@ -105,15 +95,14 @@ impl Store {
         unset(&mut tx, "pinned_weights", player).await?;
         let query = match to {
             Some(_) => sql(
-                "INSERT INTO pinned_weights (kind, player, weight, former) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (kind, player)
-                 DO UPDATE SET weight = excluded.weight, former = excluded.former",
+                "INSERT INTO pinned_weights (kind, player, weight) VALUES ($1, $2, $3)
+                 ON CONFLICT (kind, player) DO UPDATE SET weight = excluded.weight",
             ),
             None => sql("DELETE FROM pinned_weights WHERE kind = $1 AND player = $2"),
         };
         let query = query.bind(player.kind.as_str()).bind(&player.id);
         let query = match to {
-            Some(weight) => query.bind(weight).bind(false),
+            Some(weight) => query.bind(weight),
             None => query,
         };
         query.execute(&mut tx).await?;
@@ -132,16 +121,15 @@ impl Store {
             unset(&mut tx, "start_weights", player).await?;
             let query = match start {
                 Some(_) => sql(
-                    "INSERT INTO start_weights (kind, player, weight, uncertain, former)
-                     VALUES ($1, $2, $3, $4, $5)
+                    "INSERT INTO start_weights (kind, player, weight, uncertain) VALUES ($1, $2, $3, $4)
                      ON CONFLICT (kind, player) DO UPDATE
-                     SET weight = excluded.weight, uncertain = excluded.uncertain, former = excluded.former",
+                     SET weight = excluded.weight, uncertain = excluded.uncertain",
                 ),
                 None => sql("DELETE FROM start_weights WHERE kind = $1 AND player = $2"),
             };
             let query = query.bind(player.kind.as_str()).bind(&player.id);
             let query = match start {
-                Some(start) => query.bind(start.weight).bind(start.uncertain).bind(false),
+                Some(start) => query.bind(start.weight).bind(start.uncertain),
                 None => query,
             };
             query.execute(&mut tx).await?;
@@ -172,26 +160,21 @@ impl Store {
         player: &PlayerKey,
         since: Timestamp,
     ) -> Result<Vec<i64>, StoreError> {
-        let query = tuple(
-            "SELECT m.ended_at, m.fingerprint, m.id FROM matches m
+        let query = scalar(
+            "SELECT m.id FROM matches m
              WHERE m.ended_at >= $3 AND EXISTS (
-                 SELECT 1 FROM participants p
+                 SELECT 1 FROM match_players p
                  WHERE p.match_id = m.id AND p.kind = $1 AND (p.player = $2 OR p.player IN
-                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))",
+                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))
+             ORDER BY m.ended_at, m.fingerprint",
         );
         let query = query.bind(player.kind.as_str()).bind(&player.id);
-        let mut matches: Vec<(i64, Vec<u8>, i64)> =
-            query.bind(since.0).fetch_all(&self.readers).await?;
-        let players = self.identities_of(player).await?;
-        matches.extend(matches_in_chunks(self, &players, since).await?);
-        matches.sort_unstable();
-        Ok(matches.into_iter().map(|(.., id)| id).collect())
+        query.bind(since.0).fetch_all(&self.readers).await
     }
 
-    /// Everybody who is in a stored match, in no particular order. Of those who are only in archived matches,
-    /// only those with a rated one.
+    /// Everybody who is in a stored match, in no particular order.
     pub async fn participants(&self) -> Result<Vec<PlayerKey>, StoreError> {
-        let all = "SELECT DISTINCT kind, player FROM participants
+        let all = "SELECT DISTINCT kind, player FROM match_players
              UNION SELECT kind, player FROM persons";
         let rows = sql(all).fetch_all(&self.readers).await?;
         rows.iter().map(Row::player).collect()
@@ -216,19 +199,16 @@ impl Store {
     async fn names_under(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
         let query = tuple(
             "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
-             FROM participants p JOIN matches m ON m.id = p.match_id
+             FROM match_players p JOIN matches m ON m.id = p.match_id
              WHERE p.player = $1 AND p.kind = $2
              GROUP BY p.name ORDER BY last DESC, p.name",
         );
         let query = query.bind(&player.id).bind(player.kind);
-        let mut names = query.fetch_all(&self.readers).await?;
-        names_in_chunks(self, player, &mut names).await?;
-        Ok(names)
+        query.fetch_all(&self.readers).await
     }
 
     /// Players with this text in a name, in an identity or in one that was merged into theirs, or as their handle; those
-    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that. The names
-    /// in archived matches are not searched, except for each player's latest one.
+    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that.
     pub async fn find_players(
         &self,
         text: &str,
@@ -292,7 +272,7 @@ fn account(row: &Row, length: usize) -> Result<(PlayerKey, usize), StoreError> {
 /// The players with a text in a name or an identity.
 const FIND: &str = "WITH named AS (
         SELECT kind, player FROM weight_parts WHERE instr(plain, $1) > 0
-        UNION SELECT kind, player FROM participants WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
+        UNION SELECT kind, player FROM match_players WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
         UNION SELECT kind, player FROM persons WHERE handle = $2),
     found AS (
         SELECT DISTINCT n.kind, coalesce(m.into_player, n.player) AS player FROM named n
@@ -301,7 +281,7 @@ const FIND: &str = "WITH named AS (
     SELECT f.kind, f.player, p.handle,
         coalesce((SELECT w.name FROM weight_parts w WHERE w.kind = f.kind AND w.player = f.player
                   ORDER BY w.last_seen DESC, w.ruleset LIMIT 1),
-                 (SELECT a.name FROM participants a WHERE a.kind = f.kind AND a.player = f.player
+                 (SELECT a.name FROM match_players a WHERE a.kind = f.kind AND a.player = f.player
                   ORDER BY a.match_id DESC LIMIT 1), '') AS name,
         CAST(coalesce((SELECT sum(w.games) FROM weight_parts w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
             AS games,

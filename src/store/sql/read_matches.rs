@@ -1,13 +1,71 @@
 //! How match records are read: one by its id, and all of them in the order in which they ended.
 
-use super::{
-    Store,
-    archive::{complete, fetch},
-};
+use super::{Store, rows::ROWS};
 use crate::{
     domain::Timestamp,
-    store::{Backend, Cursor, StoreError, Stored, db::*},
+    store::{Backend, Cursor, StoreError, Stored, db::*, packed::unpack},
 };
+
+/// Selects the columns that [`read`] needs.
+macro_rules! stored {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, fingerprint, ended_at, record FROM matches ",
+            $rest
+        )
+    };
+}
+
+/// Reads the matches with these ids, in no particular order.
+pub(super) async fn fetch(tx: &mut Connection, ids: &[i64]) -> Result<Vec<Stored>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Sql::new(stored!("WHERE id IN "));
+    query.list(ids.iter().copied());
+    let rows = query.build().fetch_all(tx).await?;
+    rows.iter().map(read).collect()
+}
+
+/// Reads the row of a match.
+fn read(row: &Row) -> Result<Stored, StoreError> {
+    let id: i64 = row.get("id")?;
+    let record = unpack(row.get("record")?);
+    let damaged = |why| StoreError::DamagedRecord { id, why };
+    let record = record.map_err(damaged)?;
+    if record.end != row.get("ended_at")? {
+        // Whoever reads the matches in order would begin again.
+        return Err(damaged(
+            "its end is another one than that of its row".to_owned(),
+        ));
+    }
+    record.check().map_err(|why| StoreError::BadRecord {
+        what: id.to_string(),
+        why,
+    })?;
+    Ok(Stored {
+        id,
+        fingerprint: row.get("fingerprint")?,
+        record,
+    })
+}
+
+/// The most faults that are reported.
+const FAULTS: usize = 100;
+
+/// Whether the other columns of a match, and the rows of its players, are those of its record.
+async fn is_in_rows(tx: &mut Connection, stored: &Stored) -> Result<bool, StoreError> {
+    let record = &stored.record;
+    let query = scalar(
+        "SELECT started_at = $2 AND ended_at = $3 AND server = $4 AND map = $5 AND game_type = $6 AND humans + bots = $7
+            AND (SELECT count(*) FROM match_players WHERE match_id = $1) = $7
+         FROM matches WHERE id = $1",
+    );
+    let query = query.bind(stored.id).bind(record.start).bind(record.end);
+    let query = query.bind(&record.server).bind(&record.map);
+    let query = query.bind(&record.game_type);
+    query.bind(record.participants.len()).fetch_one(tx).await
+}
 
 impl Store {
     /// The id of the match of the game with this number, if it has been recorded.
@@ -19,10 +77,10 @@ impl Store {
     /// The match with this id.
     ///
     /// # Errors
-    /// Fails if its rows are not a valid record.
+    /// Fails if its row has no valid record.
     pub async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
         let mut tx = self.readers.snapshot().await?;
-        Ok(fetch(&mut tx, &self.chunks, &[id]).await?.pop())
+        Ok(fetch(&mut tx, &[id]).await?.pop())
     }
 
     /// When a match began, and its game type as the game names it; `None` if there is no such
@@ -37,34 +95,51 @@ impl Store {
     /// empty list means that there are no more.
     ///
     /// # Errors
-    /// Fails if its rows are not a valid record.
+    /// Fails if its row has no valid record.
     pub async fn matches(
         &self,
         cursor: Cursor,
         limit: u32,
     ) -> Result<(Vec<Stored>, Cursor), StoreError> {
-        let mut tx = self.readers.snapshot().await?;
         let (end, fingerprint) = cursor.place();
-        let heads = sql(
-            "SELECT * FROM matches WHERE (ended_at, fingerprint) > ($1, $2)
-             ORDER BY ended_at, fingerprint LIMIT $3",
-        )
-        .bind(end)
-        .bind(&fingerprint[..])
-        .bind(i64::from(limit))
-        .fetch_all(&mut tx)
-        .await?;
-        let matches = complete(&mut tx, &self.chunks, &heads).await?;
-        for Stored { id, record, .. } in &matches {
-            if let Err(why) = record.check() {
-                let what = id.to_string();
-                return Err(StoreError::BadRecord { what, why });
-            }
-        }
+        let query = sql(stored!(
+            "WHERE (ended_at, fingerprint) > ($1, $2) ORDER BY ended_at, fingerprint LIMIT $3"
+        ));
+        let query = query
+            .bind(end)
+            .bind(&fingerprint[..])
+            .bind(i64::from(limit));
+        let rows = query.fetch_all(&self.readers).await?;
+        let matches = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let next = matches.last().map_or(cursor, |last| {
             Cursor::after(last.record.end, last.fingerprint)
         });
         Ok((matches, next))
+    }
+
+    /// One sentence for each match whose record is damaged, or is not that of its rows. Stops after [`FAULTS`].
+    pub async fn record_faults(&self) -> Result<Vec<String>, StoreError> {
+        let (mut faults, mut last) = (Vec::new(), i64::MIN);
+        let mut tx = self.readers.snapshot().await?;
+        while faults.len() < FAULTS {
+            let query = sql(stored!("WHERE id > $1 ORDER BY id LIMIT $2"));
+            let rows = query.bind(last).bind(ROWS).fetch_all(&mut tx).await?;
+            let Some(end) = rows.last() else { break };
+            last = end.get("id")?;
+            for row in &rows {
+                match read(row) {
+                    Ok(stored) if is_in_rows(&mut tx, &stored).await? => {}
+                    Ok(Stored { id, .. }) => faults.push(format!(
+                        "the rows of match {id} are not those of its record: restore the database from a backup"
+                    )),
+                    Err(
+                        error @ (StoreError::DamagedRecord { .. } | StoreError::BadRecord { .. }),
+                    ) => faults.push(error.to_string()),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(faults)
     }
 
     /// The number of matches on disk, and the highest id.

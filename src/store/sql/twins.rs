@@ -7,16 +7,16 @@
 use std::cmp::Reverse;
 
 use super::{
-    archive::{fetch, remove},
     chances,
-    insert::{MATCH_GAMES, insert_as, known},
+    insert::{MATCH_GAMES, insert_as, known, remove},
     players::changed,
+    read_matches::fetch,
     rows::insert as insert_rows,
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Outcome},
     ingest::{is_same_match, overlap},
-    store::{Recorded, StoreError, Stored, chunk::ChunkCache, db::*},
+    store::{Recorded, StoreError, Stored, db::*},
 };
 
 /// The most matches at the same time that are compared.
@@ -99,7 +99,7 @@ async fn find(
         .bind(TRIED)
         .fetch_all(&mut *tx)
         .await?;
-    let found = fetch(tx, &ChunkCache::default(), &ids).await?;
+    let found = fetch(tx, &ids).await?;
     let same = found
         .into_iter()
         .filter(|twin| is_same_match(&twin.record, record));

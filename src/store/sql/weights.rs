@@ -17,7 +17,7 @@ use crate::{
 const PARTS: Target = Target::new(
     "weight_parts",
     "ruleset, kind, player, name, plain, weight, deviation, doubt, games, last_seen, division, progress, own, side_0,
-     side_1, commander, newness, experience, record, scale",
+     side_1, commander, newness, experience, record",
 );
 
 /// What becomes of a row that exists.
@@ -30,7 +30,7 @@ macro_rules! renamed {
                   deviation = excluded.deviation, doubt = excluded.doubt, games = excluded.games, last_seen = excluded.last_seen, division = excluded.division,
                   progress = excluded.progress, own = excluded.own, side_0 = excluded.side_0,
                   side_1 = excluded.side_1, commander = excluded.commander, newness = excluded.newness,
-                  experience = excluded.experience, record = excluded.record, scale = excluded.scale"
+                  experience = excluded.experience, record = excluded.record"
         )
     };
 }
@@ -76,7 +76,7 @@ pub(super) async fn write(tx: &mut Connection, new: &NewWeights) -> Result<(), S
 }
 
 /// The numbers of a weight.
-fn numbers(row: &PartRow) -> [Value; 15] {
+fn numbers(row: &PartRow) -> [Value; 14] {
     let sides = row.sides;
     let factors = row.factors;
     [
@@ -94,7 +94,6 @@ fn numbers(row: &PartRow) -> [Value; 15] {
         factors.map(|[newness, ..]| newness).into(),
         factors.map(|[_, experience, _]| experience).into(),
         factors.map(|[.., record]| record).into(),
-        row.scale.into(),
     ]
 }
 
@@ -110,11 +109,11 @@ async fn change(tx: &mut Connection, rows: &[PartRow]) -> Result<(), StoreError>
         "in_ruleset text, of_kind text, who text, weight double precision, deviation double precision,
          doubt double precision, games bigint, last_seen bigint, division bigint, progress double precision, own double precision, side_0 double precision,
          side_1 double precision, commander double precision, newness double precision, experience double precision,
-         record double precision, scale bigint",
+         record double precision",
         "UPDATE weight_parts SET weight = given.weight, deviation = given.deviation, doubt = given.doubt, games = given.games, last_seen = given.last_seen,
              division = given.division, progress = given.progress, own = given.own, side_0 = given.side_0,
              side_1 = given.side_1, commander = given.commander, newness = given.newness,
-             experience = given.experience, record = given.record, scale = given.scale
+             experience = given.experience, record = given.record
          FROM {given}
          WHERE weight_parts.ruleset = given.in_ruleset AND weight_parts.kind = given.of_kind
            AND weight_parts.player = given.who",

@@ -31,8 +31,9 @@ use tokio::{
 };
 
 use super::{
-    Backend, Changes, Store, StoreError, StoreMetrics,
+    Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
     db::{Pool, Write},
+    refuse_older,
 };
 pub(super) use leases::take_lease;
 pub use maintenance::{Forgotten, SqliteFile};
@@ -203,6 +204,8 @@ impl File {
 /// has just made the change that it was about to make. It then tries again, at most once per
 /// migration.
 async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
+    let first = sqlx::query_scalar(FIRST_MIGRATION).fetch_optional(writer);
+    refuse_older(&path.display(), &MIGRATIONS, first.await.ok().flatten())?;
     let mut tries = 1 + MIGRATIONS.iter().count();
     loop {
         tries -= 1;

@@ -30,13 +30,9 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 59] = [
-    table("archive_chunks", &["chunk"]),
+pub(super) const TABLES: [Table; 54] = [
     table("matches", &["id"]),
-    table("match_mutators", &["match_id", "mutator"]),
-    table("match_teams", &["match_id", "team"]),
-    table("participants", &["match_id", "seat"]),
-    table("roles", &["match_id", "seat", "role", "team"]),
+    table("match_players", &["match_id", "seat"]),
     table("match_halves", &["fingerprint"]),
     table("log_matches", &["log", "match_id"]),
     table("match_games", &["game"]),
@@ -52,7 +48,6 @@ pub(super) const TABLES: [Table; 59] = [
     table("start_weights", &["kind", "player"]),
     table("hidden_players", &["kind", "player"]),
     table("recounts", &["player", "kind", "ruleset", "recounted_at"]),
-    table("unfinished_forgets", &["kind", "player"]),
     table("forgotten_lately", &["handle"]),
     table("player_changes", &["id"]),
     table("handle_key", &["id"]),

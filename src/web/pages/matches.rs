@@ -138,7 +138,7 @@ impl MatchesPage {
         html! {
             @if let Some(player) = self.players.first() {
                 p {
-                    (mark!(matches.rated_matches_of_archived_ones_are,
+                    (mark!(matches.rated_matches_of,
                         { (player.link(&site.links)) },
                         { @if let Some(other) = self.players.get(1) { (how) (other.link(&site.links)) } }
                     ))

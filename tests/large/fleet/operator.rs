@@ -130,7 +130,7 @@ pub async fn check(db: &mut PgConnection, all: &Corrections, faults: &mut Faults
             format!("{player} {hides:?}"),
         );
     }
-    let seen = "SELECT player FROM participants UNION SELECT player FROM weights
+    let seen = "SELECT player FROM match_players UNION SELECT player FROM weights
                 UNION SELECT player FROM persons";
     let seen: Vec<String> = sqlx::query_scalar(seen).fetch_all(&mut *db).await.unwrap();
     for player in &all.forgotten {

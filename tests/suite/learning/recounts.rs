@@ -395,7 +395,6 @@ async fn notices_wait_for_the_weights(backend: impl Backend) {
             ruleset: "ctf".into(),
             key: key("ann"),
             name: "ann".into(),
-            scale: 3,
             weight,
             own: 0.0,
             sides: None,

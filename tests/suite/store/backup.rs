@@ -135,13 +135,13 @@ async fn a_check_finds_rows_of_tables_without_foreign_keys() {
     let database = folder.path().join("evenkeel.db");
     change(
         &database,
-        "DELETE FROM participants WHERE seat = 0; INSERT INTO match_teams VALUES (900, 0, 1)",
+        "DELETE FROM match_players WHERE seat = 0; INSERT INTO match_games VALUES (1, 900)",
     )
     .await;
     let (code, text, _) = run(folder.path(), &["check"]);
     assert_eq!(code, 5);
     for rows in [
-        "1 rows of the table match_teams belong to rows of matches that are",
+        "1 rows of the table match_games belong to rows of matches that are",
         "of the table performances belong",
     ] {
         assert!(text.contains(rows), "{text}");

@@ -25,9 +25,9 @@ use crate::common::{
 
 /// What matches and operators may contain besides the season of bots; the weights depend on it.
 const MATCHES: &str = "
-    INSERT INTO match_mutators VALUES (2, 'Ω ''odd'' \"mutator\"');
-    INSERT INTO match_mutators VALUES (2, '');
-    INSERT INTO roles VALUES (2, 0, 'commander', 0, 0.1), (2, 0, '', 1, 0), (2, 1, 'commander', 1, 1);
+    UPDATE matches SET mutators = 'Ω ''odd'' \"mutator\"', scores = '-0.1:1e300', gap = 9e999 WHERE id = 2;
+    UPDATE matches SET untimed = 1, mutators = '', scores = NULL, gap = NULL WHERE id = 4;
+    UPDATE match_players SET team = NULL, share = 5e-324, points = -0.0 WHERE match_id = 2;
     INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     INSERT INTO match_games VALUES (-9223372036854775808, 1), (9223372036854775807, 2);
@@ -36,20 +36,17 @@ const MATCHES: &str = "
     INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', 9223372036854775807), (x'ff', '', x'', -1);
     INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', -1, 5), ('', '', x'00', 'c', 'picked', '', 0, 0);
     INSERT INTO links VALUES ('discord-7', 'Ω', 'club', 5, NULL, NULL), ('', '', '', -1, '', 9223372036854775807);
-    UPDATE matches SET untimed = 1, ended_at = started_at WHERE id = 4;
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
     INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge'), ('human', 'gone', 'never seen');
-    INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3, 1), ('human', ' ', 0, 0);
-    INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1, 1), ('human', 'line\nbreak', 100, 0, 0);
+    INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3), ('human', ' ', 0);
+    INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1), ('human', 'line\nbreak', 100, 0);
     INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');
     UPDATE player_changes SET changes = 41, forgotten = 7, corrected = 40, correction = 'void';
     UPDATE behaviour_changes SET changes = 9223372036854775807";
 
 /// What the weights do not depend on, with the values that are hardest to store.
 const REST: &str = "
-    INSERT INTO archive_chunks VALUES (3, 0, -5, 9, 1, zeroblob(32), x'00ff0a'), (7, 0, 0, 0, 0, zeroblob(32), x'');
-    INSERT INTO unfinished_forgets VALUES ('human', 'zoë', 'forgotten-3'), ('bot', ' ', '');
     INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', -1, 'void', 0.1, 1e-300), ('', 'bot', '', 0, '', 0, 100);
     INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', -1);
     INSERT INTO systems_report VALUES (1, 'key', 60, 1790000000000, '{}');
@@ -278,7 +275,7 @@ async fn a_transfer_that_was_killed_goes_on() {
     let (code, _, err) = migrate(folder.path(), "evenkeel.db", &url);
     assert_eq!(code, 4, "{err}");
     assert!(
-        err.contains("is not empty: its table archive_chunks has rows"),
+        err.contains("is not empty: its table matches has rows"),
         "{err}"
     );
 }
@@ -294,20 +291,20 @@ async fn a_source_that_changes_meanwhile_is_noticed() {
     let url = killed_in_the_midst(server, folder.path()).await;
     common::sql(
         &path,
-        "UPDATE match_teams SET score = 3.0000000000000004 WHERE match_id = 4 AND team = 1",
+        "UPDATE match_players SET share = share + 1e-16 WHERE match_id = 4 AND seat = 1",
     )
     .await;
     for _ in 0..2 {
         let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
         assert_eq!(code, 5, "{err}");
-        assert!(err.contains("the table match_teams differs"), "{err}");
+        assert!(err.contains("the table match_players differs"), "{err}");
         assert!(err.contains("cannot be used"), "{err}");
         let other: Vec<&str> = out
             .lines()
             .filter(|line| line.contains("TO has "))
             .collect();
         assert_eq!(other.len(), 1, "{out}");
-        assert!(other[0].contains("match_teams"), "{out}");
+        assert!(other[0].contains("match_players"), "{out}");
     }
 }
 

@@ -37,8 +37,6 @@ enum Step {
     Split(usize),
     Forget(usize),
     Learn,
-    /// The matches before a minute are archived, in chunks of any number of matches.
-    Archive(i64),
     /// The process ends, perhaps without time for a checkpoint, and another one begins.
     Restart(bool),
 }
@@ -60,7 +58,6 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..6_usize).prop_map(Step::Split),
         1 => (0..6_usize).prop_map(Step::Forget),
         4 => Just(Step::Learn),
-        2 => (-50_000..350_000_i64).prop_map(Step::Archive),
         1 => any::<bool>().prop_map(Step::Restart),
     ];
     proptest::collection::vec(step, 1..40)
@@ -114,10 +111,6 @@ async fn take(step: Step, service: Service, path: &Path) -> Service {
         }
         Step::Learn => {
             service.learning().refresh().await.unwrap();
-        }
-        Step::Archive(minute) => {
-            let before = Timestamp(minute * 60_000);
-            store.archive_matches(before, 1, None).await.unwrap();
         }
         Step::Restart(in_peace) => {
             if in_peace {
@@ -294,68 +287,8 @@ async fn run(steps: Vec<Step>) {
     service.close().await;
 }
 
-/// Everything that does not depend on a key of its own in each database: all matches as they are read, the derived
-/// tables that do not have handles, and the names and matches of each player.
-async fn content(
-    steps: &[Step],
-) -> (
-    Vec<Stored>,
-    Vec<(String, String)>,
-    Vec<Vec<NameSeen>>,
-    Vec<Vec<i64>>,
-) {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("test.db");
-    let mut service = opened(&path).await;
-    for step in steps {
-        service = take(step.clone(), service, &path).await;
-    }
-    service.learning().refresh().await.unwrap();
-    let store = service.store();
-    let (mut matches, mut cursor) = (Vec::new(), Cursor::START);
-    loop {
-        let (page, next) = store.matches(cursor, 3).await.unwrap();
-        if page.is_empty() {
-            break;
-        }
-        matches.extend(page);
-        cursor = next;
-    }
-    assert!(matches.len() < 1_000);
-    let (mut names, mut of_players) = (Vec::new(), Vec::new());
-    for player in 0..6 {
-        let mut own = store.names(&human(player)).await.unwrap();
-        own.sort_by(|a, b| a.name.cmp(&b.name));
-        names.push(own);
-        let since = Timestamp(1_000_000_000);
-        of_players.push(store.matches_of(&human(player), since).await.unwrap());
-    }
-    let mut derived = hashes(&path).await;
-    derived.retain(|(table, _)| table != "persons" && table != "performances");
-    service.close().await;
-    (matches, derived, names, of_players)
-}
-
-async fn run_with_and_without_the_archive(steps: Vec<Step>) {
-    let (all, without) = (content(&steps).await, {
-        let mut steps = steps;
-        steps.retain(|step| !matches!(step, Step::Archive(_)));
-        content(&steps).await
-    });
-    assert_eq!(all.0, without.0);
-    assert_eq!(all.1, without.1);
-    assert_eq!(all.2, without.2);
-    assert_eq!(all.3, without.3);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    #[test]
-    fn archived_matches_are_as_if_they_were_not(steps in steps()) {
-        let run = run_with_and_without_the_archive(steps);
-        tokio::runtime::Runtime::new().unwrap().block_on(run);
-    }
-
     #[test]
     fn whatever_happens_the_read_models_are_those_of_a_rebuild(steps in steps()) {
         tokio::runtime::Runtime::new().unwrap().block_on(run(steps));

@@ -136,8 +136,11 @@ async fn a_late_commit_is_counted() {
     let mut late = open.connect("one").await;
     let begin = sqlx::raw_sql(
         "BEGIN;
-        INSERT INTO matches (fingerprint, server, started_at, ended_at, map, game_type, mode, outcome, parts)
-        VALUES (substr(sha256('late'), 1, 16), '', 0, 1, '', 'ctf', '', 'draw', '{\"stays\":[],\"events\":[]}')",
+        INSERT INTO matches (fingerprint, untimed, server, started_at, ended_at, map, game_type, mutators, mode, outcome,
+                             humans, bots, record)
+        SELECT substr(sha256('late'), 1, 16), untimed, server, started_at, ended_at, map, game_type, mutators, mode,
+               outcome, humans, bots, record
+        FROM matches WHERE id = 1",
     );
     begin.execute(&mut late).await.unwrap();
     record(&store, 3..6).await;
@@ -167,9 +170,10 @@ async fn an_event_waits_for_those_before_it() {
     let store = open.database("events").await;
     let hooks = [("hook".to_owned(), vec![HookKind::Recorded])];
     store.set_webhooks(&hooks).await.unwrap();
-    let insert = "INSERT INTO matches (fingerprint, server, started_at, ended_at, map, game_type, mode, outcome, parts)
-        VALUES (uuid_send(gen_random_uuid()), '', 0, (extract(epoch FROM now()) * 1000)::bigint, '', 'ctf', '', 'draw',
-                '{\"stays\":[],\"events\":[]}')";
+    let insert = "INSERT INTO matches (fingerprint, untimed, server, started_at, ended_at, map, game_type, mutators, mode,
+                             outcome, humans, bots, record)
+        VALUES (uuid_send(gen_random_uuid()), false, '', 0, (extract(epoch FROM now()) * 1000)::bigint, '', 'ctf', '', '',
+                'draw', 0, 0, '')";
     let (mut first, mut second) = (open.connect("events").await, open.connect("events").await);
     sqlx::raw_sql("BEGIN").execute(&mut first).await.unwrap();
     sqlx::raw_sql(insert).execute(&mut first).await.unwrap();
@@ -186,134 +190,4 @@ async fn an_event_waits_for_those_before_it() {
     let events = store.next_events("hook", 0, 9).await.unwrap();
     assert_eq!(events.len(), 2);
     assert!(events[0].number < events[1].number);
-}
-
-/// Matches of the version before, whose stays and events are rows. SQLite and PostgreSQL read the same text.
-const BEFORE: &str = "
-    INSERT INTO matches (id, fingerprint, server, started_at, ended_at, map, game_type, mode, outcome, winner) VALUES
-        (1, {one}, 's', 0, 600000, 'm', 'ctf', '', 'won', 0), (2, {two}, 's', 0, 600000, 'm', 'ctf', '', 'draw', NULL);
-    INSERT INTO match_teams VALUES (1, 0, 3), (1, 1, 0.1), (2, 0, 1), (2, 1, 1);
-    INSERT INTO participants (match_id, seat, kind, player, name, kills, deaths) VALUES (1, 0, 'human', 'a', 'A', 0, 0),
-        (1, 1, 'bot', 'b', 'B', 0, 0), (1, 2, 'human', 'c', 'C', 0, 0), (2, 0, 'human', 'a', 'A', 0, 0);
-    INSERT INTO presence VALUES (1, 0, 1, 1, 1000, 600000), (1, 0, 0, 0, 0, 1000), (1, 1, 0, 1, 0, 600000), (2, 0, 0, 0, 0, 5);
-    INSERT INTO score_events VALUES (1, 1, 7, 1, 0.1, NULL), (1, 0, 5, 0, 1, 0), (1, 2, 9, 1, -0.30000000000000004, 1),
-        (1, 3, 10, 0, 123456.789, 2), (1, 4, 11, 0, 0.1234567890123456789, 2);
-    INSERT INTO roles VALUES (1, 0, 'commander', 0, 0.1);
-    INSERT INTO rulings (match_id, ruleset) VALUES (1, 'ctf');
-    INSERT INTO performances (match_id, seat, points_for, points_against, weight) VALUES (1, 0, 1, 2, 50.0);
-    INSERT INTO match_games VALUES (77, 1);
-    INSERT INTO match_chances (match_id, step, cause, chance) VALUES (1, 0, 'picked', 0.25);
-    INSERT INTO decisions (made_at, server, ruleset, game, match_id, kind, seed, decision)
-        VALUES (0, '', '', 1, 1, 'balance', '1', '{}');";
-
-/// The views and former tables whose content must not change.
-const SAME: [&str; 11] = [
-    "SELECT match_id, seat, stay, team, from_ms, to_ms FROM presence",
-    "SELECT match_id, seq, at_ms, team, seat FROM score_events",
-    "SELECT match_id, seat, role, team, share FROM roles",
-    "SELECT match_id, seat, kind, player, name, points, kills, deaths, party, left_reason FROM participants",
-    "SELECT match_id, seat, points_for, weight FROM performances",
-    "SELECT game, match_id FROM match_games",
-    "SELECT match_id, step, cause, chance FROM match_chances",
-    "SELECT player, match_id, teams, minutes, score, outcome FROM player_history",
-    "SELECT match_id, team, player, minutes, score, outcome FROM match_players",
-    "SELECT match_id, score, mutators, humans, bots, outcome, ruleset, picked FROM match_report",
-    "SELECT match_id, team, score FROM match_teams",
-];
-
-/// The texts of these migrations.
-fn migrations(folder: &str) -> Vec<String> {
-    let folder = format!("{}/migrations/{folder}", env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
-    let texts = files
-        .iter()
-        .map(|file| std::fs::read_to_string(file).unwrap());
-    texts.collect()
-}
-
-/// The points of the events in a column `parts`, to the last bit.
-fn points(parts: &str) -> Vec<f64> {
-    let parts: serde_json::Value = serde_json::from_str(parts).unwrap();
-    let events = parts["events"].as_array().unwrap().iter();
-    events.map(|event| event[2].as_f64().unwrap()).collect()
-}
-
-const POINTS: [f64; 5] = [
-    1.0,
-    0.1,
-    -0.300_000_000_000_000_04,
-    123_456.789,
-    0.123_456_789_012_345_68,
-];
-
-macro_rules! rows_stay {
-    ($database:expr, $files:expr, $one:literal, $two:literal) => {{
-        let (mut database, files) = ($database, $files);
-        let before = BEFORE.replace("{one}", $one).replace("{two}", $two);
-        let texts = files[..6].iter().cloned().chain([before]);
-        for text in texts.collect::<Vec<_>>() {
-            let done = sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut database);
-            done.await.unwrap();
-        }
-        let mut found = Vec::new();
-        for migrate in [true, false] {
-            for query in SAME {
-                // Whatever the columns are, as one text.
-                let columns = query
-                    .trim_start_matches("SELECT ")
-                    .split(" FROM ")
-                    .next()
-                    .unwrap();
-                let text = columns
-                    .split(", ")
-                    .map(|name| format!("coalesce(CAST({name} AS TEXT), '-')"));
-                let text = text.collect::<Vec<_>>().join(" || ',' || ");
-                let table = query.split(" FROM ").nth(1).unwrap();
-                let query = format!("SELECT {text} AS line FROM {table} ORDER BY line");
-                let lines = sqlx::query_scalar::<_, String>(sqlx::AssertSqlSafe(query));
-                found.push(lines.fetch_all(&mut database).await.unwrap());
-            }
-            if migrate {
-                for text in &files[6..] {
-                    let text = sqlx::AssertSqlSafe(text.clone());
-                    sqlx::raw_sql(text).execute(&mut database).await.unwrap();
-                }
-            }
-        }
-        let (before, after) = found.split_at(SAME.len());
-        assert!(before.iter().all(|lines| !lines.is_empty()));
-        assert_eq!(before, after);
-        let parts = "SELECT parts FROM matches WHERE id = 1";
-        let parts: String = sqlx::query_scalar(parts)
-            .fetch_one(&mut database)
-            .await
-            .unwrap();
-        assert_eq!(points(&parts), POINTS);
-    }};
-}
-
-#[tokio::test]
-async fn a_database_of_the_version_before_keeps_every_row() {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().in_memory(true);
-    let options = options.foreign_keys(true);
-    let database = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    rows_stay!(
-        database,
-        migrations("sqlite"),
-        "zeroblob(16)",
-        "x'ff000000000000000000000000000000'"
-    );
-    let Some(open) = Postgres::shared() else {
-        return;
-    };
-    rows_stay!(
-        open.connect("old").await,
-        migrations("postgres"),
-        "decode('00000000000000000000000000000000', 'hex')",
-        "decode('ff000000000000000000000000000000', 'hex')"
-    );
 }

@@ -95,7 +95,6 @@ fn row(draw: &mut Draw, player: usize) -> PartRow {
         },
         weight: 10.0 * some(draw) + 40.0,
         own: some(draw),
-        scale: draw.below(3) as u8,
         deviation: draw.unit(),
         doubt: draw.unit(),
         division: (draw.below(2) == 0).then_some(1),
@@ -357,7 +356,6 @@ async fn weights_of_the_version_before_are_served_until_they_are_written_again()
         },
         name: name.into(),
         weight,
-        scale: 3,
         deviation: if games == 12 { 4.5 } else { 5.5 },
         rank: (games == 12).then_some(Rank {
             division: 1,

@@ -21,7 +21,6 @@ fn weight(ruleset: &str, id: &str, name: &str, kind: Kind) -> WeightRow {
         key: PlayerKey { kind, id },
         name: name.to_owned(),
         weight: 50.0,
-        scale: 0,
         deviation: 5.0,
         rank: None,
         roles: RoleWeights::default(),

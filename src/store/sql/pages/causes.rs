@@ -47,7 +47,7 @@ impl Store {
         rows.iter().map(line).collect()
     }
 
-    /// The numbers of players in the latest rated matches of a ruleset that are not archived, among the latest `limit`.
+    /// The numbers of players in the latest rated matches of a ruleset, the latest `limit`.
     pub async fn match_sizes(&self, ruleset: &str, limit: i64) -> Result<Vec<i64>, StoreError> {
         let query = scalar(
             "SELECT count(*) FROM performances f

@@ -1,14 +1,9 @@
 //! Lists of matches by what they have in common.
 
-use std::collections::BTreeMap;
-
-use super::super::{
-    archive::{ArchivedOf, latest_in_chunks},
-    chances::{told_columns, told_tables},
-};
+use super::super::chances::{told_columns, told_tables};
 use super::{matches::line, page_match::MatchLine};
 use crate::{
-    domain::{Cause, PlayerKey, Timestamp},
+    domain::{Cause, Timestamp},
     store::{Store, StoreError, db::*},
 };
 
@@ -33,8 +28,6 @@ pub struct MatchFilter<'a> {
     pub since: Option<Timestamp>,
     /// The match before which the list begins.
     pub before: Option<i64>,
-    /// Only rated ones of the matches with these ids.
-    pub among: Option<&'a [i64]>,
 }
 
 impl Store {
@@ -47,7 +40,7 @@ impl Store {
         Ok(picked < 3_000)
     }
 
-    /// The latest matches that a filter leaves, the last one first, archived ones too: at most `limit`.
+    /// The latest matches that a filter leaves, the last one first: at most `limit`.
     pub async fn filtered_matches(
         &self,
         filter: &MatchFilter<'_>,
@@ -58,109 +51,13 @@ impl Store {
             (Some(person), Some((other, _))) => Some(self.rarer(person, other).await?),
             (person, _) => person,
         };
-        let one_more = limit.saturating_add(1);
-        let mut lines = self
-            .lines_of(filter.list(few_picked, rarer, one_more))
-            .await?;
-        let mut unread = None;
-        if let Some(person) = filter.person {
-            // Those that are earlier than a full page are on the next one.
-            let last = lines.get(limit);
-            let from = last.map_or(Timestamp(i64::MIN), |last| last.ended);
-            let (ids, missing) = self.archived_of(filter, person, from, one_more).await?;
-            unread = missing;
-            if !ids.is_empty() {
-                let ids: Vec<i64> = lines.iter().map(|line| line.id).chain(ids).collect();
-                let among = MatchFilter {
-                    among: Some(&ids),
-                    person: None,
-                    other: None,
-                    ..*filter
-                };
-                lines = self
-                    .lines_of(among.list(few_picked, None, ids.len()))
-                    .await?;
-            }
-            lines.retain(|line| unread.is_none_or(|unread| line.ended > unread));
-        }
-        let next = match (lines.len() > limit, unread) {
-            (true, _) => lines.get(limit.saturating_sub(1)).map(|last| last.id),
-            (false, Some(unread)) => self.first_after(unread).await?,
-            (false, None) => None,
-        };
-        lines.truncate(limit);
-        Ok(MatchList { lines, next })
-    }
-
-    async fn lines_of(&self, list: Sql) -> Result<Vec<MatchLine>, StoreError> {
+        let list = filter.list(few_picked, rarer, limit.saturating_add(1));
         let rows = list.build().fetch_all(&self.pages).await?;
-        rows.iter().map(line).collect()
-    }
-
-    /// The ids of the latest archived matches of a person that ended at `from` or later, perhaps with some that the filter
-    /// does not leave, and up to when some may be missing.
-    async fn archived_of(
-        &self,
-        filter: &MatchFilter<'_>,
-        person: i64,
-        from: Timestamp,
-        enough: usize,
-    ) -> Result<(Vec<i64>, Option<Timestamp>), StoreError> {
-        let any = scalar("SELECT EXISTS (SELECT 1 FROM archive_chunks)");
-        if !any.fetch_one(&self.pages).await? {
-            return Ok((Vec::new(), None));
-        }
-        let until = match filter.before {
-            Some(before) => {
-                let query = scalar("SELECT ended_at FROM matches WHERE id = $1").bind(before);
-                query.fetch_optional(&self.pages).await?
-            }
-            None => None,
-        };
-        let mut counts_as = BTreeMap::new();
-        let Some(player) = self.key_of(person, &mut counts_as).await? else {
-            return Ok((Vec::new(), None));
-        };
-        let other = match filter.other {
-            Some((other, together)) => match self.key_of(other, &mut counts_as).await? {
-                Some(key) => Some((key, together)),
-                None => return Ok((Vec::new(), None)),
-            },
-            None => None,
-        };
-        let wanted = ArchivedOf {
-            player,
-            other,
-            identities: counts_as.keys().cloned().collect(),
-            counts_as: counts_as.into_iter().collect(),
-            from: filter.since.map_or(from, |since| since.max(from)),
-            until: until.unwrap_or(Timestamp(i64::MAX)),
-        };
-        latest_in_chunks(self, &wanted, enough).await
-    }
-
-    /// The player who is a person, whose identities are added to `counts_as`; `None` if there is no such person.
-    async fn key_of(
-        &self,
-        person: i64,
-        counts_as: &mut BTreeMap<PlayerKey, PlayerKey>,
-    ) -> Result<Option<PlayerKey>, StoreError> {
-        let query = sql("SELECT kind, player FROM persons WHERE person = $1").bind(person);
-        let Some(row) = query.fetch_optional(&self.pages).await? else {
-            return Ok(None);
-        };
-        let key = row.player()?;
-        let identities = self.identities_of(&key).await?;
-        counts_as.extend(identities.into_iter().map(|one| (one, key.clone())));
-        Ok(Some(key))
-    }
-
-    /// The first match that ended after a time: the list before it goes on with those that ended until then.
-    async fn first_after(&self, time: Timestamp) -> Result<Option<i64>, StoreError> {
-        let query = scalar(
-            "SELECT id FROM matches WHERE ended_at > $1 ORDER BY ended_at, fingerprint LIMIT 1",
-        );
-        query.bind(time.0).fetch_optional(&self.pages).await
+        let mut lines = rows.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+        let has_more = lines.len() > limit;
+        lines.truncate(limit);
+        let next = lines.last().filter(|_| has_more).map(|last| last.id);
+        Ok(MatchList { lines, next })
     }
 }
 
@@ -222,8 +119,7 @@ impl MatchFilter<'_> {
             query
                 .push(" AND r.unrated IS NULL AND r.causes > 0 AND r.causes & ")
                 .push_bind(i64::from(cause.bit()))
-                .push(" <> 0 AND ")
-                .push(WITH_SCORES);
+                .push(" <> 0 AND m.gap IS NOT NULL");
         }
         if let Some(since) = self.since {
             query
@@ -231,10 +127,6 @@ impl MatchFilter<'_> {
                 .push(ended)
                 .push(" >= ")
                 .push_bind(since.0);
-        }
-        if let Some(ids) = self.among {
-            query.push(" AND r.match_id IS NOT NULL AND r.unrated IS NULL AND m.id IN ");
-            query.list(ids.iter().copied());
         }
         self.of_person(&mut query, rarer);
         self.go_on(&mut query);
@@ -289,7 +181,3 @@ impl MatchFilter<'_> {
         }
     }
 }
-
-/// The condition that a match has scores: not the same one for all teams, unless no team has won.
-const WITH_SCORES: &str = "(SELECT max(score) > min(score) OR (count(*) > 0 AND m.outcome <> 'won')
-                            FROM match_teams t WHERE t.match_id = m.id)";

@@ -127,7 +127,7 @@ impl Store {
         Ok(all)
     }
 
-    /// A player's points in those of these matches that have any and are not archived, in no particular order.
+    /// A player's points in those of these matches that have any, in no particular order.
     pub async fn points_in(
         &self,
         person: i64,
@@ -138,9 +138,9 @@ impl Store {
         }
         let mut query = Sql::new(
             "SELECT p.match_id AS id, a.points AS own,
-                    (SELECT avg(o.points) FROM participants o
+                    (SELECT avg(o.points) FROM match_players o
                      WHERE o.match_id = p.match_id AND o.seat <> p.seat) AS others
-             FROM performances p JOIN participants a ON a.match_id = p.match_id AND a.seat = p.seat
+             FROM performances p JOIN match_players a ON a.match_id = p.match_id AND a.seat = p.seat
              WHERE a.points IS NOT NULL AND p.person = ",
         );
         query.push_bind(person).push(" AND p.match_id IN ");

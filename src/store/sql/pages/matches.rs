@@ -4,15 +4,16 @@ use std::collections::HashMap;
 
 use super::super::{
     chances::{self, told_columns, told_tables},
+    insert::read_scores,
     persons::{is_forgotten, public_name},
+    read_matches::fetch,
 };
 use super::{
-    archived,
     games::entry,
-    page_match::{MatchLine, PageEvent, PageMatch, PageSeat, PageStay},
+    page_match::{MatchLine, PageMatch, PageSeat, PageStay},
 };
 use crate::{
-    domain::PlayerKey,
+    domain::{LeaveReason, MatchRecord, Participant, PlayerKey, Presence},
     store::{Store, StoreError, db::*},
 };
 
@@ -23,12 +24,7 @@ macro_rules! lines {
             "SELECT m.id, m.started_at, m.ended_at, m.untimed, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
                     r.chance AS forecast, ",
             told_columns!(),
-            ",
-                    (SELECT string_agg(CAST(score AS TEXT), ' ' ORDER BY team)
-                       FROM match_teams WHERE match_id = m.id) AS scores,
-                    coalesce(m.humans, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human')) AS humans,
-                    coalesce(m.bots, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot')) AS bots,
-                    m.chunk ",
+            ", m.scores, m.humans, m.bots ",
             $from,
             told_tables!(),
             $rest
@@ -138,108 +134,98 @@ impl Store {
         let Some(row) = query.bind(id).fetch_optional(&mut tx).await? else {
             return Ok(None);
         };
-        let mutators =
-            "SELECT mutator FROM match_mutators WHERE match_id = $1 ORDER BY mutator LIMIT 32";
-        let mutators = scalar(mutators).bind(id);
         let balance = "SELECT decision FROM decisions
                        WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
                        ORDER BY id DESC LIMIT 1";
         let balance = scalar(balance).bind(id);
         let line = line(&row)?;
         let changes = chances::read_changes(&mut tx, id, line.scores.len()).await?;
-        let is_archived = row.get::<Option<i64>>("chunk")?.is_some();
-        let (seats, events) = match is_archived {
-            true => archived::parts(&mut tx, &self.chunks, &line).await?,
-            false => (seats(&mut tx, id).await?, events(&mut tx, id).await?),
+        let Some(stored) = fetch(&mut tx, &[id]).await?.pop() else {
+            return Ok(None);
         };
+        let mut record = stored.record;
+        record.mutators.truncate(PageMatch::MOST_MUTATORS);
+        let seats = seats(&mut tx, id, &record).await?;
+        let events = record.events.iter().take(PageMatch::MOST_EVENTS);
+        let events = events.map(|event| (millis(event.at), event.team, event.points));
         Ok(Some(PageMatch {
             line,
-            is_archived,
-            game_type: row.get("game_type")?,
-            mode: row.get("mode")?,
-            mutators: mutators.fetch_all(&mut tx).await?,
             changes,
             seats,
-            events,
+            events: events.collect(),
+            game_type: record.game_type,
+            mode: record.mode,
+            mutators: record.mutators,
             balance: balance.fetch_optional(&mut tx).await?,
         }))
     }
 }
 
-/// The changes of the score of a match.
-async fn events(tx: &mut Connection, id: i64) -> Result<Vec<PageEvent>, StoreError> {
+/// The players of a match, those with most points first.
+async fn seats(
+    tx: &mut Connection,
+    id: i64,
+    record: &MatchRecord,
+) -> Result<Vec<PageSeat>, StoreError> {
     let query = sql(
-        "SELECT at_ms, team, points FROM score_events WHERE match_id = $1 ORDER BY seq LIMIT $2",
-    );
-    let query = query.bind(id).bind(PageMatch::MOST_EVENTS);
-    let event = |row: &Row| Ok((row.get("at_ms")?, row.get("team")?, row.get("points")?));
-    query.fetch_all(tx).await?.iter().map(event).collect()
-}
-
-/// The players of a match.
-async fn seats(tx: &mut Connection, id: i64) -> Result<Vec<PageSeat>, StoreError> {
-    let query = sql(
-        "SELECT p.seat, p.kind, p.player, p.name, p.points, p.kills, p.deaths, p.left_reason, f.team,
-                f.weight_before, f.weight, f.deviation, f.cause, o.handle, o.player AS counted,
+        "SELECT p.seat, p.kind, p.player, p.name, f.team, f.weight_before, f.weight, f.deviation, f.cause, o.handle,
+                o.player AS counted,
                 EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player IN (p.player, o.player))
                     AS hidden
-         FROM participants p
+         FROM match_players p
          LEFT JOIN performances f ON f.match_id = p.match_id AND f.seat = p.seat
          LEFT JOIN persons o ON o.person = f.person
          WHERE p.match_id = $1 ORDER BY p.points DESC NULLS LAST, p.seat LIMIT $2",
     );
     let query = query.bind(id).bind(PageMatch::MOST_SEATS);
-    let rows = query.fetch_all(&mut *tx).await?;
-    let mut stays = stays(tx, id).await?;
-    let seat = |row: &Row| {
-        let key = row.player()?;
-        let name: String = row.get("name")?;
-        let gone = row.get("hidden")? || is_forgotten(&key, &name);
-        let handle: Option<String> = row.get("handle")?;
-        let counted: Option<String> = row.get("counted")?;
-        let stays = stays.remove(&row.get("seat")?).unwrap_or_default();
-        let name = public_name(&key, name);
-        Ok(PageSeat {
-            seat: row.get("seat")?,
-            key: PlayerKey {
-                id: counted.unwrap_or(key.id),
-                ..key
-            },
-            handle: handle.filter(|_| !gone),
-            name: (!gone).then_some(name),
-            team: row.get("team")?,
-            points: row.get("points")?,
-            kills: row.get("kills")?,
-            deaths: row.get("deaths")?,
-            left: row.get("left_reason")?,
-            entry: entry(row)?,
-            stays,
-        })
-    };
-    rows.iter().map(seat).collect()
+    let rows = query.fetch_all(tx).await?;
+    rows.iter().map(|row| seat(row, record)).collect()
 }
 
-/// The stays of each seat of a match.
-async fn stays(tx: &mut Connection, id: i64) -> Result<HashMap<i64, Vec<PageStay>>, StoreError> {
-    let query = tuple(
-        "SELECT seat, team, from_ms, to_ms FROM presence WHERE match_id = $1 ORDER BY seat, stay LIMIT 2000",
-    );
-    let rows: Vec<(i64, i64, i64, i64)> = query.bind(id).fetch_all(tx).await?;
-    let mut stays: HashMap<i64, Vec<PageStay>> = HashMap::new();
-    for (seat, team, from, to) in rows {
-        let team = u8::try_from(team).map_err(|_| StoreError::BadValue(format!("team {team}")))?;
-        stays
-            .entry(seat)
-            .or_default()
-            .push(PageStay { team, from, to });
-    }
-    Ok(stays)
+/// A player as pages show them.
+fn seat(row: &Row, record: &MatchRecord) -> Result<PageSeat, StoreError> {
+    let seat: u32 = row.get("seat")?;
+    let participant = record.participants.get(seat as usize);
+    let participant: &Participant =
+        participant.ok_or_else(|| StoreError::bad("seat", &seat.to_string()))?;
+    let key = row.player()?;
+    let name: String = row.get("name")?;
+    let gone = row.get("hidden")? || is_forgotten(&key, &name);
+    let handle: Option<String> = row.get("handle")?;
+    let counted: Option<String> = row.get("counted")?;
+    let name = public_name(&key, name);
+    let stay = |stay: &Presence| PageStay {
+        team: stay.team,
+        from: millis(stay.span.from),
+        to: millis(stay.span.to),
+    };
+    let stays = participant.presence.iter().take(PageMatch::MOST_STAYS);
+    Ok(PageSeat {
+        seat,
+        key: PlayerKey {
+            id: counted.unwrap_or(key.id),
+            ..key
+        },
+        handle: handle.filter(|_| !gone),
+        name: (!gone).then_some(name),
+        team: row.get("team")?,
+        points: participant.points,
+        kills: i64::from(participant.kills),
+        deaths: i64::from(participant.deaths),
+        left: participant
+            .left
+            .map(|left| LeaveReason::as_str(left).to_owned()),
+        entry: entry(row)?,
+        stays: stays.map(stay).collect(),
+    })
+}
+
+fn millis(time: u64) -> i64 {
+    i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 pub(super) fn line(row: &Row) -> Result<MatchLine, StoreError> {
-    let scores: Option<String> = row.get("scores")?;
-    let scores = scores.unwrap_or_default();
-    let scores: Vec<f64> = scores.split(' ').filter_map(|s| s.parse().ok()).collect();
+    let scores = read_scores(row.get("scores")?);
     Ok(MatchLine {
         id: row.get("id")?,
         started: row.get("started_at")?,

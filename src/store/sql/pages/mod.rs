@@ -3,7 +3,6 @@
 //! Rows contain identities only as keys, never as names: a guid that a game has sent as a name is left out.
 //! Players who are hidden or were forgotten have no handle and no name.
 
-mod archived;
 mod balance;
 pub(in crate::store) mod boards;
 mod causes;

@@ -98,15 +98,17 @@ pub struct PageMatch {
     pub seats: Vec<PageSeat>,
     /// Changes of the score as milliseconds, team and points, at most [`Self::MOST_EVENTS`].
     pub events: Vec<PageEvent>,
-    /// Whether the match is archived: what the weights were before and after it is not stored any more.
-    pub is_archived: bool,
     /// The last stored BALANCE before the match, as JSON.
     pub balance: Option<String>,
 }
 
 impl PageMatch {
+    /// The most mutators that a page shows.
+    pub const MOST_MUTATORS: usize = 32;
+    /// The most stays of one player that a page shows.
+    pub const MOST_STAYS: usize = 200;
     /// The most players that a page shows.
-    pub const MOST_SEATS: i64 = 128;
+    pub const MOST_SEATS: usize = 128;
     /// The most changes of the score that a page shows.
-    pub const MOST_EVENTS: i64 = 4_000;
+    pub const MOST_EVENTS: usize = 4_000;
 }

@@ -47,8 +47,6 @@ pub(in crate::web) struct GamePage {
     /// The exchange of two players that would have made the teams most even.
     #[serde(skip_serializing_if = "Option::is_none")]
     fairest: Option<FairestExchange>,
-    /// Whether the weights before and after the match are not stored any more.
-    archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasons: Option<Reasons>,
 }
@@ -128,7 +126,7 @@ impl Page for GamePage {
         let numbers = site.settings.shows_numbers();
         let rulebook = site.learning().rulebook();
         let ruleset = rulebook.ruleset_of_mode(&found.game_type, &found.mode, &found.mutators);
-        let swapped = match numbers && !found.is_archived {
+        let swapped = match numbers {
             true => other_teams(site, &found, &ruleset),
             false => Swaps::default(),
         };
@@ -156,7 +154,6 @@ impl Page for GamePage {
             reasons: balance.and_then(reasons),
             course,
             fairest,
-            archived: found.is_archived,
             summary,
         };
         let pinned = site.learning().pinned().await?;
@@ -233,9 +230,6 @@ impl Page for GamePage {
             @if !self.others.is_empty() {
                 h2 { @if self.teams.is_empty() { (text!(common.players)) } @else { (text!(game.on_no_team)) } }
                 (players(site, text!(common.players), &self.others, self.millis(), false))
-            }
-            @if self.archived {
-                p.note { (text!(game.this_match_is_archived_the_weights)) }
             }
             @if let Some(forecast) = self.summary.forecast {
                 p.note { (FORECAST) ": " (favourite(of_forecast(forecast), &self.summary.team_names)) ". " (OF_FORECAST) }

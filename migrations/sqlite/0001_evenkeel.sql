@@ -1,65 +1,85 @@
--- From the tables of version 0.1 to those of 0.2. Times are milliseconds since 1970 UTC where nothing else is said.
+-- All tables of Evenkeel on SQLite. migrations/postgres has the same for PostgreSQL; a test compares the columns.
+--
+-- Times of day are milliseconds since 1970 UTC, times in play milliseconds since the start of play.
 
--- The views of 0.1 are written again at the end.
-DROP VIEW leaderboard;
-DROP VIEW player_history;
-DROP VIEW match_report;
-DROP VIEW balance_report;
-DROP VIEW decision_report;
-
--- Old matches, compressed. What was reported about their players is only in a chunk: their rows in participants,
--- presence, roles and score_events are gone, and those in performances. All other rows of such a match stay.
--- Up to 1,000 matches: lines of JSON as `evenkeel export` writes them, compressed with gzip.
-CREATE TABLE archive_chunks (
-    chunk     INTEGER PRIMARY KEY,
-    matches   INTEGER NOT NULL CHECK (matches >= 0), -- how many lines have a match
-    first_end INTEGER NOT NULL,     -- when the earliest of them ended
-    last_end  INTEGER NOT NULL,     -- when the latest of them ended
-    length    INTEGER NOT NULL,     -- in bytes, before compression
-    sha256    BLOB    NOT NULL CHECK (length(sha256) = 32), -- of the content
-    content   BLOB    NOT NULL
+-- The ground truth: finished matches. A match is one row with its record: a line of the interchange format, deflated
+-- (src/store/packed.rs). The other columns repeat what lists and people look for.
+CREATE TABLE matches (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    fingerprint BLOB    NOT NULL UNIQUE CHECK (length(fingerprint) = 16),
+    started_at  INTEGER NOT NULL,
+    ended_at    INTEGER NOT NULL CHECK (ended_at >= started_at),
+    untimed     INTEGER NOT NULL CHECK (untimed IN (0, 1)), -- its length is not known
+    server      TEXT    NOT NULL,
+    map         TEXT    NOT NULL,
+    game_type   TEXT    NOT NULL,   -- as the game names it
+    mutators    TEXT    NOT NULL,   -- all of them, as the game names them, with spaces between them
+    mode        TEXT    NOT NULL,   -- league, region or playlist; empty if there is none
+    outcome     TEXT    NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided', 'abandoned')),
+    winner      INTEGER CHECK ((winner IS NOT NULL) = (outcome = 'won')), -- a team, counted from 0
+    scores      TEXT,               -- of each team, as '3:1'; NULL in a game without teams
+    gap         REAL,               -- between the highest and the lowest score; NULL if they are not known
+    humans      INTEGER NOT NULL,   -- how many took part
+    bots        INTEGER NOT NULL,
+    record      BLOB    NOT NULL
 ) STRICT;
+CREATE INDEX matches_in_order ON matches (ended_at, fingerprint);
+CREATE INDEX matches_by_map ON matches (map, ended_at);
+CREATE INDEX matches_by_server ON matches (server, ended_at);
 
--- Where an archived match is: the chunk, and the line in it, from 0. NULL for matches that are in the tables.
-ALTER TABLE matches ADD COLUMN chunk INTEGER REFERENCES archive_chunks (chunk);
-ALTER TABLE matches ADD COLUMN line INTEGER;
--- How many took part in an archived match.
-ALTER TABLE matches ADD COLUMN humans INTEGER;
-ALTER TABLE matches ADD COLUMN bots INTEGER;
--- The matches that are not archived, the earliest first.
-CREATE INDEX matches_in_tables ON matches (ended_at, fingerprint) WHERE chunk IS NULL;
+-- Who was in which match.
+CREATE TABLE match_players (
+    match_id INTEGER NOT NULL,
+    seat     INTEGER NOT NULL,      -- the place in the record, from 0
+    kind     TEXT    NOT NULL CHECK (kind IN ('human', 'bot')),
+    player   TEXT    NOT NULL CHECK (player <> ''),
+    name     TEXT    NOT NULL,
+    team     INTEGER,               -- the one that the player was on for longest; NULL without teams
+    share    REAL    NOT NULL,      -- of the match that the player was there, 0 to 1
+    points   REAL,
+    kills    INTEGER NOT NULL,
+    deaths   INTEGER NOT NULL,
+    PRIMARY KEY (match_id, seat)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX match_players_by_player ON match_players (player, kind);
 
--- Why a player left before the end of the match; NULL where they stayed, or where nobody told. Of those who
--- left of their own accord, the rest of the match counts for them.
-ALTER TABLE participants ADD COLUMN left_reason TEXT
-    CHECK (left_reason IN ('left', 'kicked', 'timeout', 'moved', 'other'));
+-- How many matches there are: to count them takes long.
+CREATE TABLE match_count (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    matches INTEGER NOT NULL
+) STRICT;
+INSERT INTO match_count (id, matches) VALUES (1, 0);
+CREATE TRIGGER match_counted AFTER INSERT ON matches BEGIN
+    UPDATE match_count SET matches = matches + 1;
+END;
+CREATE TRIGGER match_deleted AFTER DELETE ON matches BEGIN
+    UPDATE match_count SET matches = matches - 1;
+END;
 
--- Which match a running game became: the number that the game had in its session and in the journal. An END that
--- is sent again, also after a crash, finds the match of its own game and of no other.
+-- Matches whose logs contain them in two halves, or twice: the fingerprints of the others.
+CREATE TABLE match_halves (
+    fingerprint BLOB    NOT NULL PRIMARY KEY CHECK (length(fingerprint) = 16),
+    match_id    INTEGER NOT NULL REFERENCES matches (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX match_halves_by_match ON match_halves (match_id);
+
+-- Which archived log contains which match.
+CREATE TABLE log_matches (
+    log      BLOB    NOT NULL CHECK (length(log) = 16),
+    match_id INTEGER NOT NULL REFERENCES matches (id) ON DELETE CASCADE,
+    PRIMARY KEY (log, match_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX log_matches_by_match ON log_matches (match_id);
+
+-- Which match a game of a game server has become.
 CREATE TABLE match_games (
     game     INTEGER NOT NULL PRIMARY KEY,
-    match_id INTEGER NOT NULL UNIQUE REFERENCES matches (id) ON DELETE CASCADE
+    match_id INTEGER NOT NULL UNIQUE
 ) STRICT;
 
--- Matches that an operator has declared void: they are kept, and not rated. By fingerprint, so that a match stays
--- void when its log is read again. Like the matches, never computed.
-CREATE TABLE voided_fingerprints (
-    fingerprint BLOB NOT NULL PRIMARY KEY CHECK (length(fingerprint) = 16)
-) STRICT, WITHOUT ROWID;
-
--- The matches that this means: those with such a fingerprint, and those with such a half.
-CREATE VIEW voided_matches AS
-SELECT m.id AS match_id
-FROM voided_fingerprints v JOIN matches m ON m.fingerprint = v.fingerprint
-UNION
-SELECT h.match_id
-FROM voided_fingerprints v JOIN match_halves h ON h.fingerprint = v.fingerprint;
-
--- What was predicted of the teams of a match while it was played, for ever: as they were picked, as play started, and
--- after each change of who was on which team. The predictions are those of that time; a rebuild does not change them.
--- Players are named by their seats, so that this table contains nothing about them.
+-- What was predicted of the teams of a match.
 CREATE TABLE match_chances (
-    match_id  INTEGER NOT NULL REFERENCES matches (id) ON DELETE CASCADE,
+    match_id  INTEGER NOT NULL,
     step      INTEGER NOT NULL,     -- 0: as picked; 1: as started; then one for each change, in order
     cause     TEXT    NOT NULL CHECK (cause IN
                   ('picked', 'started', 'join', 'leave', 'place', 'move', 'auto-move', 'balance')),
@@ -69,32 +89,61 @@ CREATE TABLE match_chances (
     to_team   INTEGER,              -- NULL for no team
     chance    REAL CHECK (chance BETWEEN 0 AND 1), -- that team 0 wins; NULL if nothing was predicted
     chances   TEXT,                 -- with more than two teams: of each, as '0.5 v 0.3 v 0.2'
-    humans    TEXT,                 -- on each team, as '7 v 6'; NULL for matches of older versions
+    humans    TEXT,                 -- on each team, as '7 v 6'; NULL if it is not known
     bots      TEXT,
     ruleset   TEXT,                 -- for which a queue has predicted; NULL otherwise
     PRIMARY KEY (match_id, step)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE cause = 'picked';
 
-INSERT INTO match_chances (match_id, step, cause, chance)
-SELECT match_id, 0, 'picked', chance FROM predictions;
-DROP TABLE predictions;
+-- Which client has reported a match over HTTP, and what it was answered.
+CREATE TABLE client_matches (
+    match_id    INTEGER PRIMARY KEY REFERENCES matches (id) ON DELETE CASCADE,
+    client      TEXT NOT NULL,
+    recorded_at INTEGER NOT NULL
+) STRICT;
 
--- Players, as an operator has set them. Like the matches, never computed.
+CREATE TABLE receipts (
+    client     TEXT NOT NULL,
+    key        TEXT NOT NULL,
+    body       BLOB NOT NULL,   -- a hash of what was sent under the key
+    match_id   INTEGER NOT NULL,
+    unrated    TEXT,            -- why the match was not rated, as the first answer stated it
+    made_at    INTEGER NOT NULL,
+    PRIMARY KEY (client, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipts_by_time ON receipts (made_at);
 
--- When the last player was forgotten, in numbers of changes: copies of the database with fewer changes still
--- contain that player.
-ALTER TABLE player_changes ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
+-- What an operator has said. Like the matches, it is never computed.
+CREATE TABLE voided_fingerprints (
+    fingerprint BLOB NOT NULL PRIMARY KEY CHECK (length(fingerprint) = 16)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW voided_matches AS
+SELECT m.id AS match_id
+FROM voided_fingerprints v CROSS JOIN matches m ON m.fingerprint = v.fingerprint
+UNION
+SELECT h.match_id
+FROM voided_fingerprints v CROSS JOIN match_halves h ON h.fingerprint = v.fingerprint;
 
--- Whether the weight is on the scale of 0.1. It then keeps its strength: the program converts it when it reads it.
-ALTER TABLE pinned_weights ADD COLUMN former INTEGER NOT NULL DEFAULT 1 CHECK (former IN (0, 1));
+CREATE TABLE merged_players (
+    kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
+    player TEXT NOT NULL CHECK (player <> ''),
+    into_player TEXT NOT NULL CHECK (into_player <> '' AND into_player <> player),
+    PRIMARY KEY (kind, player)
+) STRICT, WITHOUT ROWID;
 
--- The weights that an operator expects of players before their matches.
+CREATE TABLE pinned_weights (
+    kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
+    player TEXT NOT NULL CHECK (player <> ''),
+    weight REAL NOT NULL CHECK (weight BETWEEN 0 AND 100),
+    PRIMARY KEY (kind, player)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE start_weights (
     kind      TEXT    NOT NULL CHECK (kind IN ('human', 'bot')),
     player    TEXT    NOT NULL CHECK (player <> ''),
     weight    REAL    NOT NULL CHECK (weight BETWEEN 0 AND 100),
     uncertain INTEGER NOT NULL CHECK (uncertain IN (0, 1)),
-    former    INTEGER NOT NULL DEFAULT 1 CHECK (former IN (0, 1)), -- as in pinned_weights
     PRIMARY KEY (kind, player)
 ) STRICT, WITHOUT ROWID;
 
@@ -105,14 +154,6 @@ CREATE TABLE hidden_players (
     PRIMARY KEY (kind, player)
 ) STRICT, WITHOUT ROWID;
 
--- Players who are forgotten, as long as chunks may still contain them. Whoever reads a chunk replaces them.
-CREATE TABLE unfinished_forgets (
-    kind    TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
-    player  TEXT NOT NULL CHECK (player <> ''),
-    instead TEXT NOT NULL,          -- the identity that they have from now on
-    PRIMARY KEY (kind, player)
-) STRICT, WITHOUT ROWID;
-
 -- Players who were forgotten in the last two days: games that were running then are recorded without them.
 CREATE TABLE forgotten_lately (
     handle  TEXT    NOT NULL PRIMARY KEY, -- a keyed hash of kind and identity
@@ -120,44 +161,54 @@ CREATE TABLE forgotten_lately (
     at      INTEGER NOT NULL              -- when they were forgotten
 ) STRICT, WITHOUT ROWID;
 
--- Derived: what is learned from the matches.
-
--- NULL while a player is calibrating, for bots, and without divisions.
-ALTER TABLE weights ADD COLUMN division INTEGER CHECK (division >= 0);
-ALTER TABLE weights ADD COLUMN progress REAL CHECK (progress BETWEEN 0 AND 1);
--- On each side and as commanders, where the rating system learns them apart. NULL for players who have not been in
--- such games, and for pinned weights.
-ALTER TABLE weights ADD COLUMN side_0 REAL CHECK (side_0 BETWEEN 0 AND 100);
-ALTER TABLE weights ADD COLUMN side_1 REAL CHECK (side_1 BETWEEN 0 AND 100);
-ALTER TABLE weights ADD COLUMN commander REAL CHECK (commander BETWEEN 0 AND 100);
-ALTER TABLE weights ADD COLUMN place INTEGER;           -- by weight in the ruleset and kind, from 1; NULL once forgotten
-ALTER TABLE weights ADD COLUMN plain TEXT;              -- the name without colours in lower case, for searches
--- The number of the scale that the weight is on, so that a newer program can convert it. It serves those until it has
--- derived its own. 0 for weights of 0.1.
-ALTER TABLE weights ADD COLUMN scale INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX weights_by_place ON weights (ruleset, kind, place, plain);
-CREATE INDEX weights_by_player ON weights (player, kind);
-
-CREATE TABLE divisions (
-    division         INTEGER PRIMARY KEY,   -- 0 is the lowest
-    name             TEXT    NOT NULL,
-    decay_after_days INTEGER NOT NULL,      -- days without a match after which the displayed division falls
-    decay_days       INTEGER NOT NULL       -- by one in so many days; 0: never
+-- Counts the changes of the tables above; `forgotten` is the number of the last one that forgot a player, `corrected`
+-- that of the last one that corrected history, and `correction` says what it was.
+CREATE TABLE player_changes (
+    id         INTEGER PRIMARY KEY CHECK (id = 1),
+    changes    INTEGER NOT NULL,
+    forgotten  INTEGER NOT NULL DEFAULT 0,
+    corrected  INTEGER NOT NULL DEFAULT 0,
+    correction TEXT    NOT NULL DEFAULT ''
 ) STRICT;
-
--- The seasons of the configuration. A match belongs to the season in which it ended.
-CREATE TABLE seasons (
-    starts_at INTEGER PRIMARY KEY,  -- milliseconds since 1970
-    season    TEXT    NOT NULL      -- its date, with the time of day unless that is midnight
+INSERT INTO player_changes (id, changes) VALUES (1, 0);
+-- The secret of the players' handles in addresses of pages.
+CREATE TABLE handle_key (
+    id  INTEGER PRIMARY KEY CHECK (id = 1),
+    key BLOB    NOT NULL CHECK (length(key) = 32)
 ) STRICT;
+INSERT INTO handle_key VALUES (1, randomblob(32));
 
--- The chance that team 0 wins, as predicted from the matches before; NULL without two teams.
-ALTER TABLE rulings ADD COLUMN chance REAL CHECK (chance BETWEEN 0 AND 1);
-ALTER TABLE rulings ADD COLUMN ended_at INTEGER;
+-- Derived: a pure function of the tables above and the configuration; `evenkeel rebuild` makes it again.
+CREATE TABLE rulings (
+    match_id INTEGER PRIMARY KEY REFERENCES matches (id) ON DELETE CASCADE,
+    ruleset  TEXT    NOT NULL,      -- game type and gameplay mutators
+    unrated  TEXT,                  -- why the match is not rated; NULL when it is
+    chance   REAL CHECK (chance BETWEEN 0 AND 1), -- predicted from earlier matches, that team 0 wins
+    ended_at INTEGER,
+    causes   INTEGER                -- what may have made it uneven: a bit for each
+) STRICT;
 CREATE INDEX rulings_by_ruleset ON rulings (ruleset, ended_at);
+CREATE INDEX rulings_caused ON rulings (ruleset, ended_at, causes, unrated, chance) WHERE causes > 0;
 
--- A person is a player who is in a rated match, under the identity that all their matches count for. Pages show
--- the handle: a keyed hash, which does not reveal the identity.
+-- What a rated match has entered into the account of a player.
+CREATE TABLE performances (
+    match_id       INTEGER NOT NULL,
+    seat           INTEGER NOT NULL,
+    points_for     REAL    NOT NULL,
+    points_against REAL    NOT NULL,
+    person         INTEGER,
+    ended_at       INTEGER,
+    team           INTEGER,         -- the one that the player was on for longest
+    result         REAL,            -- 1 won, 0.5 draw, 0 lost; NULL without a result
+    weight         REAL,            -- after the match
+    deviation      REAL,
+    weight_before  REAL,
+    cause          TEXT,            -- why it is what it is
+    PRIMARY KEY (match_id, seat)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX performances_by_person ON performances (person, ended_at);
+
+-- Players who are in rated matches, with the handles that pages show.
 CREATE TABLE persons (
     person INTEGER PRIMARY KEY,
     kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
@@ -166,36 +217,115 @@ CREATE TABLE persons (
     UNIQUE (kind, player)
 ) STRICT;
 
--- The key of handles is not derived.
-CREATE TABLE handle_key (
-    id  INTEGER PRIMARY KEY CHECK (id = 1),
-    key BLOB    NOT NULL CHECK (length(key) = 32)
+-- What weights are computed from.
+CREATE TABLE weight_parts (
+    ruleset    TEXT    NOT NULL,
+    kind       TEXT    NOT NULL CHECK (kind IN ('human', 'bot')),
+    player     TEXT    NOT NULL,
+    name       TEXT    NOT NULL,
+    plain      TEXT    NOT NULL,    -- the name without colours in lower case, for searches
+    weight     REAL    NOT NULL,
+    deviation  REAL    NOT NULL,    -- a standard deviation of the weight; 0 where the system has none
+    doubt      REAL    NOT NULL,    -- the same of the strength
+    games      INTEGER NOT NULL,
+    last_seen  INTEGER NOT NULL,
+    division   INTEGER CHECK (division >= 0),
+    progress   REAL CHECK (progress BETWEEN 0 AND 1), -- of a weight as it stands
+    own        REAL    NOT NULL,    -- the player's own part of the strength; the weight, if it stands as it is
+    side_0     REAL,                -- the same on side 0
+    side_1     REAL,
+    commander  REAL,
+    newness    REAL,                -- factors on the effects of the ruleset; NULL if weights stand as they are
+    experience REAL,
+    record     REAL,
+    PRIMARY KEY (ruleset, kind, player)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX weight_parts_by_player ON weight_parts (player, kind);
+
+CREATE TABLE weight_shares (
+    ruleset    TEXT NOT NULL PRIMARY KEY,
+    newness    REAL NOT NULL,       -- effects
+    experience REAL NOT NULL,
+    record     REAL NOT NULL,
+    newcomer   REAL,                -- a newcomer's strength, and the unit of strengths; NULL if strengths are weights
+    unit       REAL,
+    points     REAL NOT NULL,       -- points of weight in a unit
+    average    REAL                 -- the strength of the average seat
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE division_spans (
+    ruleset  TEXT    NOT NULL,
+    division INTEGER NOT NULL,
+    low      REAL    NOT NULL,
+    high     REAL    NOT NULL,
+    PRIMARY KEY (ruleset, division)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE weight_places (
+    ruleset  TEXT    NOT NULL,
+    kind     TEXT    NOT NULL,
+    player   TEXT    NOT NULL,
+    position INTEGER NOT NULL,      -- by weight in the ruleset and kind, from 1
+    plain    TEXT    NOT NULL,      -- as in weight_parts
+    standing INTEGER NOT NULL,      -- 0: placed, 1: placing, 2: away
+    PRIMARY KEY (ruleset, kind, player)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX weight_places_by_position ON weight_places (ruleset, kind, position, plain);
+CREATE INDEX weight_places_by_standing ON weight_places (ruleset, kind, standing, position);
+
+CREATE TABLE divisions (
+    division         INTEGER PRIMARY KEY,   -- 0 is the lowest
+    name             TEXT    NOT NULL,
+    decay_after_days INTEGER NOT NULL,      -- days without a match after which the displayed division falls
+    decay_days       INTEGER NOT NULL       -- by one in so many days; 0: never
 ) STRICT;
-INSERT INTO handle_key VALUES (1, randomblob(32));
 
-ALTER TABLE performances ADD COLUMN person INTEGER;
-ALTER TABLE performances ADD COLUMN ended_at INTEGER;
-ALTER TABLE performances ADD COLUMN team INTEGER;       -- the one that the player was on for longest
-ALTER TABLE performances ADD COLUMN result REAL;        -- 1 won, 0.5 draw, 0 lost; NULL without a result
-ALTER TABLE performances ADD COLUMN weight REAL;        -- after the match
-ALTER TABLE performances ADD COLUMN deviation REAL;
-CREATE INDEX performances_by_person ON performances (person, ended_at);
+CREATE TABLE seasons (
+    starts_at INTEGER PRIMARY KEY,  -- milliseconds since 1970
+    season    TEXT    NOT NULL      -- its date, with the time of day unless that is midnight
+) STRICT;
 
--- Several checkpoints instead of one: a match that comes late is folded from the one before it. The bytes carry a
--- version and a checksum of their own; a program that cannot read them uses an older one, or folds all matches again.
-DROP TABLE derived_checkpoint;
+-- Whose weight was counted again because history was corrected.
+CREATE TABLE recounts (
+    ruleset      TEXT NOT NULL,
+    kind         TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
+    player       TEXT NOT NULL,
+    recounted_at INTEGER NOT NULL,
+    cause        TEXT NOT NULL,     -- what was corrected
+    weight_then  REAL NOT NULL,     -- after the same match, as it was counted before and as it is counted now
+    weight_now   REAL NOT NULL,
+    PRIMARY KEY (player, kind, ruleset, recounted_at)
+) STRICT, WITHOUT ROWID;
+
+-- From which matches the derived tables were made.
+CREATE TABLE derived_from (
+    id         INTEGER PRIMARY KEY CHECK (id = 1),
+    matches    INTEGER NOT NULL,    -- how many matches the derived tables know
+    last_match INTEGER NOT NULL,    -- the highest of their ids
+    settings   TEXT    NOT NULL,    -- the configuration that they were made with
+    weighed    INTEGER NOT NULL DEFAULT 0,
+    placed     INTEGER NOT NULL DEFAULT 0,
+    recount    TEXT
+) STRICT;
+
+-- The learned state between two starts.
 CREATE TABLE derived_checkpoint (
     matches     INTEGER PRIMARY KEY CHECK (matches > 0), -- how many were folded
     last_match  INTEGER NOT NULL,                        -- the highest id among them
     ended_at    INTEGER NOT NULL,                        -- the last of them, in the order in which they are folded
     fingerprint BLOB NOT NULL,
     settings    TEXT NOT NULL,
-    state       BLOB NOT NULL
+    bytes       INTEGER NOT NULL,                        -- of its pieces together
+    head        BLOB NOT NULL,                           -- what is not in pieces, with a version and a checksum
+    pieces      BLOB NOT NULL                            -- the hashes of its pieces in order, 32 bytes each
 ) STRICT;
 
--- How close the rated matches were, by week, ruleset and map. A week begins on Monday and is counted from
--- 1969-12-29. All sums are computed again for the weeks of new matches, so that they are the same whether
--- matches come one by one or all at once.
+CREATE TABLE checkpoint_pieces (
+    hash    BLOB PRIMARY KEY, -- the SHA-256 of the content
+    content BLOB NOT NULL CHECK (length(content) <= 131072)
+) STRICT;
+
+-- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
 CREATE TABLE balance_cells (
     week      INTEGER NOT NULL,
     ruleset   TEXT    NOT NULL,
@@ -212,10 +342,10 @@ CREATE TABLE balance_cells (
     brier     REAL    NOT NULL,     -- sum of the squared differences between chance and result
     scored    INTEGER NOT NULL DEFAULT 0,     -- how many have scores; `gap` counts only these
     predicted_won INTEGER NOT NULL DEFAULT 0, -- how many of `predicted` a team won
+    untimed   INTEGER NOT NULL DEFAULT 0, -- how many have no length
     PRIMARY KEY (week, ruleset, map)
 ) STRICT, WITHOUT ROWID;
 
--- Their sums by week, and by map in blocks of 13 weeks: few rows to read for a page, and few to write for a match.
 CREATE TABLE balance_weeks (
     ruleset   TEXT    NOT NULL,
     week      INTEGER NOT NULL,
@@ -231,6 +361,7 @@ CREATE TABLE balance_weeks (
     brier     REAL    NOT NULL,
     scored    INTEGER NOT NULL DEFAULT 0,
     predicted_won INTEGER NOT NULL DEFAULT 0,
+    untimed   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (ruleset, week)
 ) STRICT, WITHOUT ROWID;
 
@@ -250,6 +381,7 @@ CREATE TABLE balance_maps (
     brier     REAL    NOT NULL,
     scored    INTEGER NOT NULL DEFAULT 0,
     predicted_won INTEGER NOT NULL DEFAULT 0,
+    untimed   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (ruleset, block, map)
 ) STRICT, WITHOUT ROWID;
 
@@ -261,7 +393,16 @@ CREATE TABLE balance_gaps (
     PRIMARY KEY (ruleset, week, gap)
 ) STRICT, WITHOUT ROWID;
 
--- The predictions from the side of the favourite, in steps of 5 %.
+CREATE TABLE balance_causes (
+    ruleset TEXT NOT NULL,
+    week    INTEGER NOT NULL,
+    causes  INTEGER NOT NULL,
+    matches INTEGER NOT NULL,
+    gap     REAL NOT NULL,    -- sum of the differences between the highest and the lowest score
+    squares REAL NOT NULL,    -- sum of the squares of these differences
+    PRIMARY KEY (ruleset, week, causes)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE balance_chances (
     ruleset TEXT    NOT NULL,
     week    INTEGER NOT NULL,
@@ -272,7 +413,6 @@ CREATE TABLE balance_chances (
     PRIMARY KEY (ruleset, week, step)
 ) STRICT, WITHOUT ROWID;
 
--- The last comparison of rating systems.
 CREATE TABLE systems_report (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
     settings    TEXT    NOT NULL,   -- the configuration that it was made with
@@ -281,8 +421,23 @@ CREATE TABLE systems_report (
     report      TEXT    NOT NULL    -- as JSON
 ) STRICT;
 
--- The queue. A ticket in a final state (matched, cancelled, expired) is removed a day after it got there, and a match
--- with its last ticket.
+-- The decisions of running games.
+CREATE TABLE decisions (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    made_at  INTEGER NOT NULL,      -- milliseconds since 1970 UTC
+    server   TEXT    NOT NULL,
+    ruleset  TEXT    NOT NULL,
+    game     INTEGER NOT NULL,      -- a number shared by all decisions of one game
+    match_id INTEGER REFERENCES matches (id) ON DELETE SET NULL, -- what became of it, once known
+    kind     TEXT    NOT NULL,      -- balance, place, advantage, rebalance, auto-balance
+    seed     TEXT    NOT NULL,      -- 64 bits without a sign
+    chance   REAL,                  -- the predicted chance that team 0 wins, where there is one
+    decision TEXT    NOT NULL       -- JSON: the question, the seed and the answer
+) STRICT;
+CREATE INDEX decisions_by_game ON decisions (game);
+CREATE INDEX decisions_by_match ON decisions (match_id) WHERE match_id IS NOT NULL;
+
+-- Queues, and what they host.
 CREATE TABLE tickets (
     number       INTEGER PRIMARY KEY,  -- the order in which tickets were submitted
     owner        TEXT    NOT NULL,     -- the name that the client gave in HELLO
@@ -298,11 +453,18 @@ CREATE TABLE tickets (
     changed_at   INTEGER NOT NULL,
     told         INTEGER NOT NULL CHECK (told IN (0, 1))  -- whether the client was sent this state
 ) STRICT;
--- The first digits of a number are those of its partition, whose tickets one daemon knows.
 CREATE UNIQUE INDEX tickets_once ON tickets (owner, ticket, number >> 40);
+CREATE INDEX tickets_untold ON tickets (owner, number) WHERE NOT told;
+CREATE INDEX tickets_waiting ON tickets (queue, submitted_at) WHERE state = 'queued';
 
--- What a round searched among, so that its matches can be found again. A pool is removed with the last
--- of its matches, and at the latest once there are 1,000 newer ones.
+CREATE TABLE ticket_players (
+    player      TEXT    NOT NULL,
+    queue_group TEXT    NOT NULL,  -- empty for the queues of the partition without a group
+    partition   INTEGER NOT NULL,  -- the number that stands for it, as in the numbers of its tickets
+    ticket      INTEGER NOT NULL,  -- its number
+    PRIMARY KEY (player, queue_group, partition)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE pools (
     pool_id     INTEGER PRIMARY KEY,   -- the id of the first match that could be formed of it
     queue       TEXT    NOT NULL,
@@ -316,7 +478,6 @@ CREATE TABLE pools (
     outlook     TEXT                   -- how strengths become chances, as JSON
 ) STRICT;
 
--- Ids come from the sequence of `matches`, so that one id never means two matches.
 CREATE TABLE formed_matches (
     match_id    INTEGER PRIMARY KEY,
     queue       TEXT    NOT NULL,
@@ -350,8 +511,6 @@ CREATE TABLE formed_seats (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX formed_seats_by_player ON formed_seats (player);
 
--- What came of the tickets and the matches of a queue in each hour, the last 31 days. Unlike tickets, which are
--- removed after a day, these contain no player.
 CREATE TABLE queue_hours (
     queue      TEXT    NOT NULL,
     hour       INTEGER NOT NULL,    -- hours since 1970 UTC
@@ -362,7 +521,13 @@ CREATE TABLE queue_hours (
     longest_ms INTEGER NOT NULL,    -- how long one of them waited at most
     matches    INTEGER NOT NULL,    -- matches that were formed, and accepted where that is asked
     penalty    REAL    NOT NULL,    -- the sum of their penalties
+    unready    INTEGER NOT NULL DEFAULT 0, -- matches that not everybody has accepted
     PRIMARY KEY (queue, hour)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE queue_waits (
+    queue     TEXT PRIMARY KEY,
+    median_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The parts of the queues, each of which one daemon runs at a time. The numbers of their tickets are
@@ -373,8 +538,6 @@ CREATE TABLE partitions (
 ) STRICT;
 INSERT INTO partitions (name, slot) VALUES ('main', 0);
 
--- A match that needs an instance, until a day after it is over or has failed. It has the id of the
--- formed match, which END gives to the stored match, too.
 CREATE TABLE hosted_matches (
     match_id     INTEGER PRIMARY KEY,
     queue        TEXT    NOT NULL,
@@ -400,7 +563,6 @@ CREATE TABLE hosted_matches (
 ) STRICT;
 CREATE INDEX hosted_matches_by_game ON hosted_matches (game);
 
--- The instances that are connected, or that were until a moment ago.
 CREATE TABLE instances (
     name     TEXT    PRIMARY KEY,
     address  TEXT    NOT NULL,
@@ -416,7 +578,6 @@ CREATE TABLE instances (
     partition INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- The matches for which an instance that is away must be sent CLOSE when it comes back.
 CREATE TABLE owed_closes (
     instance TEXT    NOT NULL,
     match_id INTEGER NOT NULL,
@@ -424,7 +585,6 @@ CREATE TABLE owed_closes (
     PRIMARY KEY (instance, match_id)
 ) STRICT, WITHOUT ROWID;
 
--- What game servers report about players' behaviour, and how often players did not come to a match.
 CREATE TABLE behaviour (
     player   TEXT    NOT NULL,     -- the identity of a human
     reporter TEXT    NOT NULL,     -- the game server; '*' where clients prove no name; '' for the daemon itself
@@ -437,14 +597,40 @@ CREATE TABLE behaviour (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX behaviour_by_day ON behaviour (day);
 
--- Counts the changes of the table above, so that a daemon notices those of other processes.
 CREATE TABLE behaviour_changes (changes INTEGER NOT NULL) STRICT;
-INSERT INTO behaviour_changes VALUES (0);
+INSERT INTO behaviour_changes (changes) VALUES (0);
 
--- Webhooks: the events that are to be sent. Triggers write them in the transaction of what they report,
--- whichever process commits it.
+-- Pick-up games, links of players to accounts elsewhere, and browsers that are signed in.
+CREATE TABLE pickups (
+    client     TEXT NOT NULL,
+    pickup     TEXT NOT NULL,     -- the client's own name of it
+    asked      BLOB NOT NULL,     -- a hash of what was asked
+    channel    TEXT NOT NULL,     -- where, as the client names it
+    stage      TEXT NOT NULL CHECK (stage IN ('picked', 'playing', 'recorded', 'void')),
+    content    TEXT NOT NULL,     -- teams, statements and result, as JSON
+    made_at    INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    PRIMARY KEY (client, pickup)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pickups_by_time ON pickups (client, made_at);
 
--- The webhooks of the daemon's configuration. Without one, no event is written.
+CREATE TABLE links (
+    player       TEXT PRIMARY KEY,  -- the identity
+    into_player  TEXT NOT NULL,     -- the identity of the player
+    client       TEXT NOT NULL,     -- which has asked
+    asked_at     INTEGER NOT NULL,
+    confirmed_by TEXT,              -- the organiser who has confirmed it, as the client names them
+    confirmed_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sign_ins (
+    secret  BLOB PRIMARY KEY,  -- a hash of the secret in the browser's cookie
+    client  TEXT NOT NULL,
+    token   BLOB NOT NULL,     -- a hash of the hash of the token: with another token, the client has no sign-ins
+    made_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Webhooks: the events that are to be sent. Triggers write them in the transaction of what they report.
 CREATE TABLE webhooks (
     name      TEXT    PRIMARY KEY,
     kinds     TEXT    NOT NULL,             -- of the events that it is sent, as in 'formed hosted'
@@ -456,7 +642,6 @@ CREATE TABLE webhooks (
     failure   TEXT                          -- how
 ) STRICT;
 
--- An event has no content: it is read from the rows that it names when it is sent.
 CREATE TABLE webhook_events (
     number   INTEGER PRIMARY KEY AUTOINCREMENT,
     event_id TEXT    NOT NULL DEFAULT ('evt_' || lower(hex(randomblob(12)))),
@@ -466,25 +651,21 @@ CREATE TABLE webhook_events (
     address  TEXT                           -- of the instance, if the match is hosted
 ) STRICT;
 
--- Bounds the table even if no daemon runs. The daemon notices the gap, and counts it as dropped.
+-- Bounds the table even if no daemon runs.
 CREATE TRIGGER webhook_events_are_bounded AFTER INSERT ON webhook_events BEGIN
     DELETE FROM webhook_events WHERE number <= NEW.number - 20000;
 END;
-
 -- A match is formed once no player has to accept it any more.
 CREATE TRIGGER webhook_formed AFTER INSERT ON formed_matches
 WHEN NEW.open_until IS NULL AND EXISTS (SELECT 1 FROM webhooks WHERE instr(kinds, 'formed')) BEGIN
     INSERT INTO webhook_events (kind, match_id) VALUES ('formed', NEW.match_id);
 END;
-
 CREATE TRIGGER webhook_accepted AFTER UPDATE OF open_until ON formed_matches
 WHEN NEW.open_until IS NULL AND OLD.open_until IS NOT NULL
      AND EXISTS (SELECT 1 FROM webhooks WHERE instr(kinds, 'formed')) BEGIN
     INSERT INTO webhook_events (kind, match_id) VALUES ('formed', NEW.match_id);
 END;
-
--- A match is hosted once its players can connect. The row is replaced whenever it changes: before that, the
--- old one is still there.
+-- A match is hosted once its players can connect.
 CREATE TRIGGER webhook_hosted BEFORE INSERT ON hosted_matches
 WHEN NEW.state IN ('ready', 'joining', 'playing') AND NEW.address IS NOT NULL
      AND EXISTS (SELECT 1 FROM webhooks WHERE instr(kinds, 'hosted'))
@@ -493,7 +674,6 @@ WHEN NEW.state IN ('ready', 'joining', 'playing') AND NEW.address IS NOT NULL
                         AND old.instance IS NEW.instance AND old.address IS NEW.address) BEGIN
     INSERT INTO webhook_events (kind, match_id, address) VALUES ('hosted', NEW.match_id, NEW.address);
 END;
-
 -- Matches of old logs are no news.
 CREATE TRIGGER webhook_recorded AFTER INSERT ON matches
 WHEN NEW.ended_at > (unixepoch() - 86400) * 1000
@@ -501,16 +681,38 @@ WHEN NEW.ended_at > (unixepoch() - 86400) * 1000
     INSERT INTO webhook_events (kind, match_id) VALUES ('recorded', NEW.id);
 END;
 
--- Several daemons, and several databases.
-
--- What only one daemon may do at a time: each lease with its holder. A write of the holder checks the epoch,
--- which grows with each new holder. On SQLite, ends_at is 0: the holder has a lock on a file beside the database.
+-- Several daemons: what only one may do at a time, who is alive, and what they ask each other.
 CREATE TABLE leases (
     name    TEXT    PRIMARY KEY,       -- such as 'fold'
     holder  TEXT    NOT NULL,          -- the daemon that took it last
     epoch   INTEGER NOT NULL,
     ends_at INTEGER NOT NULL           -- in milliseconds since 1970 by the clock of the database; 0: free
 ) STRICT;
+
+CREATE TABLE daemons (
+    name    TEXT PRIMARY KEY,
+    ends_at INTEGER NOT NULL     -- by the clock of the machine, unless the daemon gives another sign of life
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE requests (
+    number    INTEGER PRIMARY KEY, -- the order in which a daemon has asked
+    partition TEXT NOT NULL,       -- the name of the partition whose daemon decides
+    daemon    TEXT NOT NULL,       -- which asks
+    key       INTEGER NOT NULL,    -- its own number of the request
+    body      TEXT NOT NULL,       -- JSON
+    answer    TEXT,                -- JSON; NULL until it is decided
+    UNIQUE (daemon, key)
+) STRICT;
+CREATE INDEX requests_open ON requests (partition, number) WHERE answer IS NULL;
+CREATE INDEX requests_answered ON requests (daemon, number) WHERE answer IS NOT NULL;
+
+CREATE TABLE host_notices (
+    number INTEGER PRIMARY KEY,
+    daemon TEXT NOT NULL,
+    link   INTEGER NOT NULL,     -- that daemon's number of the connection
+    body   TEXT NOT NULL         -- JSON
+) STRICT;
+CREATE INDEX host_notices_by_daemon ON host_notices (daemon, number);
 
 -- Has a row while `evenkeel migrate-store` copies another database into this one. Nothing else opens it then.
 CREATE TABLE unfinished_transfer (
@@ -520,13 +722,48 @@ CREATE TABLE unfinished_transfer (
     last_key TEXT                      -- the key of its last row that was copied, as JSON
 ) STRICT;
 
--- Has a row once `evenkeel migrate-store` has moved the content of this database to another one. Nothing opens it then.
+-- Has a row once this database was copied to another one, which is used instead.
 CREATE TABLE moved (
     id    INTEGER PRIMARY KEY CHECK (id = 1),
     place TEXT NOT NULL                -- the other database: a path, or an address without its password
 ) STRICT;
 
--- Views, for people with sqlite3. Times in them are dates in UTC.
+-- For people with sqlite3.
+
+CREATE VIEW computed_weights AS
+SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division,
+       CASE WHEN newness IS NULL OR division IS NULL THEN progress
+            WHEN high > low THEN min(max((weight - low) / (high - low), 0.0), 1.0)
+            ELSE 0.0 END AS progress,
+       CASE WHEN newness IS NULL OR side_0 IS NULL THEN side_0
+            WHEN unit IS NULL THEN side_0 + career
+            ELSE 50.0 + points * (side_0 + career - average) / unit END AS side_0,
+       CASE WHEN newness IS NULL OR side_1 IS NULL THEN side_1
+            WHEN unit IS NULL THEN side_1 + career
+            ELSE 50.0 + points * (side_1 + career - average) / unit END AS side_1,
+       CASE WHEN newness IS NULL OR commander IS NULL THEN commander
+            WHEN unit IS NULL THEN commander + career
+            ELSE 50.0 + points * (commander + career - average) / unit END AS commander,
+       plain
+FROM (
+    SELECT p.*, s.average, s.unit, s.points, d.low, d.high,
+           s.newness * p.newness + s.experience * p.experience + s.record * p.record AS career
+    FROM weight_parts p
+    LEFT JOIN weight_shares s ON s.ruleset = p.ruleset
+    LEFT JOIN division_spans d ON d.ruleset = p.ruleset AND d.division = p.division
+);
+CREATE VIEW ranked_weights AS
+SELECT c.*,
+       c.weight - c.deviation AS at_least,
+       CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
+            WHEN c.games < 10 OR c.deviation > 15.0 THEN 1
+            ELSE 0 END AS standing
+FROM computed_weights c;
+CREATE VIEW weights AS
+SELECT c.ruleset, c.kind, c.player, c.name, c.weight, c.deviation, c.games, c.last_seen, c.division, c.progress, c.side_0,
+       c.side_1, c.commander, CASE o.standing WHEN 0 THEN o.position END AS place, c.plain, o.position, o.standing
+FROM computed_weights c
+LEFT JOIN weight_places o ON o.ruleset = c.ruleset AND o.kind = c.kind AND o.player = c.player;
 
 -- The division as it is displayed now: lower than the one reached for players who have long been away.
 CREATE VIEW displayed_ranks AS
@@ -540,12 +777,13 @@ FROM (
            END) AS position
     FROM weights w JOIN divisions d ON d.division = w.division
 );
-
 CREATE VIEW leaderboard AS
 SELECT
     w.ruleset,
     w.kind,
-    rank() OVER (PARTITION BY w.ruleset, w.kind ORDER BY w.weight DESC) AS place,
+    CASE w.standing WHEN 0 THEN
+        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing ORDER BY w.at_least DESC)
+    END AS place,
     w.name,
     w.player,
     round(w.weight, 3) AS weight,
@@ -557,14 +795,13 @@ SELECT
     round(w.side_0, 3) AS side_0,
     round(w.side_1, 3) AS side_1,
     round(w.commander, 3) AS commander,
-    (SELECT s.season FROM seasons s WHERE s.starts_at <= w.last_seen ORDER BY s.starts_at DESC LIMIT 1) AS season
-FROM weights w
+    (SELECT s.season FROM seasons s WHERE s.starts_at <= w.last_seen ORDER BY s.starts_at DESC LIMIT 1) AS season,
+    CASE w.standing WHEN 0 THEN 'placed' WHEN 1 THEN 'placing' ELSE 'away' END AS standing
+FROM ranked_weights w
 LEFT JOIN displayed_ranks r ON r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player
 LEFT JOIN divisions d ON d.division = r.division
-ORDER BY w.ruleset, w.kind DESC, place, w.player;
+ORDER BY w.ruleset, w.kind DESC, w.standing, w.at_least DESC, w.player;
 
--- The outcome is the player's own: in a match that a team has won, whether it was the team that the player was
--- on for longest. NULL for players who were on no team.
 CREATE VIEW player_history AS
 SELECT
     p.kind,
@@ -575,27 +812,20 @@ SELECT
     m.server,
     m.map,
     r.ruleset,
-    (SELECT group_concat(team, ' ')
-       FROM (SELECT DISTINCT s.team FROM presence s
-              WHERE s.match_id = m.id AND s.seat = p.seat ORDER BY s.stay)) AS teams,
-    round((SELECT total(s.to_ms - s.from_ms) FROM presence s
-            WHERE s.match_id = m.id AND s.seat = p.seat) / 60000.0, 2) AS minutes,
-    (SELECT group_concat(printf('%.15g', round(score, 1) + 0.0), ':')
-       FROM (SELECT score FROM match_teams WHERE match_id = m.id ORDER BY team)) AS score,
+    p.team,
+    CASE WHEN NOT m.untimed THEN round(p.share * (m.ended_at - m.started_at) / 60000.0, 2) END AS minutes,
+    m.scores AS score,
     f.points_for,
     f.points_against,
     p.points,
     p.kills,
     p.deaths,
-    CASE m.outcome WHEN 'won' THEN
-        (SELECT CASE WHEN s.team = m.winner THEN 'won' ELSE 'lost' END FROM presence s
-          WHERE s.match_id = m.id AND s.seat = p.seat
-          GROUP BY s.team ORDER BY sum(s.to_ms - s.from_ms) DESC, max(s.to_ms) DESC LIMIT 1)
-    ELSE m.outcome END AS outcome,
+    CASE WHEN m.outcome <> 'won' THEN m.outcome WHEN p.team = m.winner THEN 'won'
+         WHEN p.team IS NOT NULL THEN 'lost' END AS outcome,
     m.winner,
     r.unrated,
     (SELECT s.season FROM seasons s WHERE s.starts_at <= m.ended_at ORDER BY s.starts_at DESC LIMIT 1) AS season
-FROM participants p
+FROM match_players p
 JOIN matches m ON m.id = p.match_id
 LEFT JOIN rulings r ON r.match_id = m.id
 LEFT JOIN performances f ON f.match_id = p.match_id AND f.seat = p.seat
@@ -605,19 +835,17 @@ CREATE VIEW match_report AS
 SELECT
     m.id AS match_id,
     datetime(m.started_at / 1000, 'unixepoch') AS started,
-    round((m.ended_at - m.started_at) / 60000.0, 2) AS minutes,
+    CASE WHEN NOT m.untimed THEN round((m.ended_at - m.started_at) / 60000.0, 2) END AS minutes,
     m.server,
     m.map,
     m.mode,
     r.ruleset,
-    (SELECT group_concat(mutator, ' ')
-       FROM (SELECT mutator FROM match_mutators WHERE match_id = m.id ORDER BY mutator)) AS mutators,
-    (SELECT group_concat(printf('%.15g', round(score, 1) + 0.0), ':')
-       FROM (SELECT score FROM match_teams WHERE match_id = m.id ORDER BY team)) AS score,
+    m.mutators,
+    m.scores AS score,
     m.outcome,
     m.winner,
-    coalesce(m.humans, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human')) AS humans,
-    coalesce(m.bots, (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot')) AS bots,
+    m.humans,
+    m.bots,
     r.unrated,
     (SELECT s.season FROM seasons s WHERE s.starts_at <= m.ended_at ORDER BY s.starts_at DESC LIMIT 1) AS season,
     round(kp.chance, 3) AS chance_as_picked,
@@ -628,8 +856,7 @@ SELECT
       WHERE d.match_id = m.id AND d.kind = 'balance' AND d.made_at <= m.started_at
       ORDER BY d.id DESC LIMIT 1) AS ratio,
     round(kp.chance, 3) AS chance,
-    (SELECT CASE WHEN m.outcome <> 'won' OR max(score) > min(score) THEN max(score) - min(score) END
-       FROM match_teams WHERE match_id = m.id) AS gap,
+    m.gap,
     CASE WHEN kp.match_id IS NULL THEN 0 ELSE 1 END AS picked
 FROM matches m
 LEFT JOIN rulings r ON r.match_id = m.id
@@ -638,48 +865,7 @@ LEFT JOIN match_chances kp ON kp.match_id = m.id AND kp.step = 0
 LEFT JOIN match_chances ks ON ks.match_id = m.id AND ks.step = 1
 ORDER BY m.ended_at, m.fingerprint;
 
--- Each player of a match, on each team that the player was on.
-CREATE VIEW match_players AS
-SELECT
-    s.match_id,
-    s.team,
-    t.score,
-    CASE WHEN m.outcome <> 'won' THEN m.outcome WHEN s.team = m.winner THEN 'won' ELSE 'lost' END AS outcome,
-    p.kind,
-    p.player,
-    p.name,
-    round((SELECT total(o.to_ms - o.from_ms) FROM presence o
-            WHERE o.match_id = s.match_id AND o.seat = s.seat AND o.team = s.team) / 60000.0, 2) AS minutes,
-    p.points,
-    p.kills,
-    p.deaths
-FROM presence s
-JOIN participants p ON p.match_id = s.match_id AND p.seat = s.seat
-JOIN matches m ON m.id = s.match_id
-LEFT JOIN match_teams t ON t.match_id = s.match_id AND t.team = s.team
-WHERE NOT EXISTS (SELECT 1 FROM presence e
-                   WHERE e.match_id = s.match_id AND e.seat = s.seat AND e.team = s.team AND e.stay < s.stay)
-ORDER BY s.match_id, s.team, s.seat;
-
--- The weight of each player after each rated match.
-CREATE VIEW weight_history AS
-SELECT
-    r.ruleset,
-    o.kind,
-    o.player,
-    p.name,
-    f.match_id,
-    datetime(f.ended_at / 1000, 'unixepoch') AS ended,
-    round(f.weight, 3) AS weight,
-    round(f.deviation, 3) AS deviation
-FROM performances f
-JOIN persons o ON o.person = f.person
-JOIN rulings r ON r.match_id = f.match_id
-JOIN participants p ON p.match_id = f.match_id AND p.seat = f.seat
-WHERE f.weight IS NOT NULL
-ORDER BY f.ended_at, f.match_id, f.seat;
-
--- The course of each match's chances.
+-- Who has moved between teams, and what was predicted then.
 CREATE VIEW chance_report AS
 SELECT
     k.match_id,
@@ -697,13 +883,52 @@ SELECT
     k.chances
 FROM match_chances k
 LEFT JOIN rulings r ON r.match_id = k.match_id
-LEFT JOIN participants p ON p.match_id = k.match_id AND p.seat = k.seat
+LEFT JOIN match_players p ON p.match_id = k.match_id AND p.seat = k.seat
 WHERE k.ruleset IS NULL OR r.ruleset IS NULL OR k.ruleset = r.ruleset
 ORDER BY k.match_id, k.step;
 
--- How close matches were is counted by their outcomes, and by their scores only where they have some: a match that a
--- team has won with the same score as all others has none. A draw is half a win in the predictions, and a coin's brier
--- is 0.25 without draws.
+CREATE VIEW weight_history AS
+SELECT
+    r.ruleset,
+    o.kind,
+    o.player,
+    p.name,
+    f.match_id,
+    datetime(f.ended_at / 1000, 'unixepoch') AS ended,
+    round(f.weight, 3) AS weight,
+    round(f.deviation, 3) AS deviation,
+    round(f.weight_before, 3) AS weight_before,
+    f.cause
+FROM performances f
+JOIN persons o ON o.person = f.person
+JOIN rulings r ON r.match_id = f.match_id
+JOIN match_players p ON p.match_id = f.match_id AND p.seat = f.seat
+WHERE f.weight IS NOT NULL
+ORDER BY f.ended_at, f.match_id, f.seat;
+
+CREATE VIEW decision_report AS
+SELECT
+    d.id AS decision_id,
+    datetime(d.made_at / 1000, 'unixepoch') AS made,
+    d.server,
+    d.ruleset,
+    d.kind,
+    d.seed,
+    round(d.chance, 3) AS chance,
+    d.match_id,
+    CASE WHEN json_valid(d.decision) THEN
+        round(coalesce(json_extract(d.decision, '$.answer.ratio'), json_extract(d.decision, '$.answer.after')), 3)
+    END AS ratio,
+    m.gap,
+    CASE WHEN d.kind = 'balance'
+          AND d.id = (SELECT max(b.id) FROM decisions b
+                       WHERE b.match_id = m.id AND b.kind = 'balance' AND b.made_at <= m.started_at)
+         THEN 1 ELSE 0 END AS picked
+FROM decisions d
+LEFT JOIN matches m ON m.id = d.match_id
+ORDER BY d.id;
+
+-- A shutout is a match with a gap of 3 or more in which a team has no points.
 CREATE VIEW balance_report AS
 SELECT
     ruleset,
@@ -711,7 +936,7 @@ SELECT
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
     round(avg(outcome = 'draw'), 3) AS share_draws,
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*)
-         THEN round(avg(CASE WHEN gap IS NOT NULL THEN low = 0 AND gap >= 3 END), 3) END AS share_shutouts,
+         THEN round(avg(CASE WHEN gap IS NOT NULL THEN shut_out AND gap >= 3 END), 3) END AS share_shutouts,
     round(avg(winner = 0), 3) AS share_team_0_wins,
     round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
     round(avg(minutes), 2) AS mean_minutes,
@@ -725,21 +950,19 @@ FROM (
         m.outcome,
         m.winner,
         r.chance AS forecast,
-        (m.ended_at - m.started_at) / 60000.0 AS minutes,
-        (SELECT CASE WHEN m.outcome <> 'won' OR max(score) > min(score) THEN max(score) - min(score) END
-           FROM match_teams WHERE match_id = m.id) AS gap,
-        (SELECT min(score) FROM match_teams WHERE match_id = m.id) AS low,
+        CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / 60000.0 END AS minutes,
+        m.gap,
+        instr(':' || m.scores || ':', ':0:') > 0 AND instr(m.scores, '-') = 0 AS shut_out,
         k.chance AS picked,
         CASE m.outcome WHEN 'won' THEN m.winner = 0 WHEN 'draw' THEN 0.5 END AS won
     FROM matches m
     JOIN rulings r ON r.match_id = m.id
     LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
-    WHERE r.unrated IS NULL AND EXISTS (SELECT 1 FROM match_teams WHERE match_id = m.id)
+    WHERE r.unrated IS NULL AND m.scores IS NOT NULL
 )
 GROUP BY ruleset
 ORDER BY ruleset;
 
--- The same by week, and by map: of the rated matches with teams. The predictions are forecasts.
 CREATE VIEW balance_by_week AS
 SELECT
     ruleset,
@@ -751,7 +974,7 @@ SELECT
     predicted,
     round(1.0 * favoured / nullif(predicted_won, 0), 3) AS share_favourite_wins,
     round(brier / nullif(predicted, 0), 4) AS brier,
-    round(minutes / matches, 2) AS mean_minutes
+    round(minutes / nullif(matches - untimed, 0), 2) AS mean_minutes
 FROM balance_weeks
 WHERE matches > 0
 ORDER BY ruleset, balance_weeks.week;
@@ -767,37 +990,12 @@ SELECT
     sum(predicted) AS predicted,
     round(1.0 * sum(favoured) / nullif(sum(predicted_won), 0), 3) AS share_favourite_wins,
     round(sum(brier) / nullif(sum(predicted), 0), 4) AS brier,
-    round(sum(minutes) / sum(matches), 2) AS mean_minutes
+    round(sum(minutes) / nullif(sum(matches) - sum(untimed), 0), 2) AS mean_minutes
 FROM balance_maps
 WHERE matches > 0
 GROUP BY ruleset, map
 ORDER BY ruleset, sum(balance_maps.matches) DESC, map;
 
-CREATE VIEW decision_report AS
-SELECT
-    d.id AS decision_id,
-    datetime(d.made_at / 1000, 'unixepoch') AS made,
-    d.server,
-    d.ruleset,
-    d.kind,
-    d.seed,
-    round(d.chance, 3) AS chance,
-    d.match_id,
-    CASE WHEN json_valid(d.decision) THEN
-        round(coalesce(json_extract(d.decision, '$.answer.ratio'), json_extract(d.decision, '$.answer.after')), 3)
-    END AS ratio,
-    (SELECT CASE WHEN m.outcome <> 'won' OR max(score) > min(score) THEN max(score) - min(score) END
-       FROM match_teams WHERE match_id = m.id) AS gap,
-    CASE WHEN d.kind = 'balance'
-          AND d.id = (SELECT max(b.id) FROM decisions b
-                       WHERE b.match_id = m.id AND b.kind = 'balance' AND b.made_at <= m.started_at)
-         THEN 1 ELSE 0 END AS picked
-FROM decisions d
-LEFT JOIN matches m ON m.id = d.match_id
-ORDER BY d.id;
-
--- Each hosted match with its players, how long its oldest ticket waited, and its result. Once a match is recorded, it
--- has its chance as picked here, too: the game server may have picked other teams.
 CREATE VIEW hosted_report AS
 SELECT h.match_id, h.queue, h.state, h.why, h.instance, h.address, h.tries,
        datetime(h.since / 1000, 'unixepoch') AS since,
@@ -815,8 +1013,6 @@ LEFT JOIN matches m ON m.id = h.match_id
 LEFT JOIN match_chances k ON k.match_id = h.match_id AND k.step = 0
 ORDER BY h.match_id;
 
--- Each queue of the last day: how many tickets are in each state, and how long they have waited. Players who are in a
--- hosted match do not wait any more.
 CREATE VIEW queue_report AS
 SELECT queue,
        sum(state = 'queued') AS queued,

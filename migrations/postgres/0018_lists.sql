@@ -1,4 +1,0 @@
--- The lists of matches with a cause, the last one first, and of those whose teams Evenkeel has picked.
-CREATE INDEX rulings_caused ON rulings (ended_at) WHERE causes > 0;
--- The condition is not that on the step by which matches are joined: the primary key serves them better.
-CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE cause = 'picked';

@@ -1,5 +1,0 @@
--- Derived: how many matches the table of weights is made from. A daemon of many players writes their weights less often
--- than rulings.
-
-ALTER TABLE derived_from ADD COLUMN weighed INTEGER NOT NULL DEFAULT 0;
-UPDATE derived_from SET weighed = matches;
