@@ -4,7 +4,7 @@
 -- - Whole numbers are BIGINT, and truth values BOOLEAN.
 -- - Text is compared byte by byte (COLLATE "C"), as in SQLite, so that all lists have the same order.
 -- - The name of a ruleset may be longer than what an index of PostgreSQL can hold: tables are found by its hash.
--- - `matches` knows the transaction that wrote each row, and is not counted by a table of its own.
+-- - `matches` knows the transaction that wrote each row, and has no table that counts it.
 
 -- The functions of SQLite that the queries for both databases use.
 CREATE FUNCTION instr(whole TEXT, part TEXT) RETURNS BIGINT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS

@@ -21,7 +21,8 @@ CREATE TABLE matches (
     gap         REAL,               -- between the highest and the lowest score; NULL if they are not known
     humans      INTEGER NOT NULL,   -- how many took part
     bots        INTEGER NOT NULL,
-    record      BLOB    NOT NULL
+    record      BLOB    NOT NULL,
+    xid         INTEGER             -- NULL; on PostgreSQL, the transaction that wrote the row
 ) STRICT;
 CREATE INDEX matches_in_order ON matches (ended_at, fingerprint);
 CREATE INDEX matches_by_map ON matches (map, ended_at);

@@ -120,9 +120,8 @@ pub enum StoreError {
     /// A version before 0.3 has written the database.
     #[error(
         "{place} was written by a version before 0.3, which this one, {}, does not read. Its matches and what operators \
-         have set can be brought over: with the last 0.2, `evenkeel export --operator operator.jsonl` and \
-         `evenkeel export matches.jsonl`; with this version and a new database, `evenkeel ingest operator.jsonl \
-         matches.jsonl`. Open tickets and running games are not carried over",
+         have set can be brought over: with the last 0.2, `evenkeel export --operator all.jsonl`; with this version \
+         and a new database, `evenkeel ingest all.jsonl`. Open tickets and running games stay behind",
         env!("CARGO_PKG_VERSION")
     )]
     Older {

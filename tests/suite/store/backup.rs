@@ -85,7 +85,7 @@ async fn a_check_finds_weights_that_are_not_those_of_the_matches() {
     let folder = folder();
     let (code, text, error) = run(folder.path(), &["check"]);
     assert_eq!(code, 0, "{text}{error}");
-    assert!(text.contains(" participants\n"), "{text}");
+    assert!(text.contains(" match_players\n"), "{text}");
     assert!(
         text.ends_with("its weights are those of its matches\n"),
         "{text}"

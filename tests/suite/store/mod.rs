@@ -504,6 +504,27 @@ async fn a_newer_database_is_left_alone() {
 }
 
 #[tokio::test]
+async fn an_older_database_is_refused_with_the_commands_that_bring_it_over() {
+    let (store, folder) = store().await;
+    store.close().await;
+    let path = folder.path().join("test.db");
+    // The migrations of 0.2, of which the first had the same number.
+    let older = "UPDATE _sqlx_migrations SET checksum = x'00';
+        INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+        VALUES (2, 'decisions', 1, x'00', 0), (22, 'accounts', 1, x'00', 0)";
+    common::sql(&path, older).await;
+    let said = refusal(&path).await;
+    for part in [
+        "was written by a version before 0.3",
+        "with the last 0.2, `evenkeel export --operator all.jsonl`",
+        "and a new database, `evenkeel ingest all.jsonl`",
+        "Open tickets and running games stay behind",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("no.db");

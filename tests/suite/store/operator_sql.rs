@@ -632,7 +632,7 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     half.events.clear();
     let id = record(&store, &half).await;
     let sql = format!("SELECT score FROM match_report WHERE match_id = {id}");
-    assert_eq!(query(&place, &sql).await, json!([{"score": "2.8:3"}]));
+    assert_eq!(query(&place, &sql).await, json!([{"score": "2.75:3"}]));
 }
 
 on_each_database! {

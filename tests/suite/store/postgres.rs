@@ -258,6 +258,13 @@ async fn a_database_that_is_no_place_for_this_is_refused() {
             .contains("was written by a newer Evenkeel: it has migration 9000, and this version, "),
         "{error}"
     );
+    let older = sqlx::query("UPDATE _sqlx_migrations SET checksum = '' WHERE version = 1");
+    older.execute(&mut other).await.unwrap();
+    let error = open(&name, true).await.unwrap_err().to_string();
+    assert!(
+        error.contains("was written by a version before 0.3"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

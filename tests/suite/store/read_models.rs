@@ -11,7 +11,7 @@ use std::{
 use evenkeel::{
     domain::{Kind, PlayerKey, Timestamp},
     server::Service,
-    store::{self, Closeness, Cursor, DatabaseUrl, MatchLine, NameSeen, Store, Stored},
+    store::{self, Closeness, DatabaseUrl, MatchLine, Store},
 };
 use proptest::prelude::*;
 use tempfile::TempDir;

@@ -4,37 +4,27 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, PointScale, Rank, RoleWeights, Timestamp},
+    domain::{Kind, PlayerKey, PointScale, Timestamp},
     history::Shares,
     store::{
-        BoardQuery, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, Recount, SharesRow,
-        Store, WeightRow, open_at,
+        DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, Recount, SharesRow, Store,
+        open_at,
     },
 };
 use sqlx::{ColumnIndex, Connection, Decode, PgConnection, Row, SqliteConnection, Type};
 use tempfile::TempDir;
 
-use crate::common::{
-    backends::{execute, open_chosen},
-    draw::Draw,
-    postgres::Server,
-};
+use crate::common::{draw::Draw, postgres::Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const RULESETS: [&str; 3] = ["ctf", "tdm", "Ω \"odd\""];
 /// All weights.
 const TABLE: &str =
     "SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress,
-        side_0, side_1, commander, place, plain, scale FROM weights ORDER BY ruleset, kind, player";
+        side_0, side_1, commander, place, plain FROM weights ORDER BY ruleset, kind, player";
 
 type Half = (String, String, String, String, f64, f64, i64, i64);
-type Rest = (
-    Option<i64>,
-    [Option<f64>; 4],
-    Option<i64>,
-    Option<String>,
-    i64,
-);
+type Rest = (Option<i64>, [Option<f64>; 4], Option<i64>, Option<String>);
 type Line = (Half, Rest);
 
 /// Reads a row of either database.
@@ -59,10 +49,7 @@ where
         row.get(7),
     );
     let numbers = [9, 10, 11, 12].map(optional);
-    (
-        half,
-        (row.get(8), numbers, row.get(13), row.get(14), row.get(15)),
-    )
+    (half, (row.get(8), numbers, row.get(13), row.get(14)))
 }
 
 async fn table_of_sqlite(place: &DatabaseUrl) -> Vec<Line> {
@@ -313,79 +300,4 @@ async fn on_postgresql_what_differs_is_enough() {
     let table = async |name: &str| table_of_postgres(server.connect(name).await).await;
     let tables = async || [table(one).await, table(whole).await];
     same_tables(stores, tables, 7).await;
-}
-
-/// Makes of a new database one of the version before, with two weights.
-macro_rules! downgrade {
-    ($text:literal, $real:literal, $int:literal) => {
-        concat!(
-            "DROP VIEW leaderboard; DROP VIEW displayed_ranks; DROP VIEW weights; DROP VIEW ranked_weights; DROP VIEW computed_weights; DROP TABLE weight_parts; DROP TABLE weight_places;
-             DROP TABLE weight_shares; DROP TABLE division_spans; ALTER TABLE derived_from DROP COLUMN placed;
-             CREATE VIEW leaderboard AS SELECT 1 AS one; CREATE VIEW displayed_ranks AS SELECT 1 AS one;
-             CREATE TABLE weights (ruleset ", $text, " NOT NULL, kind ", $text, " NOT NULL, player ", $text, " NOT NULL, name ",
-            $text, " NOT NULL, weight ", $real, " NOT NULL, deviation ", $real, " NOT NULL, games ", $int,
-            " NOT NULL, last_seen ", $int, " NOT NULL, division ", $int, ", progress ", $real, ", side_0 ", $real, ", side_1 ",
-            $real, ", commander ", $real, ", place ", $int, ", plain ", $text, ", scale ", $int, " NOT NULL);
-             INSERT INTO weights VALUES
-                 ('ctf', 'human', 'ann', '^1Ann', 61.3, 4.5, 12, 1000, 1, 0.25, NULL, NULL, 55.5, 1, 'ann', 3),
-                 ('ctf', 'human', 'bob', 'Bob', 48.7, 5.5, 3, 2000, NULL, NULL, 48.1, 49.2, NULL, 2, 'bob', 3);
-             INSERT INTO derived_from (id, matches, last_match, settings, weighed) VALUES (1, 5, 5, 'settings', 5);
-             DELETE FROM _sqlx_migrations WHERE version IN (12, 14);"
-        )
-    };
-}
-
-#[tokio::test]
-async fn weights_of_the_version_before_are_served_until_they_are_written_again() {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("evenkeel.db");
-    open_chosen(&path).await.close().await;
-    execute(
-        &path,
-        downgrade!("TEXT", "REAL", "INTEGER"),
-        downgrade!("TEXT COLLATE \"C\"", "DOUBLE PRECISION", "BIGINT"),
-    )
-    .await;
-    let store = open_chosen(&path).await;
-    assert_eq!(store.are_behind().await.unwrap(), (true, true));
-    let row = |id: &str, name: &str, weight, roles, games: u32| WeightRow {
-        ruleset: "ctf".into(),
-        key: PlayerKey {
-            kind: Kind::Human,
-            id: id.into(),
-        },
-        name: name.into(),
-        weight,
-        deviation: if games == 12 { 4.5 } else { 5.5 },
-        rank: (games == 12).then_some(Rank {
-            division: 1,
-            progress: 0.25,
-        }),
-        roles,
-        games,
-        last_seen: Timestamp(if games == 12 { 1000 } else { 2000 }),
-    };
-    let [ann, bob] = [(None, Some(55.5)), (Some([48.1, 49.2]), None)]
-        .map(|(sides, commander)| RoleWeights { sides, commander });
-    let expected = vec![
-        row("ann", "^1Ann", 61.3, ann, 12),
-        row("bob", "Bob", 48.7, bob, 3),
-    ];
-    assert_eq!(store.weights("ctf", Kind::Human).await.unwrap(), expected);
-    let query = BoardQuery {
-        ruleset: "ctf",
-        kind: Kind::Human,
-        search: "",
-        away: true,
-        skip: 0,
-        limit: 10,
-    };
-    let (board, size) = store.board(query).await.unwrap();
-    let places: Vec<_> = board
-        .iter()
-        .map(|row| (row.place, row.name.as_str()))
-        .collect();
-    assert_eq!(places, [(Some(1), "^1Ann"), (Some(2), "Bob")]);
-    assert_eq!((size.placed, size.all), (2, 2));
-    store.close().await;
 }
