@@ -23,6 +23,7 @@ mod lease;
 mod leases;
 mod matches;
 mod metrics;
+pub mod operator_lines;
 mod players;
 pub mod postgres;
 mod recounts;
@@ -60,6 +61,7 @@ pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
+pub use operator_lines::{Exported, OperatorLine};
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
 pub use recounts::{Correction, Recount, RecountCause, RecountRow};
 pub use requests::{

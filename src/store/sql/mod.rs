@@ -20,6 +20,8 @@ pub(super) mod links;
 pub(super) mod logs;
 mod matches;
 mod new_games;
+pub(super) mod numbers;
+mod operator_lines;
 mod orphans;
 pub(super) mod own_tickets;
 pub(super) mod pages;

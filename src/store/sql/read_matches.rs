@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     domain::Timestamp,
-    store::{Backend, Cursor, StoreError, Stored, db::*},
+    store::{Backend, Cursor, StoreError, Stored, chunk::ChunkCache, db::*},
 };
 
 impl Store {
@@ -44,27 +44,7 @@ impl Store {
         limit: u32,
     ) -> Result<(Vec<Stored>, Cursor), StoreError> {
         let mut tx = self.readers.snapshot().await?;
-        let (end, fingerprint) = cursor.place();
-        let heads = sql(
-            "SELECT * FROM matches WHERE (ended_at, fingerprint) > ($1, $2)
-             ORDER BY ended_at, fingerprint LIMIT $3",
-        )
-        .bind(end)
-        .bind(&fingerprint[..])
-        .bind(i64::from(limit))
-        .fetch_all(&mut tx)
-        .await?;
-        let matches = complete(&mut tx, &self.chunks, &heads).await?;
-        for Stored { id, record, .. } in &matches {
-            if let Err(why) = record.check() {
-                let what = id.to_string();
-                return Err(StoreError::BadRecord { what, why });
-            }
-        }
-        let next = matches.last().map_or(cursor, |last| {
-            Cursor::after(last.record.end, last.fingerprint)
-        });
-        Ok((matches, next))
+        matches_after(&mut tx, &self.chunks, cursor, limit).await
     }
 
     /// The number of matches on disk, and the highest id.
@@ -108,4 +88,34 @@ impl Store {
         let (after, highest): (i64, i64) = query.fetch_one(&mut tx).await?;
         Ok((matches - after, highest))
     }
+}
+
+/// The next matches after `cursor` as this connection sees them, at most `limit`, and the cursor after the last of them.
+pub(super) async fn matches_after(
+    tx: &mut Connection,
+    cache: &ChunkCache,
+    cursor: Cursor,
+    limit: u32,
+) -> Result<(Vec<Stored>, Cursor), StoreError> {
+    let (end, fingerprint) = cursor.place();
+    let heads = sql(
+        "SELECT * FROM matches WHERE (ended_at, fingerprint) > ($1, $2)
+         ORDER BY ended_at, fingerprint LIMIT $3",
+    )
+    .bind(end)
+    .bind(&fingerprint[..])
+    .bind(i64::from(limit))
+    .fetch_all(&mut *tx)
+    .await?;
+    let matches = complete(tx, cache, &heads).await?;
+    for Stored { id, record, .. } in &matches {
+        if let Err(why) = record.check() {
+            let what = id.to_string();
+            return Err(StoreError::BadRecord { what, why });
+        }
+    }
+    let next = matches.last().map_or(cursor, |last| {
+        Cursor::after(last.record.end, last.fingerprint)
+    });
+    Ok((matches, next))
 }

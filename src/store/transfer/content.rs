@@ -12,7 +12,7 @@ use crate::{
         Lease, Store, StoreError, Taken,
         db::{self, Connection, Dialect, Query, Row, Sql, Write, scalar, sql, tuple},
         postgres,
-        sql::rows::ROWS,
+        sql::{numbers::last_number, rows::ROWS},
     },
 };
 
@@ -194,20 +194,7 @@ impl Locked {
 
     /// The highest number that was given to a row of a table, also if the row was removed; 0 if there was none.
     pub async fn last_number(&mut self, table: &str, column: &str) -> Result<i64, StoreError> {
-        let highest = scalar(format!("SELECT coalesce(max({column}), 0) FROM {table}"));
-        let highest: i64 = highest.fetch_one(&mut self.tx).await?;
-        let counted = match self.tx.dialect() {
-            Dialect::Sqlite => {
-                scalar("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1")
-                    .bind(table)
-            }
-            Dialect::Postgres => scalar(
-                "SELECT coalesce(pg_sequence_last_value(CAST(pg_get_serial_sequence($1, $2) AS regclass)), 0)",
-            )
-            .bind(table)
-            .bind(column),
-        };
-        Ok(highest.max(counted.fetch_one(&mut self.tx).await?))
+        last_number(&mut self.tx, table, column).await
     }
 
     /// Makes the next row get a number that is higher than this one, if the table counts.

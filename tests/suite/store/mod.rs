@@ -7,6 +7,7 @@ mod backup;
 mod leases;
 mod migrate;
 mod old_database;
+mod operator_export;
 mod operator_sql;
 mod postgres;
 mod postgres_wire;
