@@ -8,13 +8,18 @@ use std::{
 use clap::Args;
 
 use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, progress::Progress};
-use crate::{domain::Timestamp, ingest::write_record, server::Service, store::Cursor};
+use crate::{
+    domain::Timestamp,
+    ingest::write_record,
+    server::Service,
+    store::{Cursor, Exported},
+};
 
 /// Write the stored matches as JSON objects, one per line
 ///
 /// `evenkeel ingest` reads the file into another database. Matches are written in full. The
 /// operator's settings for players (merged identities, fixed weights) are not part of the matches
-/// and are not written.
+/// and are only written with `--operator`.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// The file to write; - is standard output
@@ -26,6 +31,10 @@ pub(super) struct ExportArgs {
     /// Only matches that ended before this time
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     until: Option<Timestamp>,
+    /// Also write all that operators have set, and what else the matches do not contain: the way to a later version of
+    /// Evenkeel. The file contains secrets, so it must be new, and only its owner can read it
+    #[arg(long, conflicts_with_all = ["since", "until"])]
+    operator: bool,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -34,8 +43,15 @@ pub(super) struct ExportArgs {
 const CHUNK: u32 = 256;
 
 pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
+    let to_stdout = args.file == Path::new("-");
+    if args.operator && to_stdout {
+        let why = "--operator needs the name of a new file, since what it writes contains secrets";
+        return Err(CliError::usage(why));
+    }
     let service = open(&args.common.load()?, false).await?;
-    let done = if args.file == Path::new("-") {
+    let done = if args.operator {
+        all_to_file(&service, &args.file).await
+    } else if to_stdout {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&service, &args, &mut out, CliError::from).await
     } else {
@@ -84,4 +100,27 @@ async fn write(
     }
     progress.done();
     out.flush().map_err(fail)
+}
+
+/// Writes all that the database contains to a private file, which appears whole or not at all.
+async fn all_to_file(service: &Service, path: &Path) -> Result<(), CliError> {
+    let fail = CliError::in_file(path);
+    let mut progress = Progress::of_matches(service).await?;
+    let mut file = BufWriter::new(OutputFile::create_private(path).map_err(fail)?);
+    let mut done = 0;
+    let written = service.store().export_all(|part| {
+        let line = match &part {
+            Exported::Line(line) => serde_json::to_string(line).map_err(CliError::failed)?,
+            Exported::Match(stored) => {
+                done += 1;
+                progress.set(done);
+                write_record(&stored.record, stored.fingerprint)
+            }
+        };
+        writeln!(file, "{line}").map_err(fail)
+    });
+    written.await?;
+    progress.done();
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+    file.and_then(OutputFile::commit).map_err(fail)
 }

@@ -11,7 +11,9 @@ use clap::{Args, builder::PossibleValuesParser};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress, table::Table};
+use super::{
+    CliError, CommonArgs, archive, import, open, print_json, progress::Progress, table::Table,
+};
 use crate::{
     domain::{Nobody, Timestamp, counted},
     ingest::Format,
@@ -96,6 +98,14 @@ pub(super) async fn run(mut args: IngestArgs) -> Result<ExitCode, CliError> {
     }
     let config = args.common.load()?;
     let service = open(&config, true).await?;
+    if let [path] = args.paths.as_slice()
+        && import::is_export(path)
+    {
+        let said = import::import(&service, path).await;
+        service.close().await;
+        writeln!(io::stdout(), "{}", said?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut ingest = Ingest::new(service.store());
     ingest.server.clone_from(&args.origin.server);
     ingest.game.clone_from(&args.origin.game);

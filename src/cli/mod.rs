@@ -20,6 +20,7 @@ mod export;
 mod follow;
 mod hosting;
 mod identity;
+mod import;
 mod ingest;
 mod json;
 mod manual;

@@ -7,7 +7,7 @@
 //! when all of it is known.
 
 use std::{
-    fs::{self, File, Metadata},
+    fs::{self, File, Metadata, OpenOptions},
     io::{self, Seek, Write},
     path::{Path, PathBuf},
 };
@@ -47,10 +47,25 @@ impl OutputFile {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match path.is_symlink() {
                 true => Ok(Self::there(File::create(path)?)),
-                false => Self::beside(path.to_owned(), None),
+                false => Self::beside(path.to_owned(), &mut File::options()),
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Begins to write a new file that only its owner may read: it contains secrets.
+    ///
+    /// # Errors
+    /// Fails if something of this name is there, or if nothing can be written there.
+    pub(super) fn create_private(path: &Path) -> io::Result<Self> {
+        if fs::symlink_metadata(path).is_ok() {
+            let why = "it exists; choose another name";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Self::beside(path.to_owned(), &mut options)
     }
 
     fn there(file: File) -> Self {
@@ -66,7 +81,7 @@ impl OutputFile {
         File::options().append(true).open(path)?;
         let path = fs::canonicalize(path)?;
         if names_of(there) == 1
-            && let Ok(fresh) = Self::beside(path.clone(), Some(there))
+            && let Ok(fresh) = Self::alike(path.clone(), there)
         {
             return Ok(fresh);
         }
@@ -76,22 +91,27 @@ impl OutputFile {
         })
     }
 
-    /// Writes a new file beside the path, which becomes that of the path; like the one that is there, if there is one.
-    fn beside(path: PathBuf, there: Option<&Metadata>) -> io::Result<Self> {
+    /// Writes a new file beside the one at the path, whose place it gets, and like that one.
+    fn alike(path: PathBuf, there: &Metadata) -> io::Result<Self> {
+        let begun = Self::beside(path, &mut File::options())?;
+        if let Some(file) = &begun.file {
+            make_alike(file, there)?;
+        }
+        Ok(begun)
+    }
+
+    /// Writes a new file beside the path, which becomes that of the path.
+    fn beside(path: PathBuf, options: &mut OpenOptions) -> io::Result<Self> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}", std::process::id()));
         let fresh = path.with_file_name(name);
         // What a process of this number has left that was killed.
         let _ = fs::remove_file(&fresh);
-        let file = File::create_new(&fresh)?;
-        let begun = Self {
+        let file = options.write(true).create_new(true).open(&fresh)?;
+        Ok(Self {
             file: Some(file),
             end: End::Replaces { fresh, path },
-        };
-        if let (Some(there), Some(file)) = (there, &begun.file) {
-            make_alike(file, there)?;
-        }
-        Ok(begun)
+        })
     }
 
     /// Puts the content in its place. It is on the disk when this returns.
@@ -227,6 +247,28 @@ mod tests {
             (b"three".to_vec(), 1)
         );
         assert!(write(folder.path(), "x").is_err(), "it is a folder");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_private_file_is_new_and_only_its_owner_can_read_it() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let begun = |name: &str| OutputFile::create_private(&path(name));
+        let mut file = begun("out").unwrap();
+        file.write_all(b"secret").unwrap();
+        let mode = |name: String| fs::metadata(path(&name)).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode(format!("out.{}", std::process::id())), 0o600);
+        file.commit().unwrap();
+        assert_eq!(mode("out".into()), 0o600);
+        symlink("elsewhere", path("link")).unwrap();
+        for taken in ["out", "link", "."] {
+            let error = begun(taken).unwrap_err();
+            assert_eq!(error.to_string(), "it exists; choose another name");
+        }
+        assert_eq!(fs::read(path("out")).unwrap(), b"secret");
+        assert_eq!(names(folder.path()), 2);
     }
 
     #[cfg(unix)]

@@ -150,6 +150,9 @@ pub enum StoreError {
         /// The check that it fails.
         why: RecordError,
     },
+    /// The whole content of another database is only read into a new one.
+    #[error("the database is not a new one: name another file, or another database")]
+    NotNew,
     /// The stored record of a match cannot be read.
     #[error("the record of match {id} is damaged ({why}): restore the database from a backup")]
     DamagedRecord {

@@ -22,6 +22,7 @@ mod lease;
 mod leases;
 mod matches;
 mod metrics;
+pub mod operator_lines;
 mod packed;
 mod players;
 pub mod postgres;
@@ -58,6 +59,7 @@ pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
+pub use operator_lines::{Exported, OperatorLine};
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
 pub use recounts::{Correction, Recount, RecountCause, RecountRow};
 pub use requests::{
@@ -70,6 +72,7 @@ pub use sql::{
     followed::{NewParts, WrittenSoFar},
     links::Link,
     logs::{LogMatches, LogReplaced},
+    operator_import::Imported,
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
         BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, Favoured,

@@ -119,6 +119,31 @@ pub(super) async fn insert_as(
     Ok(Recorded::New(id_of(&ids, fingerprint)?))
 }
 
+/// Writes matches of which none is on disk, each with its id.
+///
+/// # Errors
+/// Fails if one is on disk, or fails [`MatchRecord::check`].
+pub(super) async fn insert_all_as(
+    tx: &mut Connection,
+    matches: &[(MatchRecord, Fingerprint, i64)],
+) -> Result<(), StoreError> {
+    let dialect = tx.dialect();
+    let checked = matches.iter().map(|(record, print, id)| {
+        let record = checked(dialect, record, *print)?;
+        Ok((record, *print, *id))
+    });
+    let checked = checked.collect::<Result<Vec<_>, StoreError>>()?;
+    let new: Vec<NewMatch<'_>> = checked
+        .iter()
+        .map(|(record, fingerprint, id)| NewMatch {
+            fingerprint: *fingerprint,
+            record,
+            id: Some(*id),
+        })
+        .collect();
+    insert_new(tx, &new).await.map(drop)
+}
+
 /// Writes a match that is not on disk, and returns its id.
 pub(super) async fn insert_match(
     tx: &mut Connection,

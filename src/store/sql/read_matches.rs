@@ -101,20 +101,8 @@ impl Store {
         cursor: Cursor,
         limit: u32,
     ) -> Result<(Vec<Stored>, Cursor), StoreError> {
-        let (end, fingerprint) = cursor.place();
-        let query = sql(stored!(
-            "WHERE (ended_at, fingerprint) > ($1, $2) ORDER BY ended_at, fingerprint LIMIT $3"
-        ));
-        let query = query
-            .bind(end)
-            .bind(&fingerprint[..])
-            .bind(i64::from(limit));
-        let rows = query.fetch_all(&self.readers).await?;
-        let matches = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let next = matches.last().map_or(cursor, |last| {
-            Cursor::after(last.record.end, last.fingerprint)
-        });
-        Ok((matches, next))
+        let mut connection = self.readers.acquire().await?;
+        matches_after(&mut connection, cursor, limit).await
     }
 
     /// One sentence for each match whose record is damaged, or is not that of its rows. Stops after [`FAULTS`].
@@ -183,4 +171,26 @@ impl Store {
         let (after, highest): (i64, i64) = query.fetch_one(&mut tx).await?;
         Ok((matches - after, highest))
     }
+}
+
+/// The next matches after `cursor` as this connection sees them, at most `limit`, and the cursor after the last of them.
+pub(super) async fn matches_after(
+    tx: &mut Connection,
+    cursor: Cursor,
+    limit: u32,
+) -> Result<(Vec<Stored>, Cursor), StoreError> {
+    let (end, fingerprint) = cursor.place();
+    let query = sql(stored!(
+        "WHERE (ended_at, fingerprint) > ($1, $2) ORDER BY ended_at, fingerprint LIMIT $3"
+    ));
+    let query = query
+        .bind(end)
+        .bind(&fingerprint[..])
+        .bind(i64::from(limit));
+    let rows = query.fetch_all(tx).await?;
+    let matches = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let next = matches.last().map_or(cursor, |last| {
+        Cursor::after(last.record.end, last.fingerprint)
+    });
+    Ok((matches, next))
 }

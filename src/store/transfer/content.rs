@@ -12,7 +12,10 @@ use crate::{
         Lease, Store, StoreError, Taken,
         db::{self, Connection, Dialect, Query, Row, Sql, Write, scalar, sql, tuple},
         postgres,
-        sql::rows::ROWS,
+        sql::{
+            numbers::{last_number, set_last_number},
+            rows::ROWS,
+        },
     },
 };
 
@@ -194,20 +197,7 @@ impl Locked {
 
     /// The highest number that was given to a row of a table, also if the row was removed; 0 if there was none.
     pub async fn last_number(&mut self, table: &str, column: &str) -> Result<i64, StoreError> {
-        let highest = scalar(format!("SELECT coalesce(max({column}), 0) FROM {table}"));
-        let highest: i64 = highest.fetch_one(&mut self.tx).await?;
-        let counted = match self.tx.dialect() {
-            Dialect::Sqlite => {
-                scalar("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1")
-                    .bind(table)
-            }
-            Dialect::Postgres => scalar(
-                "SELECT coalesce(pg_sequence_last_value(CAST(pg_get_serial_sequence($1, $2) AS regclass)), 0)",
-            )
-            .bind(table)
-            .bind(column),
-        };
-        Ok(highest.max(counted.fetch_one(&mut self.tx).await?))
+        last_number(&mut self.tx, table, column).await
     }
 
     /// Makes the next row get a number that is higher than this one, if the table counts.
@@ -217,24 +207,7 @@ impl Locked {
         column: &str,
         last: i64,
     ) -> Result<(), StoreError> {
-        if last < 1 {
-            return Ok(());
-        }
-        let set = match self.tx.dialect() {
-            Dialect::Sqlite => {
-                let delete = sql("DELETE FROM sqlite_sequence WHERE name = $1").bind(table);
-                delete.execute(&mut self.tx).await?;
-                let insert =
-                    "INSERT INTO sqlite_sequence (name, seq) SELECT name, $2 FROM sqlite_schema
-                     WHERE type = 'table' AND name = $1 AND sql LIKE '%AUTOINCREMENT%'";
-                sql(insert).bind(table).bind(last)
-            }
-            Dialect::Postgres => {
-                let set = "SELECT setval(CAST(pg_get_serial_sequence($1, $2) AS regclass), $3)";
-                sql(set).bind(table).bind(column).bind(last)
-            }
-        };
-        set.execute(&mut self.tx).await.map(drop)
+        set_last_number(&mut self.tx, table, column, last).await
     }
 
     /// A text that differs between databases, and is the same in all copies of one.

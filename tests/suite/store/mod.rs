@@ -4,6 +4,8 @@
 mod backup;
 mod leases;
 mod migrate;
+mod operator_export;
+mod operator_import;
 mod operator_sql;
 mod postgres;
 mod postgres_wire;

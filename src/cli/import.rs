@@ -1,0 +1,136 @@
+//! Reads what `evenkeel export --operator` has written: the whole content of another database.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+};
+
+use super::{CliError, progress::Progress};
+use crate::{
+    domain::counted,
+    ingest::read_record,
+    server::Service,
+    store::{Imported, operator_lines::OperatorLine},
+};
+
+/// The longest line: a match with as many players and events as a record may have fits.
+const MAX_LINE: u64 = 64 << 20;
+/// How the first line begins.
+const BEGIN: &[u8] = b"{\"kind\":\"export\"";
+
+/// Whether a file is such an export.
+pub(super) fn is_export(path: &Path) -> bool {
+    let mut begin = Vec::with_capacity(BEGIN.len());
+    let file = File::open(path)
+        .ok()
+        .filter(|file| file.metadata().is_ok_and(|m| m.is_file()));
+    let read = file.map(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
+    matches!(read, Some(Ok(_))) && begin == BEGIN
+}
+
+/// Fills the database, which must be new, with an export, and learns from its matches. Returns what to say.
+pub(super) async fn import(service: &Service, path: &Path) -> Result<String, CliError> {
+    let fail = CliError::in_file(path);
+    let file = File::open(path).map_err(&fail)?;
+    let size = file.metadata().map_err(&fail)?.len();
+    let mut progress = Progress::new(size, "{wide_bar} {bytes}/{total_bytes}, {eta} to go");
+    let mut lines = Lines {
+        path,
+        input: BufReader::new(file),
+        number: 0,
+        bytes: 0,
+        is_ended: false,
+        former: 0,
+    };
+    let next = || {
+        progress.set(lines.bytes);
+        lines.next()
+    };
+    let matches = service.store().import_all(next).await?;
+    progress.done();
+    let former = lines.former;
+    service.learning().refresh().await?;
+    let mut said = format!(
+        "{} read, with all that operators have set",
+        counted(matches, "match")
+    );
+    if former > 0 {
+        let weights = counted(former, "weight");
+        said +=
+            &format!("; {weights} were set on the scale of Evenkeel 0.1, and should be set again");
+    }
+    Ok(said)
+}
+
+/// The lines of an export.
+struct Lines<'a> {
+    path: &'a Path,
+    input: BufReader<File>,
+    /// The number of the last line that was read, from 1.
+    number: u64,
+    bytes: u64,
+    /// Whether the last line of the export was read.
+    is_ended: bool,
+    /// Number of weights on the scale of Evenkeel 0.1.
+    former: u64,
+}
+
+impl Lines<'_> {
+    /// The next part. Fails if a line is not one of an export, or if the last one is missing.
+    fn next(&mut self) -> Result<Option<Imported>, CliError> {
+        let Some(line) = self.line()? else {
+            return match self.is_ended {
+                true => Ok(None),
+                false => Err(self.bad("the end is missing: the file is not whole")),
+            };
+        };
+        if self.is_ended {
+            return Err(self.bad("a line follows the end"));
+        }
+        let part: OperatorLine = self.parsed(serde_json::from_slice(&line))?;
+        match part {
+            OperatorLine::Match(head) => {
+                let line = self.line()?;
+                let line = line.ok_or_else(|| self.bad("the match is missing"))?;
+                let record = self.parsed(read_record(&line))?;
+                Ok(Some(Imported::Match(Box::new((*head, record)))))
+            }
+            line => {
+                self.is_ended = matches!(line, OperatorLine::End(_));
+                self.former += u64::from(match &line {
+                    OperatorLine::Pin(line) => line.former,
+                    OperatorLine::StartWeight(line) => line.former,
+                    _ => false,
+                });
+                Ok(Some(Imported::Line(line)))
+            }
+        }
+    }
+
+    /// The next line without its end; `None` at the end of the file.
+    fn line(&mut self) -> Result<Option<Vec<u8>>, CliError> {
+        let mut line = Vec::new();
+        let mut input = (&mut self.input).take(MAX_LINE);
+        let read = input.read_until(b'\n', &mut line);
+        let read = read.map_err(CliError::in_file(self.path))?;
+        self.number += 1;
+        self.bytes += read as u64;
+        match line.last() {
+            None => Ok(None),
+            Some(b'\n') => {
+                line.pop();
+                Ok(Some(line))
+            }
+            Some(_) => Err(self.bad("the line is too long, or has no end")),
+        }
+    }
+
+    fn parsed<T, E: std::fmt::Display>(&self, parsed: Result<T, E>) -> Result<T, CliError> {
+        parsed.map_err(|why| self.bad(&why.to_string()))
+    }
+
+    fn bad(&self, why: &str) -> CliError {
+        CliError::input(format!("{}:{}: {why}", self.path.display(), self.number))
+    }
+}

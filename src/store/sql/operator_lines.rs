@@ -1,0 +1,230 @@
+//! Reads all that `evenkeel export --operator` writes.
+
+use std::collections::HashMap;
+
+use futures_util::TryStreamExt;
+
+use super::{Store, numbers::last_number, read_matches::matches_after};
+use crate::store::{
+    Cursor, StoreError, Stored,
+    db::*,
+    operator_lines::{
+        Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, Exported, MatchHead, NumbersLine,
+        OperatorLine as Line, ReporterLine,
+    },
+};
+
+/// Number of matches read at a time.
+const MATCHES: u32 = 256;
+
+/// A table, all rows of which become lines: the query, and what a row becomes.
+type Table = (&'static str, fn(&Row) -> Result<Line, StoreError>);
+
+/// The tables, in the order of their lines. The later ones may refer to matches by their numbers.
+const TABLES: [Table; 15] = [
+    ("SELECT key FROM handle_key", |row| {
+        Ok(Line::HandleKey(FromRow::from_row(row)?))
+    }),
+    (
+        "SELECT kind, player, into_player FROM merged_players ORDER BY kind, player",
+        |row| Ok(Line::Merge(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT kind, player, weight, FALSE AS former FROM pinned_weights ORDER BY kind, player",
+        |row| Ok(Line::Pin(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT kind, player, weight, uncertain, FALSE AS former FROM start_weights ORDER BY kind, player",
+        |row| Ok(Line::StartWeight(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT kind, player FROM hidden_players ORDER BY kind, player",
+        |row| Ok(Line::Hidden(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT fingerprint FROM voided_fingerprints ORDER BY fingerprint",
+        |row| Ok(Line::Void(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT handle, instead, at FROM forgotten_lately ORDER BY handle",
+        |row| Ok(Line::Forgotten(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT ruleset, kind, player, recounted_at, cause, weight_then, weight_now FROM recounts
+         ORDER BY ruleset, kind, player, recounted_at",
+        |row| Ok(Line::Recount(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT player, into_player, client, asked_at, confirmed_by, confirmed_at FROM links ORDER BY player",
+        |row| Ok(Line::Link(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT player, reporter, day, at, points, reports, no_shows FROM behaviour
+         ORDER BY player, reporter, day",
+        |row| Ok(Line::Behaviour(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT name, kinds, position, delivered, dropped, tries, failed_at, failure FROM webhooks ORDER BY name",
+        |row| Ok(Line::Webhook(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT number, event_id, kind AS event, match_id, at, address FROM webhook_events ORDER BY number",
+        |row| Ok(Line::Event(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT client, key, body, match_id, unrated, made_at FROM receipts ORDER BY client, key",
+        |row| Ok(Line::Receipt(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT secret, client, token, made_at FROM sign_ins ORDER BY secret",
+        |row| Ok(Line::SignIn(FromRow::from_row(row)?)),
+    ),
+    (
+        "SELECT client, pickup, asked, channel, stage, content, made_at, changed_at FROM pickups
+         ORDER BY client, pickup",
+        |row| Ok(Line::Pickup(FromRow::from_row(row)?)),
+    ),
+];
+
+impl Store {
+    /// Gives `to` all that this database contains and that cannot be derived again, as it is at one moment: what
+    /// operators have set, then the matches in the order in which they ended, each after its [`MatchHead`]. Tickets and
+    /// games that have not ended are left out, and what is kept of them for some time. Only a few matches are in memory
+    /// at a time. On both databases, the same content gives the same lines.
+    ///
+    /// # Errors
+    /// Fails if `to` does, or if rows are not valid.
+    pub async fn export_all<E: From<StoreError>>(
+        &self,
+        mut to: impl FnMut(Exported) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let mut tx = self.readers.snapshot().await?;
+        to(Exported::Line(Line::Export(ExportLine::own())))?;
+        let numbers = numbers(&mut tx).await?;
+        to(Exported::Line(Line::Numbers(numbers)))?;
+        for (query, line) in TABLES {
+            let mut rows = tx.stream(sql(query).into_statement());
+            while let Some(row) = rows.try_next().await? {
+                to(Exported::Line(line(&row)?))?;
+            }
+        }
+        let (mut cursor, mut count) = (Cursor::START, 0);
+        loop {
+            let read = matches_after(&mut tx, cursor, MATCHES).await?;
+            let (matches, next) = read;
+            if matches.is_empty() {
+                break;
+            }
+            let mut beside = Beside::of(&mut tx, &matches).await?;
+            for stored in matches {
+                count += 1;
+                to(Exported::Line(Line::Match(beside.take(&stored))))?;
+                to(Exported::Match(Box::new(stored)))?;
+            }
+            cursor = next;
+        }
+        to(Exported::Line(Line::End(EndLine { matches: count })))
+    }
+}
+
+async fn numbers(tx: &mut Connection) -> Result<NumbersLine, StoreError> {
+    Ok(NumbersLine {
+        matches: last_number(tx, "matches", "id").await?,
+        decisions: last_number(tx, "decisions", "id").await?,
+        events: last_number(tx, "webhook_events", "number").await?,
+        changes: scalar("SELECT changes FROM player_changes")
+            .fetch_one(tx)
+            .await?,
+    })
+}
+
+/// The lines of some matches, by their numbers.
+struct Beside(HashMap<i64, Box<MatchHead>>);
+
+impl Beside {
+    async fn of(tx: &mut Connection, matches: &[Stored]) -> Result<Self, StoreError> {
+        let lines = matches.iter();
+        let lines = lines.map(|stored| (stored.id, Box::new(MatchHead::of(stored))));
+        let mut beside = Self(lines.collect());
+        let ids: Vec<i64> = matches.iter().map(|stored| stored.id).collect();
+        for (query, end, fill) in PARTS {
+            let mut query = Sql::new(query);
+            query.list(ids.iter().copied()).push(end);
+            for row in query.build().fetch_all(&mut *tx).await? {
+                if let Some(line) = beside.0.get_mut(&row.get("match_id")?) {
+                    fill(line, &row)?;
+                }
+            }
+        }
+        Ok(beside)
+    }
+
+    fn take(&mut self, stored: &Stored) -> Box<MatchHead> {
+        let line = self.0.remove(&stored.id);
+        line.unwrap_or_else(|| Box::new(MatchHead::of(stored)))
+    }
+}
+
+/// Rows about matches: the query before and after the list of their numbers, and what a row adds to the line of its match.
+type Part = (
+    &'static str,
+    &'static str,
+    fn(&mut MatchHead, &Row) -> Result<(), StoreError>,
+);
+
+const PARTS: [Part; 6] = [
+    (
+        "SELECT match_id, game FROM match_games WHERE match_id IN ",
+        "",
+        |line, row| {
+            line.game = row.get("game")?;
+            Ok(())
+        },
+    ),
+    (
+        "SELECT match_id, client, recorded_at FROM client_matches WHERE match_id IN ",
+        "",
+        |line, row| {
+            line.reporter = Some(ReporterLine::from_row(row)?);
+            Ok(())
+        },
+    ),
+    (
+        "SELECT * FROM match_chances WHERE match_id IN ",
+        " ORDER BY match_id, step",
+        |line, row| {
+            line.chances.push(ChanceLine::from_row(row)?);
+            Ok(())
+        },
+    ),
+    (
+        "SELECT match_id, fingerprint FROM match_halves WHERE match_id IN ",
+        " ORDER BY fingerprint",
+        |line, row| {
+            line.halves.push(row.get::<Bytes>("fingerprint")?);
+            Ok(())
+        },
+    ),
+    (
+        "SELECT match_id, log FROM log_matches WHERE match_id IN ",
+        " ORDER BY log",
+        |line, row| {
+            line.logs.push(row.get::<Bytes>("log")?);
+            Ok(())
+        },
+    ),
+    // The teams are those of the last BALANCE before the start; the page of the match has the reasons of the last one.
+    (
+        "SELECT d.* FROM decisions d JOIN matches m ON m.id = d.match_id
+         WHERE d.kind = 'balance'
+           AND (d.id = (SELECT max(b.id) FROM decisions b WHERE b.match_id = m.id AND b.kind = 'balance')
+             OR d.id = (SELECT max(b.id) FROM decisions b
+                        WHERE b.match_id = m.id AND b.kind = 'balance' AND b.made_at <= m.started_at))
+           AND d.match_id IN ",
+        " ORDER BY d.id",
+        |line, row| {
+            line.decisions.push(DecisionLine::from_row(row)?);
+            Ok(())
+        },
+    ),
+];
