@@ -96,6 +96,11 @@ impl Game {
         }
     }
 
+    /// Whether anybody on the server has an opponent.
+    pub(super) fn are_opposed(&self) -> bool {
+        ClientTeam::are_opposed(self.clients.values().filter_map(|client| client.place))
+    }
+
     /// Handles the end of a list of scores, and returns whether those were the final ones.
     pub(super) fn ends(&mut self) -> bool {
         std::mem::replace(&mut self.section, ScoreSection::None) == ScoreSection::Final
@@ -249,7 +254,7 @@ impl Game {
         };
         let player = self.recorder.player(visit);
         if watches {
-            player.forget_stays();
+            player.forget_current();
             return;
         }
         player.points = self.label.and_then(|label| grammar::score(scores, label));
