@@ -1,7 +1,7 @@
 //! Small logs, written for one question each.
 
 use super::FORMAT;
-use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+use crate::domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant};
 use crate::ingest::{LogItem, detect, only_match, read};
 
 const TIME: &str = ":time:2026-11-20 15:00:";
@@ -162,6 +162,10 @@ fn who_watches_the_end_has_played_until_then() {
     lines[of_bob.unwrap()] = watched;
     let game = only_match(&FORMAT, &log(&lines));
     assert_eq!(stays(&game.participants[1]), [(1, 0, 20)], "Bob has lost");
+    // Earlier versions have left him out, and the match is the same to whoever reads the log again.
+    let mut before = game.clone();
+    (before.logged_as, _) = (None, before.participants.pop());
+    assert_eq!(Fingerprint::of(&game), Fingerprint::of(&before));
 }
 
 #[test]
