@@ -257,7 +257,7 @@ fn line_of_matches(path: &std::path::Display<'_>, event: &IngestEvent<'_>) -> Op
             why: Nobody::Twice,
             players,
         } => format!(
-            "{path}: the match of {start}: {players} players had the name {id} at the same time; the match does not \
+            "{path}: the match of {start}: {players} players had the name or id {id} at the same time; the match does not \
              count for them"
         ),
         IngestEvent::Nobody { start, id, .. } => format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeaveReason, PlayerKey, Timestamp};
+use super::{Fingerprint, LeaveReason, PlayerKey, Timestamp};
 
 mod check;
 mod play;
@@ -165,6 +165,10 @@ pub struct MatchRecord {
     /// Whether it is not known how long the match lasted. `start` and `end` are then one instant, and stays and events
     /// are parts of a match of [`UNTIMED_MILLIS`].
     pub untimed: bool,
+    /// The fingerprint under which earlier versions have read the game from its log, where it does not follow from the
+    /// rest: the record has players now whom they left out.
+    #[serde(skip)]
+    pub logged_as: Option<Fingerprint>,
     /// Name of the map.
     pub map: String,
     /// The game type as the game names it.
@@ -262,6 +266,7 @@ mod tests {
             end: Timestamp(1_000),
             clock: None,
             untimed: false,
+            logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),
             mode: String::new(),

@@ -60,9 +60,14 @@ impl PlayerTimeline {
         self.killed = self.killed.saturating_add(1);
     }
 
-    /// Forgets all time on teams: the player only watched.
+    /// Forgets all time on teams.
     pub(crate) fn forget_stays(&mut self) {
         self.current = None;
         self.stays.clear();
+    }
+
+    /// Forgets the stay that goes on: the player has only watched since it began.
+    pub(crate) fn forget_current(&mut self) {
+        self.current = None;
     }
 }
