@@ -150,6 +150,7 @@ CREATE TABLE merged_players (
     kind   TEXT COLLATE "C" NOT NULL CHECK (kind IN ('human', 'bot')),
     player TEXT COLLATE "C" NOT NULL CHECK (player <> ''),
     into_player TEXT COLLATE "C" NOT NULL CHECK (into_player <> '' AND into_player <> player),
+    automatic BOOLEAN NOT NULL DEFAULT FALSE, -- by the configuration, such as the tags of clans
     PRIMARY KEY (kind, player)
 );
 

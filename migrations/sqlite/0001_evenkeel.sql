@@ -130,6 +130,7 @@ CREATE TABLE merged_players (
     kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
     player TEXT NOT NULL CHECK (player <> ''),
     into_player TEXT NOT NULL CHECK (into_player <> '' AND into_player <> player),
+    automatic INTEGER NOT NULL DEFAULT 0 CHECK (automatic IN (0, 1)), -- by the configuration, such as the tags of clans
     PRIMARY KEY (kind, player)
 ) STRICT, WITHOUT ROWID;
 

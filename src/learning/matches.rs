@@ -26,7 +26,8 @@ impl Learning {
 
     /// The operator's overrides.
     pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
-        Ok(self.store.overrides().await?)
+        let stored = self.store.overrides().await?;
+        Ok(stored.without_tags(&self.settings.tags))
     }
 
     /// Reads the matches after a position.
@@ -49,7 +50,7 @@ impl Learning {
         mut each: impl FnMut(Stored) -> Result<(), E>,
     ) -> Result<(), E> {
         let overrides = self.store.overrides().await.map_err(LearningError::from)?;
-        let counts_as: CountsAs = overrides.merged.into_iter().collect();
+        let counts_as = CountsAs::new(overrides.merged, &self.settings.tags);
         loop {
             let read = self.store.matches(cursor, CHUNK).await;
             let (matches, next) = read.map_err(LearningError::from)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{PlayerKey, StartWeight, Timestamp};
+use crate::domain::{ClanTags, PlayerKey, StartWeight, Timestamp};
 use crate::store::{RecountCause, db::columns};
 
 columns! {
@@ -53,4 +53,24 @@ pub struct OperatorOverrides {
     pub changes: i64,
     /// The number of the last of them that corrected history, and what it was; `None` if none has.
     pub corrected: Option<(i64, RecountCause)>,
+}
+
+impl OperatorOverrides {
+    /// The same where names have no tags of clans: what is set for a name with tags is set for its player; what is set for
+    /// the name without them comes last, and counts.
+    pub fn without_tags(mut self, tags: &ClanTags) -> Self {
+        without_tags(&mut self.pinned, tags);
+        without_tags(&mut self.starts, tags);
+        self
+    }
+}
+
+fn without_tags<T>(set: &mut Vec<(PlayerKey, T)>, tags: &ClanTags) {
+    let bare = |(key, value): (PlayerKey, T)| match tags.without(key.kind, &key.id) {
+        Some(bare) => (false, (bare, value)),
+        None => (true, (key, value)),
+    };
+    let mut all: Vec<_> = std::mem::take(set).into_iter().map(bare).collect();
+    all.sort_by_key(|(is_own, _)| *is_own);
+    set.extend(all.into_iter().map(|(_, one)| one));
 }

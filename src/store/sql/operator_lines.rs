@@ -26,7 +26,7 @@ const TABLES: [Table; 15] = [
         Ok(Line::HandleKey(FromRow::from_row(row)?))
     }),
     (
-        "SELECT kind, player, into_player FROM merged_players ORDER BY kind, player",
+        "SELECT kind, player, into_player FROM merged_players WHERE NOT automatic ORDER BY kind, player",
         |row| Ok(Line::Merge(FromRow::from_row(row)?)),
     ),
     (

@@ -25,7 +25,7 @@ use crate::{
 const CONTENT: &str = "
     UPDATE handle_key SET key = x'000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff';
     UPDATE player_changes SET changes = 41, forgotten = 7, corrected = 40, correction = 'void';
-    INSERT INTO merged_players VALUES ('human', 'gone', 'never seen'), ('bot', 'Grunt', 'Sarge');
+    INSERT INTO merged_players VALUES ('human', 'gone', 'never seen', 0), ('bot', 'Grunt', 'Sarge', 0), ('human', '[x] a', 'a', 1);
     INSERT INTO pinned_weights VALUES ('human', ' ', 0), ('bot', 'Major', 61.300000000000004);
     INSERT INTO start_weights VALUES ('human', 'line\nbreak', 100, 0), ('bot', 'Skelebot', 33.3, 1);
     INSERT INTO hidden_players VALUES ('human', '🏳️‍🌈'), ('bot', 'Ayumi');

@@ -60,7 +60,7 @@ impl PlayerTimeline {
         self.killed = self.killed.saturating_add(1);
     }
 
-    /// Forgets all time on teams.
+    /// Forgets all time on teams: the player only watched.
     pub(crate) fn forget_stays(&mut self) {
         self.current = None;
         self.stays.clear();
