@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Fingerprint, LeaveReason, PlayerKey, Timestamp};
 
 mod check;
+mod order;
 mod play;
 
 pub(crate) use play::PlayTime;
@@ -179,7 +180,7 @@ pub struct MatchRecord {
     pub mutators: Vec<String>,
     /// Final score per team; empty in a game without teams.
     pub scores: Vec<f64>,
-    /// The players who took part.
+    /// The players who took part; once the match is recorded, in the order of their keys at that time.
     pub participants: Vec<Participant>,
     /// Score changes in time order. If the log misses some, they add up to less than `scores`.
     pub events: Vec<ScoreEvent>,
