@@ -37,7 +37,8 @@ use check::Fault;
 pub use error::ConfigError;
 pub use keys::{
     AutoBalanceSection, ClientSection, Config, FollowSection, IdentitySection, IngestSection,
-    LogFormat, LogSection, RulesPreset, SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
+    LogFormat, LogSection, RulesPreset, SeasonSection, ServerSection, StoreSection, TlsSection,
+    WebSection,
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::GamePreset;

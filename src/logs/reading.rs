@@ -175,7 +175,15 @@ fn moved(mut record: MatchRecord, zone: &LogZone) -> LogItem {
     let start = zone.instant(record.start);
     record.end = start.plus_millis(record.end.0.saturating_sub(record.start.0));
     record.start = start;
-    LogItem::Exported(Box::new(record.played()), fingerprint)
+    LogItem::Exported(Box::new(known(record.played())), fingerprint)
+}
+
+/// A record whose fingerprint was taken: it is stored beside it.
+fn known(record: MatchRecord) -> MatchRecord {
+    MatchRecord {
+        logged_as: None,
+        ..record
+    }
 }
 
 /// The match in an item, if it is one, and the fingerprint to record it under.
@@ -184,7 +192,7 @@ pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
         LogItem::Match(record) => {
             // The match is known by its log, also by what in it was waiting.
             let fingerprint = Fingerprint::of(&record);
-            Some((record.played(), fingerprint))
+            Some((known(record.played()), fingerprint))
         }
         LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
         LogItem::Skipped { .. }

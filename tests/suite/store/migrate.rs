@@ -38,7 +38,7 @@ const MATCHES: &str = "
     INSERT INTO links VALUES ('discord-7', 'Ω', 'club', 5, NULL, NULL), ('', '', '', -1, '', 9223372036854775807);
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
-    INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge'), ('human', 'gone', 'never seen');
+    INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge', 0), ('human', 'gone', 'never seen', 1);
     INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3), ('human', ' ', 0);
     INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1), ('human', 'line\nbreak', 100, 0);
     INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');

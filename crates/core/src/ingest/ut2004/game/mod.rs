@@ -151,9 +151,11 @@ impl Game {
             fields.player_or_none()?,
         );
         self.act(killer, now);
-        self.recorder.count_death(self.visit(victim), self.millis(now));
+        self.recorder
+            .count_death(self.visit(victim), self.millis(now));
         if killer != victim && !team_kill {
-            self.recorder.count_kill(self.visit(killer), self.millis(now));
+            self.recorder
+                .count_kill(self.visit(killer), self.millis(now));
         }
         Ok(())
     }
