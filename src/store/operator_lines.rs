@@ -116,7 +116,7 @@ impl TryFrom<String> for Bytes {
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let digit = |byte: &u8| char::from(*byte).to_digit(16);
         let pair = |pair: &[u8]| match pair {
-            [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
+            [high, low] => u8::try_from((digit(high)? << 4) | digit(low)?).ok(),
             _ => None,
         };
         let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
