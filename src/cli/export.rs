@@ -34,6 +34,11 @@ pub(super) struct ExportArgs {
 const CHUNK: u32 = 256;
 
 pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
+    if let (Some(since), Some(until)) = (args.since, args.until)
+        && since >= until
+    {
+        return Err(CliError::input("--since must be before --until"));
+    }
     let service = open(&args.common.load()?, false).await?;
     let done = if args.file == Path::new("-") {
         let mut out = BufWriter::new(io::stdout().lock());
