@@ -22,7 +22,7 @@ impl Fingerprint {
     /// log calls by one identity are one in it, although the record tells them apart.
     pub fn of(record: &MatchRecord) -> Self {
         if let Some(logged_as) = record.logged_as {
-            return logged_as;
+            return Self(logged_as);
         }
         match as_logged(&record.participants) {
             None => Self::of_logged(record),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fingerprint, LeaveReason, PlayerKey, Timestamp};
+use super::{LeaveReason, PlayerKey, Timestamp};
 
 mod check;
 mod order;
@@ -166,10 +166,10 @@ pub struct MatchRecord {
     /// Whether it is not known how long the match lasted. `start` and `end` are then one instant, and stays and events
     /// are parts of a match of [`UNTIMED_MILLIS`].
     pub untimed: bool,
-    /// The fingerprint under which earlier versions have read the game from its log, where it does not follow from the
-    /// rest: the record has players now whom they left out.
+    /// The bytes of the fingerprint under which earlier versions have read the game from its log, where it does not follow
+    /// from the rest: the record has players now whom they left out.
     #[serde(skip)]
-    pub logged_as: Option<Fingerprint>,
+    pub logged_as: Option<[u8; 16]>,
     /// Name of the map.
     pub map: String,
     /// The game type as the game names it.

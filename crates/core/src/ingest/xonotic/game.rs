@@ -310,7 +310,8 @@ impl Game {
             scores,
             ..MatchRecord::default()
         };
-        let logged_as = known_before(&self.recorder, &self.watchers, &record, lasted);
+        let known = known_before(&self.recorder, &self.watchers, &record, lasted);
+        let logged_as = known.map(|known| known.0);
         let record = MatchRecord {
             logged_as,
             ..record
