@@ -5,10 +5,11 @@ use super::{
     chances::STEPS,
     insert::{MATCH_GAMES, insert_all_as},
     numbers::set_last_number,
+    persons::handle,
     rows::{Target, insert},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord},
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     store::{
         StoreError,
         db::*,
@@ -126,11 +127,16 @@ async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> 
             let query = sql("UPDATE handle_key SET key = $1").bind(&line.key.0);
             return query.execute(tx).await.map(drop);
         }
-        Line::Merge(line) => (
-            "merged_players",
-            "kind, player, into_player",
-            values![kind(&line.who), &line.who.player, &line.into_player],
-        ),
+        Line::Merge(line) => {
+            let who = &line.who;
+            // Links to the page of who counts as another one lead to that one's.
+            add_person(tx, who).await?;
+            (
+                "merged_players",
+                "kind, player, into_player",
+                values![kind(who), &who.player, &line.into_player],
+            )
+        }
         Line::Pin(line) => (
             "pinned_weights",
             "kind, player, weight",
@@ -258,6 +264,18 @@ async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> 
         ),
     };
     row(tx, table, columns, values).await
+}
+
+/// Gives a player the handle that the other database had given.
+async fn add_person(tx: &mut Connection, who: &Whom) -> Result<(), StoreError> {
+    let key = scalar("SELECT key FROM handle_key");
+    let key: Vec<u8> = key.fetch_one(&mut *tx).await?;
+    let player = PlayerKey {
+        kind: kind(who),
+        id: who.player.clone(),
+    };
+    let values = values![player.kind, &player.id, handle(&key, &player)?];
+    row(tx, "persons", "kind, player, handle", values).await
 }
 
 /// No number of the other database is given again.

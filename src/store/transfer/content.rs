@@ -11,7 +11,7 @@ use crate::{
     store::{
         Lease, Store, StoreError, Taken,
         db::{self, Connection, Dialect, Query, Row, Sql, Write, scalar, sql, tuple},
-        postgres,
+        packed, postgres,
         sql::{
             numbers::{last_number, set_last_number},
             rows::ROWS,
@@ -101,6 +101,11 @@ impl Store {
             },
             (Dialect::Postgres, Value::Text(text)) => {
                 *text = postgres::without_nul(std::mem::take(text));
+            }
+            (Dialect::Postgres, Value::Bytes(bytes)) => {
+                if let Some(record) = packed::storable(bytes, postgres::storable) {
+                    *bytes = record;
+                }
             }
             _ => {}
         }

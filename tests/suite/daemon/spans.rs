@@ -78,7 +78,7 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
     let learning = daemon.wait_for("cannot learn from a match");
     // The match of the other session cannot be written at all.
     west.tell(&format!("{GAME}START\nSCORE 0\n")).await;
-    sql(&database, "DROP TABLE participants").await;
+    sql(&database, "DROP TABLE match_players").await;
     assert!(west.ask("END\n").await.starts_with("ERROR internal "));
     let failed = daemon.wait_for("a match cannot be recorded now and is kept");
 

@@ -164,7 +164,11 @@ proptest! {
 
 /// The first match cannot be read any more: whoever folds all of them fails.
 async fn damage_the_first(path: &Path) {
-    common::sql(path, "UPDATE matches SET outcome = 'won', winner = 99 WHERE ended_at = (SELECT min(ended_at) FROM matches)").await;
+    common::sql(
+        path,
+        "UPDATE matches SET record = x'00' WHERE ended_at = (SELECT min(ended_at) FROM matches)",
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ use crate::common::{
 
 /// What matches and operators may contain besides the season of bots; the weights depend on it.
 const MATCHES: &str = "
-    UPDATE matches SET mutators = 'Ω ''odd'' \"mutator\"', scores = '-0.1:1e300', gap = 9e999 WHERE id = 2;
+    UPDATE matches SET mutators = 'Ω ''odd'' \"mutator\"', scores = '-0.1:1e300', gap = 4503599627370495.5 WHERE id = 2;
     UPDATE matches SET untimed = 1, mutators = '', scores = NULL, gap = NULL WHERE id = 4;
     UPDATE match_players SET team = NULL, share = 5e-324, points = -0.0 WHERE match_id = 2;
     INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
@@ -291,7 +291,7 @@ async fn a_source_that_changes_meanwhile_is_noticed() {
     let url = killed_in_the_midst(server, folder.path()).await;
     common::sql(
         &path,
-        "UPDATE match_players SET share = share + 1e-16 WHERE match_id = 4 AND seat = 1",
+        "UPDATE match_players SET share = 0.3 + 1e-16 WHERE match_id = 4 AND seat = 1",
     )
     .await;
     for _ in 0..2 {

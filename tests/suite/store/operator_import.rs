@@ -117,7 +117,7 @@ fn what_is_not_whole_changes_nothing() {
         ),
         (
             OLD.to_owned() + lines[2],
-            format!("cut.jsonl:{}: a line follows the end", last + 2),
+            format!("cut.jsonl:{}: a line follows the end", last + 1),
         ),
         (
             spoiled(3, "{\"kind\":\"more\"}\n"),

@@ -639,8 +639,8 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
             .collect::<Vec<_>>()
     };
     let first = players(id).await;
-    assert!(first[0].0.starts_with("forgotten-"), "{first:?}");
-    assert_eq!((&*first[0].1, &*first[1].0), ("", "eva"));
+    assert!(first[1].0.starts_with("forgotten-"), "{first:?}");
+    assert_eq!((&*first[1].1, &*first[0].0), ("", "eva"));
     // END again, and the log of the game, add nothing.
     let again = [
         elsewhere

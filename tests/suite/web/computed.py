@@ -41,8 +41,7 @@ MATCHES = db.execute(
 
 
 def scores(match):
-    rows = db.execute("SELECT score FROM match_teams WHERE match_id = ? ORDER BY team", [match["id"]])
-    return [row[0] for row in rows]
+    return [float(score) for score in match["scores"].split(":")]
 
 
 def result(match):
@@ -87,10 +86,10 @@ def causes(shown):
         for seat in seats:
             earlier[seat["person"]] = earlier.get(seat["person"], 0) + 1
         sizes = [sum(seat["team"] == team for seat in seats) for team in (0, 1)]
-        left = "SELECT count(*) FROM participants WHERE match_id = ? AND left_reason IS NOT NULL"
-        left = db.execute(left, [match["id"]]).fetchone()[0] > 0
-        came = "SELECT max(came) FROM (SELECT min(from_ms) AS came FROM presence WHERE match_id = ? GROUP BY seat)"
-        late = db.execute(came, [match["id"]]).fetchone()[0] > 60000
+        told = page(f"/matches/{match['id']}.json")
+        players = told["others"] + [player for team in told["teams"] for player in team["players"]]
+        left = any(player["left"] is not None for player in players)
+        late = max(player["stays"][0]["from"] for player in players if player["stays"]) > 60000
         own = scores(match)
         gap = max(own) - min(own)
         uneven = sizes[0] != sizes[1]
