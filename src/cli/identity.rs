@@ -13,8 +13,8 @@ pub(super) async fn named(
     kind: Kind,
     text: &str,
 ) -> Result<PlayerKey, CliError> {
-    if let Some(account) = steam::canonical_key(kind, text) {
-        return Ok(account);
+    if let Some(known) = service.learning().canonical(kind, text) {
+        return Ok(known);
     }
     let named = service.store().called(kind, text).await?;
     match &named[..] {

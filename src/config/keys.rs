@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     domain::{
-        GameTypeLists, MutatorLists, Right,
+        ClanTags, GameTypeLists, MutatorLists, Right,
         behaviour::BehaviourSettings,
         units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
@@ -55,6 +55,7 @@ pub struct Config {
     pub season: SeasonSection,
     pub divisions: divisions::Settings,
     pub behaviour: BehaviourSettings,
+    pub identity: IdentitySection,
     pub mutators: MutatorLists,
     pub game_types: GameTypeLists,
     pub ingest: IngestSection,
@@ -226,6 +227,14 @@ pub enum RulesPreset {
 pub struct SeasonSection {
     pub starts: Vec<Date>,
     pub keeps: Share,
+}
+
+/// The keys of section `[identity]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct IdentitySection {
+    pub strip: ClanTags,
 }
 
 /// The keys of section `[ingest]`.

@@ -36,8 +36,8 @@ pub use changed::ConfiguredValues;
 use check::Fault;
 pub use error::ConfigError;
 pub use keys::{
-    AutoBalanceSection, ClientSection, Config, FollowSection, IngestSection, LogFormat, LogSection,
-    RulesPreset, SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
+    AutoBalanceSection, ClientSection, Config, FollowSection, IdentitySection, IngestSection,
+    LogFormat, LogSection, RulesPreset, SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::GamePreset;

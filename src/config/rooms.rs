@@ -136,6 +136,7 @@ impl Config {
             learning: learning::Settings {
                 rulebook: self.rulebook(),
                 history: self.history(),
+                tags: self.identity.strip.clone(),
                 behaviour: self.behaviour.clone(),
             },
             session: session::Settings {

@@ -6,9 +6,8 @@ use parking_lot::RwLock;
 
 use crate::{
     domain::{
-        Kind, PatternError, Patterns, Timestamp,
+        ClanTags, CountsAs, Kind, PatternError, Patterns, PlayerKey, Timestamp,
         behaviour::{BehaviourDay, BehaviourSettings},
-        steam,
     },
     store::{BehaviourReport, BehaviourRows, Store, StoreError},
 };
@@ -39,6 +38,7 @@ pub enum BehaviourError {
 pub struct BehaviourBook {
     settings: BehaviourSettings,
     reporters: Patterns,
+    tags: ClanTags,
     store: Arc<Store>,
     pages: RwLock<Pages>,
 }
@@ -51,7 +51,7 @@ struct Pages {
     /// The entries of each player, under the identity that the player counts as.
     days: HashMap<String, Vec<BehaviourDay>>,
     /// The identities that count as others.
-    merged: HashMap<String, String>,
+    counted: CountsAs,
     /// Number of reports of each game server on the day of its last one.
     sent: HashMap<String, (i64, u32)>,
 }
@@ -70,12 +70,17 @@ impl BehaviourBook {
     pub(super) fn open(
         store: Arc<Store>,
         settings: BehaviourSettings,
+        tags: ClanTags,
     ) -> Result<Self, PatternError> {
         Ok(Self {
             reporters: Patterns::new("reporters", &settings.reporters)?,
             settings,
             store,
-            pages: RwLock::default(),
+            pages: RwLock::new(Pages {
+                counted: CountsAs::new([], &tags),
+                ..Pages::default()
+            }),
+            tags,
         })
     }
 
@@ -89,7 +94,7 @@ impl BehaviourBook {
         let mut pages = self.pages.write();
         // A report of this process may have been added since the rows were read.
         if pages.version.is_none_or(|known| known < rows.version) {
-            pages.replace(rows);
+            pages.replace(rows, &self.tags);
         }
         Ok(())
     }
@@ -168,11 +173,17 @@ impl BehaviourBook {
 }
 
 impl Pages {
-    fn replace(&mut self, rows: BehaviourRows) {
+    fn replace(&mut self, rows: BehaviourRows, tags: &ClanTags) {
         let sent = std::mem::take(&mut self.sent);
+        let human = |id| PlayerKey {
+            kind: Kind::Human,
+            id,
+        };
+        let merged = rows.merged.into_iter();
+        let merged = merged.map(|(from, into)| (human(from), human(into)));
         *self = Self {
             version: Some(rows.version),
-            merged: rows.merged.into_iter().collect(),
+            counted: CountsAs::new(merged, tags),
             sent,
             ..Self::default()
         };
@@ -196,12 +207,10 @@ impl Pages {
 
     /// The identity that a player counts as.
     fn counts_as<'a>(&'a self, player: &'a str) -> Cow<'a, str> {
-        let canonical = steam::canonical_key(Kind::Human, player).map(|key| key.id);
-        let merged = canonical.as_ref().and_then(|id| self.merged.get(id));
-        match (merged.or_else(|| self.merged.get(player)), canonical) {
-            (Some(into), _) => steam::canonical(into).into(),
-            (None, Some(canonical)) => canonical.into(),
-            (None, None) => player.into(),
+        match self.counted.get(Kind::Human, player) {
+            Some(Cow::Borrowed(into)) => Cow::Borrowed(&into.id),
+            Some(Cow::Owned(into)) => Cow::Owned(into.id),
+            None => Cow::Borrowed(player),
         }
     }
 
@@ -252,14 +261,17 @@ mod tests {
             ..BehaviourDay::report("ann", "ctf", -1.0, Timestamp(day * 86_400_000))
         };
         let mut again = Pages::default();
-        again.replace(BehaviourRows {
-            version: 3,
-            days: vec![stored(6, 50), stored(7, MOST_REPORTS - 1)],
-            merged: Vec::new(),
-        });
+        again.replace(
+            BehaviourRows {
+                version: 3,
+                days: vec![stored(6, 50), stored(7, MOST_REPORTS - 1)],
+                merged: Vec::new(),
+            },
+            &ClanTags::default(),
+        );
         assert!(again.may_send("ctf", 7) && !again.may_send("ctf", 7));
         // What was read again does not forget what was sent meanwhile.
-        again.replace(BehaviourRows::default());
+        again.replace(BehaviourRows::default(), &ClanTags::default());
         assert!(!again.may_send("ctf", 7));
     }
 }

@@ -12,7 +12,6 @@ use super::{
 use crate::{
     domain::{
         CountsAs, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
-        steam,
     },
     history::{self, Fold, Late},
     rating::{SystemChoice, SystemName},
@@ -53,8 +52,9 @@ pub(super) struct Learned {
     pub(super) goal: Option<i64>,
     /// The checkpoints that were taken, and whose rows are not on disk.
     pub(super) taken: Vec<Taken>,
-    /// Steam ids in these matches that are not in the form under which their accounts are known, and are not on disk yet.
-    pub(super) accounts: BTreeSet<PlayerKey>,
+    /// Identities in these matches that are not in the form under which their players are known, and that form: Steam ids,
+    /// and names with tags. They are not on disk yet.
+    pub(super) accounts: BTreeMap<PlayerKey, PlayerKey>,
     pub(super) rulebook: Rulebook,
     pub(super) history: history::Settings,
     pub(super) warned: BTreeSet<(Ruleset, String)>,
@@ -83,8 +83,9 @@ impl Learned {
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
         let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
-        let overrides = todays_overrides(overrides.clone(), first);
-        let starts = start_weights(&overrides);
+        let overrides = todays_overrides(overrides.clone(), first, &settings.tags);
+        let counts_as = CountsAs::new(overrides.merged.iter().cloned(), &settings.tags);
+        let starts = start_weights(&overrides, &counts_as);
         let fold = |&system: &SystemName| {
             let mut history = settings.history.clone();
             history.rating.system = system.into();
@@ -107,7 +108,7 @@ impl Learned {
                 first,
                 pinned: Arc::new(overrides.pinned.iter().cloned().collect()),
                 starts: Arc::new(starts.clone()),
-                counts_as: Arc::new(overrides.merged.iter().cloned().collect()),
+                counts_as: Arc::new(counts_as),
                 stored: None,
                 newer: None,
             },
@@ -117,18 +118,19 @@ impl Learned {
             checkpointed: 0,
             goal: None,
             taken: Vec::new(),
-            accounts: BTreeSet::new(),
+            accounts: BTreeMap::new(),
             rulebook,
             history: settings.history.clone(),
             warned: BTreeSet::new(),
         })
     }
 
-    /// Notes the Steam ids of a match that are not in the form under which their accounts are known.
+    /// Notes the identities of a match that are not in the form under which their players are known.
     fn note_accounts(&mut self, record: &MatchRecord) {
-        for one in &record.participants {
-            if steam::canonical_key(one.key.kind, &one.key.id).is_some() {
-                self.accounts.insert(one.key.clone());
+        for PlayerKey { kind, id } in record.participants.iter().map(|one| &one.key) {
+            if let Some(canonical) = self.knowledge.counts_as.canonical(*kind, id) {
+                let (kind, id) = (*kind, id.clone());
+                self.accounts.insert(PlayerKey { kind, id }, canonical);
             }
         }
     }
@@ -247,8 +249,10 @@ impl Learned {
 }
 
 /// The start weights by the identity that each player counts as; its own comes first.
-fn start_weights(overrides: &OperatorOverrides) -> BTreeMap<PlayerKey, StartWeight> {
-    let into: CountsAs = overrides.merged.iter().cloned().collect();
+fn start_weights(
+    overrides: &OperatorOverrides,
+    into: &CountsAs,
+) -> BTreeMap<PlayerKey, StartWeight> {
     let mut starts = BTreeMap::new();
     for (key, start) in &overrides.starts {
         match into.get(key.kind, &key.id) {

@@ -28,7 +28,7 @@ impl Learning {
     pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
         let stored = self.store.overrides().await?;
         let system = self.settings.history.rating.system.name();
-        Ok(todays_overrides(stored, system))
+        Ok(todays_overrides(stored, system, &self.settings.tags))
     }
 
     /// Reads the matches after a position.
@@ -51,7 +51,7 @@ impl Learning {
         mut each: impl FnMut(Stored) -> Result<(), E>,
     ) -> Result<(), E> {
         let overrides = self.store.overrides().await.map_err(LearningError::from)?;
-        let counts_as: CountsAs = overrides.merged.into_iter().collect();
+        let counts_as = CountsAs::new(overrides.merged, &self.settings.tags);
         loop {
             let read = self.store.matches(cursor, CHUNK).await;
             let (matches, next) = read.map_err(LearningError::from)?;

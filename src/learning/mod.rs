@@ -66,7 +66,7 @@ use tokio::{
 use tracing::Span;
 
 use crate::{
-    domain::{Rulebook, Timestamp},
+    domain::{CountsAs, Kind, PlayerKey, Rulebook, Timestamp},
     learning::leases::SharedSettings,
     store::Store,
 };
@@ -165,6 +165,7 @@ impl Learning {
             behaviour: Arc::new(BehaviourBook::open(
                 store.clone(),
                 settings.behaviour.clone(),
+                settings.tags.clone(),
             )?),
             settings_key: look::settings_key(&settings)?,
             shared: settings.shared(checkpoint::FOLD_VERSION)?,
@@ -218,6 +219,12 @@ impl Learning {
     /// The rulebook, which finds the ruleset of a game.
     pub fn rulebook(&self) -> &Rulebook {
         &self.rulebook
+    }
+
+    /// The one form of an identity under which its player is known, if this is another one: of a Steam id, or of a name
+    /// with tags.
+    pub fn canonical(&self, kind: Kind, id: &str) -> Option<PlayerKey> {
+        CountsAs::new([], &self.settings.tags).canonical(kind, id)
     }
 
     /// What game servers report about players' behaviour.

@@ -4,7 +4,7 @@
 //! ones, so the database notes the scale of each.
 
 use crate::{
-    domain::UNITS,
+    domain::{ClanTags, PlayerKey, UNITS},
     rating::{Scale, Settings, SystemName},
     store::{OperatorOverrides, WeightRow},
 };
@@ -68,10 +68,12 @@ fn today(weight: f64, from: WeightScale) -> f64 {
 }
 
 /// The operator's overrides with all weights on today's scale: a weight that was set on an older one keeps its
-/// strength. `system` is the configured rating system.
+/// strength. `system` is the configured rating system. What is set for a name with tags is set for its player; what is set
+/// for the name without them comes last, and counts.
 pub(super) fn todays_overrides(
     mut overrides: OperatorOverrides,
     system: SystemName,
+    tags: &ClanTags,
 ) -> OperatorOverrides {
     let from = WeightScale::noted(0, system);
     let former = std::mem::take(&mut overrides.former_pinned);
@@ -86,7 +88,19 @@ pub(super) fn todays_overrides(
             start.weight = today(start.weight, from);
         }
     }
+    without_tags(&mut overrides.pinned, tags);
+    without_tags(&mut overrides.starts, tags);
     overrides
+}
+
+fn without_tags<T>(set: &mut Vec<(PlayerKey, T)>, tags: &ClanTags) {
+    let bare = |(key, value): (PlayerKey, T)| match tags.without(key.kind, &key.id) {
+        Some(bare) => (false, (bare, value)),
+        None => (true, (key, value)),
+    };
+    let mut all: Vec<_> = std::mem::take(set).into_iter().map(bare).collect();
+    all.sort_by_key(|(is_own, _)| *is_own);
+    set.extend(all.into_iter().map(|(_, one)| one));
 }
 
 /// A stored row with its weights on today's scale. `system` is the configured rating system.
@@ -194,7 +208,7 @@ mod tests {
             former_starts: [key("cid")].into(),
             ..OperatorOverrides::default()
         };
-        let today = todays_overrides(overrides.clone(), SystemName::Joint);
+        let today = todays_overrides(overrides.clone(), SystemName::Joint, &ClanTags::default());
         let unit = 50.0 / 6.0;
         assert_eq!(
             today.pinned,
@@ -204,7 +218,11 @@ mod tests {
             today.starts,
             [(key("cid"), start(50.0 + unit)), (key("dan"), start(75.0))]
         );
-        let own = todays_overrides(overrides.clone(), SystemName::Presence);
+        let own = todays_overrides(
+            overrides.clone(),
+            SystemName::Presence,
+            &ClanTags::default(),
+        );
         assert_eq!(
             (own.pinned, own.starts),
             (overrides.pinned, overrides.starts)

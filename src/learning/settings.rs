@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    domain::{RulebookSpec, behaviour::BehaviourSettings},
+    domain::{ClanTags, RulebookSpec, behaviour::BehaviourSettings},
     history,
     learning::leases::SharedSettings,
 };
@@ -18,6 +18,9 @@ pub struct Settings {
     pub rulebook: RulebookSpec,
     /// Which matches are rated, and by which rating system.
     pub history: history::Settings,
+    /// What is stripped from names before they are identities.
+    #[serde(skip_serializing_if = "ClanTags::is_empty")]
+    pub tags: ClanTags,
     /// How reports about behaviour count. No weight depends on it.
     #[serde(skip)]
     pub behaviour: BehaviourSettings,
@@ -33,6 +36,10 @@ impl Settings {
         shared.add(VERSION, &version)?;
         shared.add("mutators", &self.rulebook.mutators)?;
         shared.add("game_types", &self.rulebook.game_types)?;
+        shared.add(
+            "identity",
+            &Map::from_iter([("strip".into(), serde_json::to_value(&self.tags)?)]),
+        )?;
         let mut rating = Map::new();
         if let Value::Object(history) = serde_json::to_value(&self.history)? {
             for (key, value) in history {

@@ -46,8 +46,7 @@ impl Learning {
             new.places = all <= FEW || !is_daemon;
             (weights, count) = (Some(new), all);
         }
-        self.store.add_accounts(&learned.accounts).await?;
-        learned.accounts.clear();
+        self.store.add_accounts(&learned.accounts, all).await?;
         let derived = DerivedRows {
             from: from.clone(),
             rulings: std::mem::take(&mut learned.pending),
@@ -69,6 +68,7 @@ impl Learning {
             failed => return Ok(failed?),
         }
         learned.is_replayed = false;
+        learned.accounts.clear();
         *self.written.lock() = match derived.weights {
             Some(new) => {
                 self.pace.wrote(&new, since);

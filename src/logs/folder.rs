@@ -1,6 +1,7 @@
 //! The files of a folder of logs.
 
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -30,6 +31,53 @@ pub(super) fn rotated(path: &Path) -> Option<PathBuf> {
     let latest = path.metadata().ok()?.modified().ok()?;
     let earlier = additions(path).filter(|(at, _)| *at <= latest);
     earlier.max().map(|(_, other)| other)
+}
+
+/// The most logs that are read before a followed one, and the most bytes of all but the last of them: a game that goes over
+/// more files than that is in small ones.
+const MOST_EARLIER: usize = 8;
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The files that were rotated before the one at `path`, the oldest first. `path` may be a rotated file itself: `games.log.2`
+/// is before `games.log.1`. There are at most [`MOST_EARLIER`] of them.
+pub(super) fn earlier(path: &Path) -> Vec<PathBuf> {
+    let written = path.metadata().and_then(|meta| meta.modified());
+    let (base, Ok(latest)) = (base_of(path), written) else {
+        return Vec::new();
+    };
+    let is_base = base == path;
+    let found = additions(&base).filter(|(at, other)| match is_base {
+        true => *at <= latest,
+        false => *at < latest && other != path,
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort();
+    let (mut all, mut bytes) = (VecDeque::new(), 0u64);
+    for (_, other) in found.into_iter().rev().take(MOST_EARLIER) {
+        if !all.is_empty() {
+            bytes = bytes.saturating_add(other.metadata().map_or(MOST_BYTES, |meta| meta.len()));
+        }
+        if bytes > MOST_BYTES {
+            break;
+        }
+        all.push_front(other);
+    }
+    all.into()
+}
+
+/// The name under which a rotated log was written: of the files in the folder to whose names that of `path` adds something,
+/// the one with the shortest; `path` itself if there is none.
+fn base_of(path: &Path) -> PathBuf {
+    let entries = path.parent().and_then(|folder| folder.read_dir().ok());
+    let others = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    let base = others
+        .filter(|other| adds_to(other, path))
+        .min_by_key(|other| (other.as_os_str().len(), other.clone()));
+    base.unwrap_or_else(|| path.to_owned())
 }
 
 /// The files in the same folder whose name adds something to that of `path`, and when they were last

@@ -15,17 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Session, SessionError};
 
-/// The connections that have stated where their game server is.
+/// The connections that have stated where their game server is, by the numbers of their sessions.
 #[derive(Debug, Default)]
 pub(super) struct SourceRegistry {
-    reporters: Mutex<BTreeMap<String, Reporter>>,
+    reporters: Mutex<BTreeMap<u64, Reporter>>,
 }
 
 /// A connection that reports a game server.
 #[derive(Debug)]
 struct Reporter {
-    /// The number of its session.
-    number: u64,
+    place: Place,
     /// The name in its HELLO.
     name: String,
     /// Where it comes from.
@@ -39,17 +38,12 @@ struct Reporter {
 #[derive(Debug)]
 struct Reported {
     registry: Arc<SourceRegistry>,
-    source: String,
     number: u64,
 }
 
 impl Drop for Reported {
     fn drop(&mut self) {
-        let mut reporters = self.registry.reporters.lock();
-        let own = reporters.get(&self.source);
-        if own.is_some_and(|reporter| reporter.number == self.number) {
-            reporters.remove(&self.source);
-        }
+        self.registry.reporters.lock().remove(&self.number);
     }
 }
 
@@ -89,39 +83,94 @@ impl Session {
     ) -> Result<(), SessionError> {
         self.heard();
         self.source.end();
-        let (key, number) = (place(source, from), self.registration.number());
+        let (place, number) = (Place::of(source, from), self.registration.number());
         let registry = self.sessions.sources.clone();
         let mut reporters = registry.reporters.lock();
-        if let Some(other) = reporters.get(&key) {
-            let heard = other.heard.load(Ordering::Relaxed);
-            let silent = self.sessions.clock.millis().saturating_sub(heard);
-            let is_dead = silent >= self.sessions.settings.heartbeat.millis();
-            let takes_over = is_dead || (resumes && other.name == name);
-            if !takes_over {
-                let text = format!(
-                    "{:?} at {} reports the game server {source} already: stop one of both",
-                    other.name, other.from
-                );
-                return Err(SessionError::Reported(text));
-            }
-            other.replaced.cancel();
+        let now = self.sessions.clock.millis();
+        let heartbeat = self.sessions.settings.heartbeat.millis();
+        let gives_way = |other: &Reporter| {
+            let silent = now.saturating_sub(other.heard.load(Ordering::Relaxed));
+            silent >= heartbeat || (resumes && other.name == name)
+        };
+        let same = |other: &&Reporter| other.place.is(&place);
+        if let Some(other) = reporters
+            .values()
+            .filter(same)
+            .find(|other| !gives_way(other))
+        {
+            let text = format!(
+                "{:?} at {} reports the game server {} already: stop one of both",
+                other.name,
+                other.from,
+                marked(source).0
+            );
+            return Err(SessionError::Reported(text));
         }
+        reporters.retain(|_, other| {
+            let stays = !other.place.is(&place);
+            if !stays {
+                other.replaced.cancel();
+            }
+            stays
+        });
         let reporter = Reporter {
-            number,
+            place,
             name: name.to_owned(),
             from,
             heard: self.source.heard.clone(),
             replaced: self.replaced(),
         };
-        reporters.insert(key.clone(), reporter);
+        reporters.insert(number, reporter);
         drop(reporters);
-        self.source.reported = Some(Reported {
-            registry,
-            source: key,
-            number,
-        });
+        self.source.reported = Some(Reported { registry, number });
         Ok(())
     }
+}
+
+/// Where a game server is.
+#[derive(Debug)]
+struct Place {
+    /// As others may state it: a loopback address, and a path, are those of the machine from which the connection comes.
+    there: String,
+    /// As that machine states it, with the mark of the machine, if there is one: several machines may come from one address.
+    own: Option<String>,
+}
+
+impl Place {
+    fn of(source: &str, from: IpAddr) -> Self {
+        let (local, mark) = marked(source);
+        let mark = mark.filter(|_| match local.parse::<SocketAddr>() {
+            Ok(address) => is_local(address.ip().to_canonical()),
+            Err(_) => true,
+        });
+        // All loopback addresses of a machine are one.
+        let local_only = IpAddr::from([127, 0, 0, 1]);
+        Self {
+            there: place(local, from),
+            own: mark.map(|mark| format!("{mark} {}", place(local, local_only))),
+        }
+    }
+
+    /// Whether both are the same game server.
+    fn is(&self, other: &Self) -> bool {
+        match (&self.own, &other.own) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.there == other.there,
+        }
+    }
+}
+
+/// A source, and the mark of its machine after the last `@`: 16 hexadecimal digits.
+fn marked(source: &str) -> (&str, Option<&str>) {
+    let is_mark = |mark: &str| mark.len() == 16 && mark.bytes().all(|b| b.is_ascii_hexdigit());
+    match source.rsplit_once('@') {
+        Some((local, mark)) if is_mark(mark) => (local, Some(mark)),
+        _ => (source, None),
+    }
+}
+
+fn is_local(ip: IpAddr) -> bool {
+    ip.is_loopback() || ip.is_unspecified()
 }
 
 /// The same text for the same place: a loopback address, and a path, are those of the machine from which the connection
@@ -131,8 +180,7 @@ fn place(source: &str, from: IpAddr) -> String {
     match source.parse::<SocketAddr>() {
         Ok(address) => {
             let ip = address.ip().to_canonical();
-            let is_there = ip.is_loopback() || ip.is_unspecified();
-            let ip = match (is_there, from.is_loopback()) {
+            let ip = match (is_local(ip), from.is_loopback()) {
                 (true, true) => IpAddr::from([127, 0, 0, 1]),
                 (true, false) => from,
                 (false, _) => ip,
@@ -169,5 +217,26 @@ mod tests {
         ] {
             assert_ne!(place(source, from), place(other, other_from), "{source}");
         }
+    }
+
+    #[test]
+    fn machines_behind_one_address_are_told_apart_by_their_marks() {
+        let [nat, local]: [IpAddr; 2] = ["192.0.2.1", "127.0.0.1"].map(|ip| ip.parse().unwrap());
+        let [one, two] = ["00000000000000aa", "00000000000000bb"];
+        let of = |source: &str, mark: &str, from| Place::of(&format!("{source}@{mark}"), from);
+        let first = of("127.0.0.1:27960", one, nat);
+        assert!(!first.is(&of("127.0.0.1:27960", two, nat)));
+        assert!(!first.is(&of("127.0.0.1:27961", one, nat)));
+        assert!(first.is(&of("[::1]:27960", one, nat)));
+        // On one machine, whichever way its connections come.
+        assert!(first.is(&of("127.0.0.1:27960", one, local)));
+        // Somebody who states no mark may mean any of them.
+        assert!(first.is(&Place::of("127.0.0.1:27960", nat)));
+        assert!(first.is(&Place::of("192.0.2.1:27960", local)));
+        assert!(!of("/q3/games.log", one, nat).is(&of("/q3/games.log", two, nat)));
+        // A mark says nothing about an address that is the same everywhere, and what is no mark is part of a path.
+        assert!(of("10.0.0.5:1", one, nat).is(&of("10.0.0.5:1", two, local)));
+        assert!(Place::of("/srv/a@b", nat).is(&Place::of("/srv/a@b", nat)));
+        assert!(!Place::of("/srv/a@b", nat).is(&Place::of("/srv/a", nat)));
     }
 }

@@ -43,6 +43,20 @@ fn id_tech_3(wait: u64, rest: u64) -> String {
         say(at, &format!("ClientBegin: {client}"));
     };
     join(0, 0, 1);
+    // What happens to somebody who waits is no play.
+    if wait > 0 {
+        let fell = "Kill: 1022 0 19: <world> killed ann by MOD_FALLING";
+        say(wait / 2, fell);
+    }
+    let mut join = |at, client: usize, team| {
+        let name = ["ann", "bob", "cid", "dan"][client];
+        say(at, &format!(r"ClientConnect: {client}"));
+        say(
+            at,
+            &format!(r"ClientUserinfoChanged: {client} n\{name}\t\{team}\id\{name}{name}"),
+        );
+        say(at, &format!("ClientBegin: {client}"));
+    };
     join(wait, 1, 1);
     join(wait, 2, 2);
     join(wait, 3, 2);
@@ -60,6 +74,8 @@ fn id_tech_3(wait: u64, rest: u64) -> String {
     if rest > 0 {
         say(left, "ClientDisconnect: 2");
         say(left, "ClientDisconnect: 3");
+        let fell = "Kill: 1022 1 19: <world> killed bob by MOD_FALLING";
+        say(left + rest / 2, fell);
     }
     say(left + rest, "Exit: Timelimit hit.");
     say(left + rest, "red:4  blue:0");
@@ -97,6 +113,10 @@ fn team_fortress(wait: u64, rest: u64) -> String {
         lines.push((at, format!("{unassigned} joined team \"{team}\"")));
     }
     let (ann, cid) = (player(0, "Red"), player(2, "Blue"));
+    let fell = format!("{ann} committed suicide with \"world\"");
+    if wait > 0 {
+        lines.insert(1, (start + wait / 2, fell.clone()));
+    }
     for minute in 1..=4 {
         let at = start + wait + 2 * minute * MINUTE;
         lines.push((at - 60, format!("{ann} killed {cid} with \"gun\"")));
@@ -109,6 +129,9 @@ fn team_fortress(wait: u64, rest: u64) -> String {
     for number in [2, 3].into_iter().filter(|_| rest > 0) {
         let who = player(number, "Blue");
         lines.push((left, format!("{who} disconnected (reason \"x\")")));
+    }
+    if rest > 0 {
+        lines.push((left + rest / 2, fell));
     }
     let end = left + rest;
     lines.push((end, "World triggered \"Game_Over\" reason \"x\"".into()));
@@ -141,6 +164,15 @@ fn xonotic(wait: u64, rest: u64) -> String {
         say(at, &format!(":team:{number}:{team}"));
     };
     join(0, 1, 5);
+    let fell = ":kill:suicide:1:1:type=40009";
+    if wait > 0 {
+        say(wait / 2, fell);
+    }
+    let mut join = |at, number: usize, team| {
+        let name = ["", "ann", "bob", "cid", "dan"][number];
+        say(at, &format!(":join:{number}:{number}:192.0.2.1:{name}"));
+        say(at, &format!(":team:{number}:{team}"));
+    };
     join(wait, 2, 5);
     join(wait, 3, 14);
     join(wait, 4, 14);
@@ -155,6 +187,7 @@ fn xonotic(wait: u64, rest: u64) -> String {
     if rest > 0 {
         say(left, ":part:3");
         say(left, ":part:4");
+        say(left + rest / 2, fell);
     }
     say(left + rest, &format!(":scores:ctf_m:{}", left + rest));
     for line in [

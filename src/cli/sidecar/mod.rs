@@ -5,6 +5,7 @@ mod agent;
 mod chat;
 mod common;
 mod daemon;
+mod place;
 mod server;
 mod source;
 mod teeworlds;
@@ -125,7 +126,7 @@ async fn follow(
     let sidecar = Follower::new(engine, settings);
     let sidecar = match common.dry_run {
         true => sidecar.without_reports(),
-        false => sidecar.with_source(server.rcon.to_string()),
+        false => sidecar.with_source(place::source(server.rcon)),
     };
     let driver = Driver::new(sidecar, log, daemon, console, report);
     Ok(driver.run_until(shutdown.wait()).await?)

@@ -225,6 +225,13 @@ fn values_that_are_no_numbers_are_checked_too() {
             "must be text in quotes, not 1",
         ),
         ("behaviour.reporters", "['[']", "has a bad pattern"),
+        (
+            "identity.strip",
+            "['[ABC']",
+            "has a bad pattern: \"[ABC\": unclosed character class",
+        ),
+        ("identity.strip", "['x*']", "matches an empty text"),
+        ("identity.strip", "'x'", "must be a list"),
         ("balance.objective", "'even'", "must be "),
         ("balance.objective", "1", "must be a word in quotes, not 1"),
         ("season.starts", "['x']", "must be a date"),

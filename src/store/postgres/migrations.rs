@@ -39,6 +39,7 @@ pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
         file!("0018_lists"),
         file!("0019_ticket_players"),
         file!("0020_accounts"),
+        file!("0021_automatic"),
     ];
     let files = files.map(|(name, sql)| migration(name, sql));
     Migrator::with_migrations(files.to_vec())

@@ -1,13 +1,13 @@
 //! Persons: the players on the pages, with their handles.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::rows::{ROWS, Target, write};
 use crate::{
-    domain::{Kind, PlayerKey, steam, to_hex},
+    domain::{Kind, PlayerKey, is_guid, to_hex},
     store::{RulingRow, StoreError, db::*},
 };
 
@@ -32,11 +32,7 @@ pub(super) fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
 /// The name of a player as others may see it: empty if the game knows no name but a guid, which is a
 /// secret.
 pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
-    let is_code = |c: char| c.is_ascii_hexdigit() || "-_:[]".contains(c);
-    let id = &key.id;
-    let steam = id.starts_with("STEAM_") || id.starts_with("[U:");
-    let guid = steam || (id.len() >= 16 && id.chars().all(is_code));
-    match key.kind == Kind::Human && guid && name == *id {
+    match key.kind == Kind::Human && name == key.id && is_guid(&key.id) {
         true => String::new(),
         false => name,
     }
@@ -51,28 +47,25 @@ pub(super) async fn clear(tx: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Lets identities that are forms of Steam ids count as the one form under which their accounts are known, on pages and
-/// for commands; what an operator has merged stays so. Nothing is learned anew: who learns knows the forms.
+/// Lets identities count as the one form under which their players are known, on pages and for commands; what an operator
+/// has merged stays so. Nothing is learned anew: who learns knows the forms.
 pub(super) async fn add_accounts(
     tx: &mut Connection,
-    forms: &BTreeSet<PlayerKey>,
+    forms: &BTreeMap<PlayerKey, PlayerKey>,
 ) -> Result<(), StoreError> {
     let secret: Vec<u8> = scalar("SELECT key FROM handle_key")
         .fetch_one(&mut *tx)
         .await?;
     let statements = [
-        "INSERT INTO merged_players (kind, player, into_player)
+        "INSERT INTO merged_players (kind, player, into_player, automatic)
          VALUES ($1, $2, coalesce((SELECT into_player FROM merged_players WHERE kind = $1 AND player = $3),
-                                  CAST($3 AS TEXT)))
+                                  CAST($3 AS TEXT)), TRUE)
          ON CONFLICT DO NOTHING",
         "INSERT INTO hidden_players (kind, player)
          SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
          ON CONFLICT DO NOTHING",
     ];
-    for form in forms {
-        let Some(canonical) = steam::canonical_key(form.kind, &form.id) else {
-            continue;
-        };
+    for (form, canonical) in forms {
         for statement in statements {
             let query = sql(statement).bind(form.kind.as_str()).bind(&form.id);
             query.bind(&canonical.id).execute(&mut *tx).await?;

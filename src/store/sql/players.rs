@@ -1,6 +1,6 @@
 //! Players: the operator's overrides, and the names that they used.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
     Store,
@@ -16,12 +16,22 @@ use crate::{
 pub(in crate::store) const VOID: &str = "SELECT match_id FROM voided_matches";
 
 impl Store {
-    /// Lets these forms of Steam ids count as the one under which their accounts are known, where they do not yet.
-    pub async fn add_accounts(&self, forms: &BTreeSet<PlayerKey>) -> Result<(), StoreError> {
-        if forms.is_empty() {
+    /// Lets these identities count as the ones under which their players are known, where they do not yet. With `all`,
+    /// these are all that do: other names than before may have tags.
+    pub async fn add_accounts(
+        &self,
+        forms: &BTreeMap<PlayerKey, PlayerKey>,
+        all: bool,
+    ) -> Result<(), StoreError> {
+        if forms.is_empty() && !all {
             return Ok(());
         }
         let mut tx = self.begin().await?;
+        if all {
+            sql("DELETE FROM merged_players WHERE automatic")
+                .execute(&mut tx)
+                .await?;
+        }
         persons::add_accounts(&mut tx, forms).await?;
         self.commit(tx).await
     }
@@ -30,7 +40,7 @@ impl Store {
     pub async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
         let mut tx = self.readers.snapshot().await?;
         let mut overrides = OperatorOverrides::default();
-        let merged = "SELECT kind, player, into_player FROM merged_players ORDER BY kind, player";
+        let merged = "SELECT kind, player, into_player FROM merged_players WHERE NOT automatic ORDER BY kind, player";
         for row in sql(merged).fetch_all(&mut tx).await? {
             let kind = row.get("kind")?;
             let key = |id| PlayerKey { kind, id };
@@ -200,14 +210,12 @@ impl Store {
     /// The names that a player has used, the latest first; empty if the player has no matches.
     pub async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
         let mut all = self.names_under(player).await?;
-        let identities = match steam::account(&player.id) {
-            Some(_) => self.identities_of(player).await?,
-            None => Vec::new(),
-        };
-        for form in identities {
-            if steam::canonical_key(form.kind, &form.id).as_ref() == Some(player) {
-                all.extend(self.names_under(&form).await?);
-            }
+        let forms = "SELECT player FROM merged_players
+             WHERE kind = $1 AND into_player = $2 AND automatic ORDER BY player";
+        let forms = scalar(forms).bind(player.kind.as_str()).bind(&player.id);
+        let forms: Vec<String> = forms.fetch_all(&self.readers).await?;
+        for id in forms {
+            all.extend(self.names_under(&PlayerKey { id, ..*player }).await?);
         }
         Ok(joined_names(all))
     }
@@ -383,7 +391,7 @@ pub(super) async fn merge(
         "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
         "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
         "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
-         ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player",
+         ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player, automatic = excluded.automatic",
         // Who wished to be hidden stays so.
         "INSERT INTO hidden_players (kind, player)
          SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2

@@ -20,7 +20,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -42,6 +42,7 @@ const FILES: [(&str, &str); 21] = [
     file!("0020_voided_matches"),
     file!("0021_ticket_players"),
     file!("0022_accounts"),
+    file!("0023_automatic"),
 ];
 
 /// All migrations, in the order in which they run.

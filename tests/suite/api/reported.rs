@@ -258,6 +258,32 @@ fn waiting_for_opponents_is_no_play() {
 }
 
 #[test]
+fn a_free_for_all_without_a_word_about_teams_is_rated() {
+    let api = Api::start("");
+    let player = |id: &str, points: u32| json!({"id": id, "points": points});
+    let match_ = json!({"game": "t.ffa", "start": "2026-11-20T15:00:00Z", "end": "2026-11-20T15:10:00Z",
+        "players": [player("ann", 20), player("bob", 12), player("cid", 3)]});
+    let (status, answer) = post(&api, "club", &match_, "");
+    assert_eq!((status, &answer["rated"]), (201, &json!(true)), "{answer}");
+    let path = "/v1/ratings?ids=ann,cid&ruleset=t.ffa";
+    let known = until(&api, path, |answer| answer["ratings"][1]["known"] == true);
+    let [ann, cid] = [0, 1].map(|at| known["ratings"][at]["weight"].as_f64());
+    assert!(ann > Some(50.0) && cid < Some(50.0), "{known}");
+    // Who came late states so, and who waited alone waited.
+    let mut late = match_.clone();
+    late["start"] = json!("2026-11-20T16:00:00Z");
+    late["end"] = json!("2026-11-20T16:20:00Z");
+    for player in [1, 2] {
+        late["players"][player]["stays"] = json!([{"from": 600_000, "to": 1_200_000}]);
+    }
+    let (status, answer) = post(&api, "club", &late, "");
+    assert_eq!((status, &answer["rated"]), (201, &json!(true)), "{answer}");
+    let path = format!("/v1/matches/{}", answer["match"]);
+    let (_, shown) = api.call("", "GET", &path, &NONE);
+    assert_eq!(shown["started"], "2026-11-20T16:10:00Z");
+}
+
+#[test]
 fn a_wrong_result_can_be_voided_by_who_may() {
     let api = Api::start("");
     let (_, answer) = post(&api, "club", &game(0), "k");

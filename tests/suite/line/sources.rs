@@ -41,6 +41,24 @@ async fn a_second_one_is_refused_by_a_line_that_names_the_first() {
     daemon.named(&format!("two {SOURCE}")).await;
 }
 
+#[tokio::test]
+async fn two_machines_behind_one_address_are_two_and_two_sidecars_on_one_are_refused() {
+    let daemon = Daemon::start("").await;
+    let marked = |mark: u8| format!("{SOURCE}@00000000000000{mark:02x}");
+    let _one = daemon.named(&format!("one {}", marked(1))).await;
+    let _two = daemon.named(&format!("two {}", marked(2))).await;
+    for words in [format!("copy {}", marked(1)), format!("copy {SOURCE}")] {
+        let reply = refused(&daemon, &words).await;
+        let expected = "ERROR not-allowed \"one\" at 127.0.0.1 reports the game server 127.0.0.1:27960 already";
+        assert!(reply.starts_with(expected), "{reply}");
+    }
+    let reply = refused(&daemon, &format!("copy {}", marked(2))).await;
+    assert!(reply.contains("\"two\""), "{reply}");
+    let again = format!("HELLO one resume=yes {}\n", marked(1));
+    let reply = daemon.client().await.ask(&again).await;
+    assert!(reply.ends_with(" new"), "{reply}");
+}
+
 /// The example of the page.
 #[tokio::test]
 async fn the_page_says_what_the_daemon_answers() {

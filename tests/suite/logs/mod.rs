@@ -1,6 +1,7 @@
 //! Logs through the library: complete files, growing logs, the archive, export and import.
 
 mod follow;
+mod identities;
 mod twins;
 
 use std::{
@@ -249,6 +250,124 @@ async fn rotation_truncation_and_a_restart_lose_nothing_and_double_nothing() {
     let mut follower = self::follower(&service, &path, None);
     assert_eq!(follower.poll(now()).await, 0);
     assert_eq!(stored(&service).await.len(), 2);
+}
+
+/// Writes the parts of a log to files that were written one after the other, the oldest first, ending a minute ago.
+fn write_parts(folder: &Path, names: &[&str], log: &str) {
+    let mut rest = log;
+    for (at, name) in names.iter().enumerate() {
+        let left = names.len() - at;
+        let end = rest[..rest.len() / left].rfind('\n').unwrap() + 1;
+        let (part, more) = rest.split_at(if left == 1 { rest.len() } else { end });
+        rest = more;
+        let path = folder.join(name);
+        match name.ends_with(".gz") {
+            true => {
+                let file = File::create(&path).unwrap();
+                let mut gzip = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+                gzip.write_all(part.as_bytes()).unwrap();
+                gzip.finish().unwrap();
+            }
+            false => write(&path, part),
+        }
+        let ago = Duration::from_secs(60 + 10 * left as u64);
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(now() - ago).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_game_over_several_files_that_began_before_the_start_is_complete() {
+    let (whole, _folder) = new().await;
+    let logs = TempDir::new().unwrap();
+    let path = logs.path().join("games.log");
+    write(&path, CTF);
+    ingest(&whole, None, &[&path]).await;
+    let right = known(&stored(&whole).await);
+    for names in [
+        &["games.log.2", "games.log.1", "games.log"][..],
+        &[
+            "games.log-20261118",
+            "games.log-20261119",
+            "games.log-20261120",
+            "games.log",
+        ],
+        &[
+            "games.log.3.gz",
+            "games.log.2.gz",
+            "games.log.1",
+            "games.log",
+        ],
+        &["games-1.log", "games-2.log", "games.log"],
+    ] {
+        for followed in ["games.log", ""] {
+            let logs = TempDir::new().unwrap();
+            write_parts(logs.path(), names, CTF);
+            let (service, _folder) = new().await;
+            let mut follower = follower(&service, &logs.path().join(followed), None);
+            assert_eq!(follower.poll(now()).await, 1, "{names:?} {followed}");
+            assert_eq!(
+                known(&stored(&service).await),
+                right,
+                "{names:?} {followed}"
+            );
+        }
+    }
+    // It has ended in a file that was rotated, too, and nobody followed it.
+    let logs = TempDir::new().unwrap();
+    write_parts(
+        logs.path(),
+        &["games.log.3", "games.log.2", "games.log.1"],
+        CTF,
+    );
+    let path = logs.path().join("games.log");
+    append(&path, &OTHER[..OTHER.len() / 2]);
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, None);
+    assert_eq!(follower.poll(now()).await, 1);
+    append(&path, &OTHER[OTHER.len() / 2..]);
+    assert_eq!(follower.poll(now()).await, 1);
+    let all = known(&stored(&service).await);
+    assert!(all.len() == 2 && all.contains(&right[0]));
+}
+
+/// Three ways in which a log is rotated fast: each loses nothing that is on the disk.
+#[tokio::test]
+async fn fast_renames_lose_no_line() {
+    let thirds = |text: &str| -> Vec<String> {
+        let cut = |at: usize| text[..at].rfind('\n').unwrap() + 1;
+        let (one, two) = (cut(text.len() / 3), cut(2 * text.len() / 3));
+        [&text[..one], &text[one..two], &text[two..]]
+            .map(str::to_owned)
+            .into()
+    };
+    for way in ["shift", "dates", "folder"] {
+        let logs = TempDir::new().unwrap();
+        let path = logs.path().join("games.log");
+        let (service, _folder) = new().await;
+        let followed = if way == "folder" { logs.path() } else { &path };
+        let mut follower = follower(&service, followed, None);
+        let parts = thirds(CTF);
+        append(&path, &parts[0]);
+        assert_eq!(follower.poll(now()).await, 0, "{way}");
+        for part in &parts[1..] {
+            let old = |number: u32| logs.path().join(format!("games.log.{number}"));
+            if old(1).exists() && way != "dates" {
+                fs::rename(old(1), old(2)).unwrap();
+            }
+            let to = match way {
+                "dates" if logs.path().join("games.log-20261120-1").exists() => {
+                    logs.path().join("games.log-20261120-2")
+                }
+                "dates" => logs.path().join("games.log-20261120-1"),
+                _ => old(1),
+            };
+            fs::rename(&path, to).unwrap();
+            append(&path, part);
+        }
+        let recorded = follower.poll(now()).await + follower.poll(now()).await;
+        assert_eq!((recorded, stored(&service).await.len()), (1, 1), "{way}");
+    }
 }
 
 #[tokio::test]

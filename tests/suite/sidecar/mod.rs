@@ -350,7 +350,10 @@ fn a_daemon_that_goes_away_is_found_again() {
         let id = format!("{:032x}", 0xa0);
         let join = format!("JOIN {id} name=\"p 0;\" team=0");
         let hello = format!("HELLO \"ctf 1\" source={}", server.address());
-        assert_eq!(lines, [&hello, "GAME baseoa.ctf", "MAP field", &join]);
+        // With the mark of this machine.
+        let (said, mark) = lines[0].rsplit_once('@').unwrap();
+        assert_eq!((said, mark.len()), (hello.as_str(), 16));
+        assert_eq!(lines[1..], ["GAME baseoa.ctf", "MAP field", &join]);
     }
 }
 

@@ -39,7 +39,7 @@ const MATCHES: &str = "
     UPDATE matches SET untimed = 1, ended_at = started_at WHERE id = 4;
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
-    INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge'), ('human', 'gone', 'never seen');
+    INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge', FALSE), ('human', 'gone', 'never seen', TRUE);
     INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3, 1), ('human', ' ', 0, 0);
     INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1, 1), ('human', 'line\nbreak', 100, 0, 0);
     INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');

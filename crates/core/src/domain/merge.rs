@@ -1,34 +1,55 @@
 //! Merging of identities: changes a match as if each player had used one identity throughout.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use super::{Kind, MatchRecord, Participant, PlayerKey, Presence, steam};
+use super::{ClanTags, Kind, MatchRecord, Nobody, Participant, PlayerKey, Presence, steam};
 
-/// Which identities count as others: those that an operator has merged, and all forms of a Steam id.
+/// Which identities count as others: those that an operator has merged, all forms of a Steam id, and names with the tags
+/// of clans.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CountsAs(BTreeMap<PlayerKey, PlayerKey>);
+pub struct CountsAs {
+    merged: BTreeMap<PlayerKey, PlayerKey>,
+    tags: ClanTags,
+}
 
-/// Of these pairs, the first counts as the second, in whatever form their Steam ids are.
+/// Of these pairs, the first counts as the second, in whatever form their Steam ids are. Names have no tags.
 impl FromIterator<(PlayerKey, PlayerKey)> for CountsAs {
     fn from_iter<I: IntoIterator<Item = (PlayerKey, PlayerKey)>>(pairs: I) -> Self {
-        let canonical = |key: PlayerKey| steam::canonical_key(key.kind, &key.id).unwrap_or(key);
-        let pairs = pairs
-            .into_iter()
-            .map(|(from, into)| (canonical(from), canonical(into)));
-        Self(pairs.filter(|(from, into)| from != into).collect())
+        Self::new(pairs, &ClanTags::default())
     }
 }
 
 impl CountsAs {
+    /// Of these pairs, the first counts as the second, in whatever form their Steam ids are, with tags in their names or
+    /// without.
+    pub fn new(pairs: impl IntoIterator<Item = (PlayerKey, PlayerKey)>, tags: &ClanTags) -> Self {
+        let canonical = |key: PlayerKey| canonical_key(tags, key.kind, &key.id).unwrap_or(key);
+        let pairs = pairs
+            .into_iter()
+            .map(|(from, into)| (canonical(from), canonical(into)));
+        Self {
+            merged: pairs.filter(|(from, into)| from != into).collect(),
+            tags: tags.clone(),
+        }
+    }
+
+    /// The one form of an identity under which its player is known, if this is another one. Nobody has merged them.
+    pub fn canonical(&self, kind: Kind, id: &str) -> Option<PlayerKey> {
+        canonical_key(&self.tags, kind, id)
+    }
+
     /// The identity that a player counts as, if it is another one.
     pub fn get(&self, kind: Kind, id: &str) -> Option<Cow<'_, PlayerKey>> {
-        let canonical = steam::canonical_key(kind, id);
-        if !self.0.is_empty() {
+        let canonical = self.canonical(kind, id);
+        if !self.merged.is_empty() {
             let own = || PlayerKey {
                 kind,
                 id: id.to_owned(),
             };
-            let merged = self.0.get(canonical.as_ref().unwrap_or(&own()));
+            let merged = self.merged.get(canonical.as_ref().unwrap_or(&own()));
             if let Some(into) = merged {
                 return Some(Cow::Borrowed(into));
             }
@@ -42,23 +63,64 @@ impl CountsAs {
     }
 
     /// The identities that an operator has merged, and as which they count. Of a Steam id, this is the one form under
-    /// which it is known.
+    /// which it is known; of a name, the one without tags.
     pub fn merged(&self) -> impl Iterator<Item = (&PlayerKey, &PlayerKey)> {
-        self.0.iter()
+        self.merged.iter()
     }
+
+    /// Those of these players who are there at the same time as somebody whose name differs from theirs in tags alone:
+    /// `[A] bob` and `[B] bob`. Nobody can say who of them is bob.
+    fn namesakes(&self, players: &[Participant]) -> BTreeSet<usize> {
+        if self.tags.is_empty() {
+            return BTreeSet::new();
+        }
+        let mut named: BTreeMap<PlayerKey, (bool, Vec<usize>)> = BTreeMap::new();
+        for (at, player) in players.iter().enumerate() {
+            let bare = self.tags.without(player.key.kind, &player.key.id);
+            let has_tags = bare.is_some();
+            let key = bare.unwrap_or_else(|| player.key.clone());
+            let (any, all) = named.entry(key).or_default();
+            *any |= has_tags;
+            all.push(at);
+        }
+        let of_one_name = named.into_values().filter(|(has_tags, _)| *has_tags);
+        let twice = of_one_name.filter(|(_, all)| meet(players, all));
+        twice.flat_map(|(_, all)| all).collect()
+    }
+}
+
+/// The one form under which a player is known, if this identity is another one: of a Steam id, or of a name.
+fn canonical_key(tags: &ClanTags, kind: Kind, id: &str) -> Option<PlayerKey> {
+    steam::canonical_key(kind, id).or_else(|| tags.without(kind, id))
+}
+
+/// Whether two of these players are there at the same time.
+fn meet(players: &[Participant], some: &[usize]) -> bool {
+    let stays = some.iter().filter_map(|at| players.get(*at));
+    let stays = stays.flat_map(|player| &player.presence);
+    let mut spans: Vec<(u64, u64)> = stays.map(|stay| (stay.span.from, stay.span.to)).collect();
+    spans.sort_unstable();
+    spans
+        .windows(2)
+        .any(|two| matches!(two, [(_, until), (from, _)] if from < until))
 }
 
 impl MatchRecord {
     /// Replaces each identity by the one that it counts as, and returns the former
     /// seat of each remaining participant. If that gives one player two entries, they become one;
-    /// where their stays overlap, the earlier stay counts.
+    /// where their stays overlap, the earlier stay counts. Two at the same time whose names differ in tags alone stay two,
+    /// under identities that are nobody's.
     pub fn merge_players(&mut self, counts_as: &CountsAs) -> Vec<usize> {
         let mut merged: Vec<Participant> = Vec::with_capacity(self.participants.len());
         let mut stood = Vec::with_capacity(self.participants.len());
         let mut new_seat = Vec::with_capacity(self.participants.len());
         let mut seats: BTreeMap<PlayerKey, usize> = BTreeMap::new();
+        let namesakes = counts_as.namesakes(&self.participants);
         for (old, mut participant) in self.participants.drain(..).enumerate() {
-            if let Some(other) = counts_as.get(participant.key.kind, &participant.key.id) {
+            if namesakes.contains(&old) {
+                let number = u32::try_from(old).unwrap_or(u32::MAX);
+                participant.key = participant.key.of_nobody(Nobody::Twice, number);
+            } else if let Some(other) = counts_as.get(participant.key.kind, &participant.key.id) {
                 // The identity stands for a name that is not known.
                 if participant.name == participant.key.id {
                     participant.name.clone_from(&other.id);
@@ -180,6 +242,83 @@ mod tests {
         );
         assert_eq!(one.presence, [stay(0, 0, 400), stay(1, 400, 900)]);
         assert_eq!(record.events[0].by, Some(1));
+    }
+
+    #[test]
+    fn who_wears_the_tag_of_a_clan_is_the_same_player() {
+        let key = |id: &str| PlayerKey {
+            kind: Kind::Human,
+            id: id.into(),
+        };
+        let tags: ClanTags = vec![r"\[.*?\]".to_owned()].try_into().unwrap();
+        let merged = [("[B] rob", "[ABC] bob"), ("dan", "[U:1:7]")];
+        let merged = merged.map(|(from, into)| (key(from), key(into)));
+        let counts_as = CountsAs::new(merged, &tags);
+        let of = |id: &str| counts_as.of(&key(id)).id.clone();
+        for name in ["bob", "[ABC] bob", "rob", "[X] rob", "bob [X]"] {
+            assert_eq!(of(name), "bob", "{name}");
+        }
+        assert_eq!(of("[X] dan"), "[U:1:7]");
+        assert_eq!([of("[ABC]"), of("ann")], ["[ABC]", "ann"]);
+    }
+
+    #[test]
+    fn two_at_the_same_time_who_differ_in_tags_alone_are_two() {
+        let stay = |from, to| Presence {
+            team: 0,
+            span: Span { from, to },
+        };
+        let player = |id: &str, from, to| Participant {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: id.into(),
+            },
+            name: id.into(),
+            presence: vec![stay(from, to)],
+            points: None,
+            kills: 0,
+            deaths: 0,
+            roles: vec![],
+            party: None,
+            left: None,
+        };
+        let tags: ClanTags = vec![r"\[.*?\]".to_owned()].try_into().unwrap();
+        let merged = |players: Vec<Participant>| {
+            let mut record = MatchRecord {
+                server: String::new(),
+                start: Timestamp(0),
+                end: Timestamp(1_000),
+                clock: None,
+                untimed: false,
+                map: String::new(),
+                game_type: "ctf".into(),
+                mode: String::new(),
+                mutators: vec![],
+                scores: vec![1.0, 0.0],
+                participants: players,
+                events: vec![],
+                outcome: Outcome::Won(0),
+            };
+            record.merge_players(&CountsAs::new([], &tags));
+            let keys = record.participants.iter();
+            let keys: Vec<_> = keys
+                .map(|one| (one.key.id.clone(), one.key.nobody()))
+                .collect();
+            keys
+        };
+        let both = merged(vec![player("[A] bob", 0, 600), player("bob", 599, 1_000)]);
+        assert_eq!(
+            both,
+            [
+                ("name in use twice: [A] bob (0)".into(), Some(Nobody::Twice)),
+                ("name in use twice: bob (1)".into(), Some(Nobody::Twice))
+            ]
+        );
+        // Who has changed the name is one.
+        let renamed = merged(vec![player("[A] bob", 0, 600), player("bob", 600, 1_000)]);
+        assert_eq!(renamed, [("bob".into(), None)]);
+        let apart = merged(vec![player("[A] bob", 0, 600), player("ann", 0, 600)]);
+        assert_eq!(apart, [("bob".into(), None), ("ann".into(), None)]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod behaviour;
 mod causes;
+mod clan_tags;
 mod counted;
 mod display_name;
 mod error;
@@ -46,6 +47,8 @@ mod weight_entry;
 mod worded;
 
 pub use causes::{Cause, Causes, NEWCOMER};
+pub(crate) use clan_tags::by_name;
+pub use clan_tags::{ClanTagError, ClanTags, is_guid};
 pub use counted::{amount, counted};
 pub use display_name::{NameColour, coloured_name, plain_name};
 pub use error::{PatternError, RecordError};

@@ -1,6 +1,7 @@
 //! Names, numbers and dates, from bytes that may be anything.
 
-use crate::domain::{Kind, PlayerKey, Timestamp, decode, is_reserved, steam};
+pub(crate) use crate::domain::by_name as weak_identity;
+use crate::domain::{Kind, PlayerKey, Timestamp, decode};
 
 /// A parsed part of a line, or what is wrong with the line.
 pub(super) type LineResult<T> = Result<T, &'static str>;
@@ -45,18 +46,6 @@ pub(crate) fn key_by_name(bot: bool, name: String) -> PlayerKey {
             kind: Kind::Human,
             id: weak_identity(&name),
         },
-    }
-}
-
-/// The identity of a human who has no identity but the name. A name of 16 or more hexadecimal
-/// digits, a Steam id and what only [nobody](crate::domain::Nobody) is called get a prefix, so that a player cannot use
-/// another player's id as a name.
-pub(crate) fn weak_identity(name: &str) -> String {
-    let digits = name.len() >= 16 && name.bytes().all(|b| b.is_ascii_hexdigit());
-    if digits || steam::account(name).is_some() || is_reserved(name).is_some() {
-        format!("name:{name}")
-    } else {
-        name.to_owned()
     }
 }
 

@@ -21,6 +21,13 @@ impl Lobby {
         for team in stated.into_iter().flatten() {
             exists(team, teams)?;
         }
+        if game.recorder.is_over()
+            && let Some(first) = game.roster.first_in_the_way(id)
+        {
+            // Coming back is nothing that a player is blamed for.
+            self.leave(&first, LeaveReason::Moved)?;
+        }
+        let game = self.game_mut()?;
         let party = |game: &RunningGame| game.roster.find(id).and_then(|human| human.party.clone());
         let (before, alone) = (game.roster.find(id).map(|human| human.team), party(game));
         game.roster.join(id, update)?;
@@ -110,6 +117,12 @@ impl Lobby {
         let (now, teams) = (self.now, self.teams);
         let game = self.game_mut()?;
         exists(team, teams)?;
+        if game.recorder.is_over()
+            && let Some(first) = game.roster.first_bot_in_the_way(name)
+        {
+            self.bot_leave(&first)?;
+        }
+        let game = self.game_mut()?;
         game.roster.bot_join(name, team)?;
         let seat = game.seat_of(Some(team));
         game.recorder.set_team(&seated_bot(name), seat, now);

@@ -88,9 +88,10 @@ impl Lobby {
     }
 
     pub(super) fn kill(&mut self, killer: &Ident, victim: &Ident) -> Result<(), LobbyError> {
+        let now = self.now;
         let game = self.game_mut()?;
         let (killer, victim) = (game.timeline(killer)?, game.timeline(victim)?);
-        game.recorder.kill(killer, victim);
+        game.recorder.kill(killer, victim, now);
         Ok(())
     }
 
@@ -99,7 +100,7 @@ impl Lobby {
         let delay = self.settings.auto_balance.delay_seconds.millis();
         let game = self.game_mut()?;
         let who = game.timeline(id)?;
-        game.recorder.death(who);
+        game.recorder.death(who, now);
         let lasts = |(_, since): (u8, u64)| now.saturating_sub(since) >= delay;
         let due = game.recorder.is_running() && game.watch.imbalance.is_some_and(lasts);
         if due && game.roster.find(id).is_some() && !game.died.contains(id) {

@@ -141,6 +141,25 @@ impl Roster {
         self.bots.retain(|bot| stays(&bot.team));
     }
 
+    /// The human who has to go so that another one finds room: this game is over, and who joined first has most likely left.
+    pub(super) fn first_in_the_way(&self, of: &Ident) -> Option<Ident> {
+        let is_full = self.humans.len() >= self.room && self.find(of).is_none();
+        self.humans
+            .first()
+            .filter(|_| is_full)
+            .map(|human| human.id.clone())
+    }
+
+    /// The same for bots.
+    pub(super) fn first_bot_in_the_way(&self, of: &Ident) -> Option<Ident> {
+        let is_there = self.bots.iter().any(|bot| bot.name == *of);
+        let is_full = self.bots.len() >= self.room && !is_there;
+        self.bots
+            .first()
+            .filter(|_| is_full)
+            .map(|bot| bot.name.clone())
+    }
+
     pub(super) fn join(&mut self, id: &Ident, update: &Update) -> Result<(), LobbyError> {
         let at = match self.humans.iter().position(|human| human.id == *id) {
             Some(at) => at,

@@ -6,7 +6,7 @@ mod stamp;
 
 use std::{
     collections::VecDeque,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -15,7 +15,7 @@ use super::{Follow, requests::Requests};
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Format, HEAD, LogItem, first_line},
-    logs::{Archive, LogError, Reading, Spool, Tail, Tailed, folder::rotated, timestamp},
+    logs::{Archive, LogError, Reading, Spool, Tail, Tailed, folder::earlier, timestamp},
 };
 use stamp::FileStamp;
 
@@ -36,14 +36,14 @@ enum FollowStage {
     Complete(Option<FileStamp>),
 }
 
-/// The log before a followed one. While a folder is followed, each of its logs is followed as one of its
-/// files; of a single file, the log before it may have matches that ended while nobody followed it.
-enum PreviousLog {
+/// The logs before a followed one. While a folder is followed, each of its logs is followed as one of its
+/// files; of a single file, the logs before it may have matches that ended while nobody followed it.
+enum PreviousLogs {
     /// Not looked for yet.
     Unknown,
-    /// It is being read, before any line of its successor.
-    Reading(Box<FollowedFile>),
-    /// There is none, or it has been read.
+    /// They are being read one after the other, before any line of their successor.
+    Reading(VecDeque<FollowedFile>),
+    /// There are none, or they have been read.
     Done,
 }
 
@@ -54,13 +54,13 @@ pub(super) struct FollowedFile {
     tail: Tail,
     /// When it was last written, as of the last poll.
     written: Timestamp,
-    /// The log that was rotated to make room for this one.
-    previous: PreviousLog,
+    /// The logs that were rotated to make room for this one.
+    previous: PreviousLogs,
     /// Its format, once detected.
     format: Option<&'static Format>,
     stage: FollowStage,
     spool: Option<Spool>,
-    /// The time on the log's own clock, in milliseconds, that passed in the log before this one.
+    /// The time on the log's own clock, in milliseconds, that passed in the logs before this one.
     before: i64,
     /// Whether everything that it contained at the first poll has been read.
     caught_up: bool,
@@ -83,8 +83,8 @@ pub(super) struct FollowedFile {
 impl FollowedFile {
     pub fn new(path: &Path, follow: Follow, archive: Option<Arc<Archive>>) -> Self {
         let previous = match path == follow.path {
-            true => PreviousLog::Unknown,
-            false => PreviousLog::Done,
+            true => PreviousLogs::Unknown,
+            false => PreviousLogs::Done,
         };
         Self {
             follow,
@@ -116,7 +116,7 @@ impl FollowedFile {
     /// The number of bytes of the file that are not read yet.
     pub fn unread(&self) -> u64 {
         let before = match &self.previous {
-            PreviousLog::Reading(previous) => previous.unread(),
+            PreviousLogs::Reading(all) => all.iter().map(Self::unread).sum(),
             _ => 0,
         };
         let own = if self.is_complete() {
@@ -159,37 +159,37 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Reads the log before this one to its end, or a part of it. Returns whether that is done.
+    /// Reads the logs before this one to their ends, or a part of them. Returns whether that is done.
     fn finish_previous(&mut self, requests: &Requests) -> Result<bool, LogError> {
-        if matches!(self.previous, PreviousLog::Unknown) {
+        if matches!(self.previous, PreviousLogs::Unknown) {
             if !self.tail.path().is_file() {
                 return Ok(true);
             }
-            self.previous = match rotated(self.tail.path()) {
-                Some(path) => PreviousLog::Reading(Box::new(Self::new(
-                    &path,
-                    self.follow.clone(),
-                    self.archive.clone(),
-                ))),
-                None => PreviousLog::Done,
+            let one = |path: PathBuf| Self {
+                previous: PreviousLogs::Done,
+                ..Self::new(&path, self.follow.clone(), self.archive.clone())
             };
+            let all = earlier(self.tail.path()).into_iter().map(one).collect();
+            self.previous = PreviousLogs::Reading(all);
         }
-        let PreviousLog::Reading(previous) = &mut self.previous else {
-            return Ok(true);
-        };
-        match previous.read_to_end(requests) {
-            Err(LogError::File { path, source }) => {
-                // It may be removed at any time.
-                tracing::warn!(log = %path.display(), error = %source, "cannot read the log before the followed one");
+        while let PreviousLogs::Reading(all) = &mut self.previous
+            && let Some(previous) = all.front_mut()
+        {
+            match previous.read_to_end(requests) {
+                Err(LogError::File { path, source }) => {
+                    // It may be removed at any time.
+                    tracing::warn!(log = %path.display(), error = %source, "cannot read the log before the followed one");
+                }
+                Err(error) => return Err(error),
+                Ok(false) => {
+                    self.is_behind = true;
+                    return Ok(false);
+                }
+                Ok(true) => {}
             }
-            Err(error) => return Err(error),
-            Ok(false) => {
-                self.is_behind = true;
-                return Ok(false);
-            }
-            Ok(true) => {}
+            all.pop_front();
         }
-        self.previous = PreviousLog::Done;
+        self.previous = PreviousLogs::Done;
         Ok(true)
     }
 

@@ -7,7 +7,7 @@ use crate::{
     ingest::{Format, HEAD, detect},
     logs::{
         LogError, LogFile, Reading,
-        folder::rotated,
+        folder::earlier,
         follow::{Follow, requests::Requests},
         timestamp,
     },
@@ -36,9 +36,9 @@ impl FollowedFile {
                 let head = std::mem::take(head);
                 self.format = Some(format);
                 let mut reading = self.reading(format);
-                if let Err(error) = self.read_rotated(&mut reading) {
+                if let Err(error) = self.read_earlier(&mut reading) {
                     let path = self.tail.path().display();
-                    tracing::debug!(log = %path, %error, "cannot read the log before this one");
+                    tracing::debug!(log = %path, %error, "cannot read the logs before this one");
                     reading = self.reading(format);
                 }
                 self.before = reading.elapsed();
@@ -50,26 +50,24 @@ impl FollowedFile {
         }
     }
 
-    /// Reads the log that was rotated to make room for this one, so that a game that spans both is
-    /// complete, as it is while the program runs during a rotation. The games in that log are recorded
-    /// when the log itself is followed.
-    fn read_rotated(&self, reading: &mut Reading) -> Result<(), LogError> {
-        let Some(path) = rotated(self.tail.path()) else {
-            return Ok(());
-        };
-        let log = LogFile::new(&path)?;
-        let mut chunks = log.chunks()?;
-        if chunks.detect()?.name != reading.format().name {
-            return Ok(());
+    /// Reads the logs that were rotated before this one, so that a game that spans them is complete, as it is while the
+    /// program runs during a rotation. The games in those logs are recorded when they are followed themselves.
+    fn read_earlier(&self, reading: &mut Reading) -> Result<(), LogError> {
+        for path in earlier(self.tail.path()) {
+            let log = LogFile::new(&path)?;
+            let mut chunks = log.chunks()?;
+            if chunks.detect()?.name != reading.format().name {
+                continue;
+            }
+            let mut items = Vec::new();
+            while let Some(chunk) = chunks.read()? {
+                reading.feed(chunk, &mut items);
+                items.clear();
+            }
+            reading.set_begin(log.written.plus_millis(-reading.elapsed()), &mut items);
+            reading.forget_begin();
+            reading.interrupt();
         }
-        let mut items = Vec::new();
-        while let Some(chunk) = chunks.read()? {
-            reading.feed(chunk, &mut items);
-            items.clear();
-        }
-        reading.set_begin(log.written.plus_millis(-reading.elapsed()), &mut items);
-        reading.forget_begin();
-        reading.interrupt();
         Ok(())
     }
 

@@ -88,6 +88,12 @@ impl PlayTime {
         self.spans.is_empty()
     }
 
+    /// Whether somebody had an opponent at this time. What happens in the moment in which play begins or rests is of it.
+    pub(crate) fn is_at(&self, at: u64) -> bool {
+        let last = self.begun(at.saturating_add(MOMENT).saturating_add(1));
+        last.is_some_and(|(span, _)| at <= span.to.saturating_add(MOMENT))
+    }
+
     /// How long play lasted, in milliseconds.
     pub(crate) fn millis(&self) -> u64 {
         self.at(u64::MAX)

@@ -37,6 +37,7 @@ impl MatchRecorder {
             ..event
         });
         self.events.extend(events);
+        self.lone.append(later.lone, grown, offset);
         self.spans = self.spans.saturating_add(later.spans);
         self.next = self.next.max(shifted(later.next));
         let too_large = self.players.len() > MAX_TIMELINES

@@ -5,6 +5,7 @@
 //! [`MatchRecorder::is_cut`] states that something is missing.
 
 mod append;
+mod lone;
 mod namesakes;
 mod record;
 mod scores;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayTime, PlayerKey, Presence, RoleName, ScoreEvent, Span,
 };
+use lone::{Counted, LoneEvents};
 use sides::SideWatch;
 pub(crate) use timeline::PlayerTimeline;
 
@@ -35,6 +37,9 @@ pub(crate) struct MatchRecorder {
     /// The number of stays and duties of all timelines together.
     spans: usize,
     cut: bool,
+    /// What was counted while no opponents were known.
+    #[serde(default)] // the first journals have none
+    lone: LoneEvents,
     /// Set if the teams may exchange their sides.
     #[serde(skip)]
     sides: Option<SideWatch>,
@@ -84,20 +89,29 @@ impl MatchRecorder {
         &mut self.players[who]
     }
 
-    /// Counts an enemy killed, unless the player has no timeline.
-    pub(crate) fn count_kill(&mut self, who: Option<usize>) {
+    /// Counts an enemy killed at `at`, unless the player has no timeline.
+    pub(crate) fn count_kill(&mut self, who: Option<usize>, at: u64) {
         if let Some(who) = who {
             let player = self.player(who);
             player.kills = player.kills.saturating_add(1);
+            self.note_lone(who, at, Counted::Kill);
         }
     }
 
-    /// Counts a death on its own, unless the player has no timeline.
-    pub(crate) fn count_death(&mut self, who: Option<usize>) {
+    /// Counts a death on its own at `at`, unless the player has no timeline.
+    pub(crate) fn count_death(&mut self, who: Option<usize>, at: u64) {
         if let Some(who) = who {
             let player = self.player(who);
             player.deaths = player.deaths.saturating_add(1);
+            self.note_lone(who, at, Counted::Death);
         }
+    }
+
+    /// Counts that a player was the victim of a kill at `at`.
+    pub(crate) fn count_killed(&mut self, who: usize, at: u64) {
+        let player = self.player(who);
+        player.killed = player.killed.saturating_add(1);
+        self.note_lone(who, at, Counted::Killed);
     }
 
     /// Begins a timeline and returns its index; that of the last one if there are [`MAX_TIMELINES`].
@@ -224,12 +238,13 @@ impl MatchRecorder {
 
     /// How many timelines, stays, roles and changes of a score have been recorded.
     pub(crate) fn parts(&self) -> usize {
-        self.players.len() + self.spans + self.events.len()
+        self.players.len() + self.spans + self.events.len() + self.lone.len()
     }
 
     /// Frees what only a record needs.
     pub(crate) fn forget(&mut self) {
         self.events = Vec::new();
+        self.lone = LoneEvents::default();
         self.spans = 0;
         for player in &mut self.players {
             player.stays = Vec::new();

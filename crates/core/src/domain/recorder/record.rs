@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{MatchRecorder, PlayerTimeline};
+use super::{MatchRecorder, PlayerTimeline, lone::Counts};
 use crate::domain::{
     MAX_ROLES, MatchRecord, Participant, PlayTime, PlayerKey, Presence, Role, RoleName, ScoreEvent,
     Span,
@@ -18,7 +18,9 @@ impl MatchRecorder {
         millis: u64,
     ) -> (MatchRecord, Vec<Option<u32>>) {
         let teams = record.scores.len();
-        let (participants, seats) = self.participants(teams, millis);
+        // The fingerprint of a match without dates contains its kills and deaths as the log states them.
+        let counts_all = record.clock.is_some();
+        let (participants, seats) = self.participants(teams, millis, counts_all);
         let seat = |who: u32| seats.get(who as usize).copied().flatten();
         let events = self.events.iter();
         let events = events.filter(|event| usize::from(event.team) < teams);
@@ -36,12 +38,17 @@ impl MatchRecorder {
     }
 
     /// One participant per identity, and the seat of each timeline.
-    fn participants(&self, teams: usize, millis: u64) -> (Vec<Participant>, Vec<Option<u32>>) {
+    fn participants(
+        &self,
+        teams: usize,
+        millis: u64,
+        counts_all: bool,
+    ) -> (Vec<Participant>, Vec<Option<u32>>) {
         let parties = Parties::of(&self.players);
-        let mut groups: Vec<Vec<&PlayerTimeline>> = Vec::new();
+        let mut groups: Vec<Vec<(usize, &PlayerTimeline)>> = Vec::new();
         let mut known: HashMap<&PlayerKey, usize> = HashMap::new();
         let mut seats = Vec::with_capacity(self.players.len());
-        for player in &self.players {
+        for (who, player) in self.players.iter().enumerate() {
             if player.presence(teams).next().is_none() {
                 seats.push(None);
                 continue;
@@ -49,16 +56,26 @@ impl MatchRecorder {
             let seat = *known.entry(&player.key).or_insert(groups.len());
             seats.push(u32::try_from(seat).ok());
             match groups.get_mut(seat) {
-                Some(group) => group.push(player),
-                None => groups.push(vec![player]),
+                Some(group) => group.push((who, player)),
+                None => groups.push(vec![(who, player)]),
             }
         }
         let participants = groups.iter();
         let participants = participants.filter_map(|group| participant(group, teams, &parties));
         let mut participants: Vec<Participant> = participants.collect();
         let play = PlayTime::of(&participants, teams).or_all_of(millis);
+        let waiting = match counts_all {
+            true => Vec::new(),
+            false => self.lone.while_waiting(self.players.len(), teams, &play),
+        };
         for (participant, group) in participants.iter_mut().zip(&groups) {
-            let duties = group.iter().flat_map(|one| &one.duties);
+            let own = group
+                .iter()
+                .map(|(who, player)| player.counts(waiting.get(*who).copied().unwrap_or_default()));
+            (participant.kills, participant.deaths) = own.fold((0u32, 0u32), |all, one| {
+                (all.0.saturating_add(one.0), all.1.saturating_add(one.1))
+            });
+            let duties = group.iter().flat_map(|(_, one)| &one.duties);
             participant.roles = roles(duties, &participant.presence, &play);
         }
         (participants, seats)
@@ -74,29 +91,32 @@ impl PlayerTimeline {
         });
         stays.filter(move |stay| usize::from(stay.team) < teams.max(1))
     }
+
+    /// The kills and the deaths without those while waiting.
+    fn counts(&self, waiting: Counts) -> (u32, u32) {
+        let deaths = self.deaths.saturating_sub(waiting.deaths);
+        let killed = self.killed.saturating_sub(waiting.killed);
+        // A game can report a death on its own, by a kill, or by both.
+        (self.kills.saturating_sub(waiting.kills), deaths.max(killed))
+    }
 }
 
-/// The participant whose timelines these are, without roles; `None` if there are none.
+/// The participant whose timelines these are, without roles and counts; `None` if there are none.
 fn participant(
-    timelines: &[&PlayerTimeline],
+    timelines: &[(usize, &PlayerTimeline)],
     teams: usize,
     parties: &Parties<'_>,
 ) -> Option<Participant> {
-    let last = timelines.last()?;
-    let presence = timelines.iter().flat_map(|one| one.presence(teams));
+    let (_, last) = timelines.last()?;
+    let presence = timelines.iter().flat_map(|(_, one)| one.presence(teams));
     let presence = joined(presence.collect());
-    let points = timelines.iter().filter_map(|one| one.points);
-    let sum = |count: fn(&PlayerTimeline) -> u32| {
-        let counts = timelines.iter().map(|one| count(one));
-        counts.fold(0, u32::saturating_add)
-    };
+    let points = timelines.iter().filter_map(|(_, one)| one.points);
     Some(Participant {
         key: last.key.clone(),
         name: last.name.clone(),
         points: points.reduce(|one, other| one + other),
-        kills: sum(|one| one.kills),
-        // A game can report a death on its own, by a kill, or by both.
-        deaths: sum(|one| one.deaths.max(one.killed)),
+        kills: 0,
+        deaths: 0,
         roles: Vec::new(),
         presence,
         party: parties.number(last),

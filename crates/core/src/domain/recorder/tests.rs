@@ -28,8 +28,8 @@ fn a_rejoin_is_one_participant() {
     let again = recorder.enter(human("a"), "A2".into());
     recorder.set_team(again, Some(1), 200);
     recorder.set_team(again, Some(0), 300);
-    recorder.count_kill(Some(a));
-    recorder.count_kill(Some(again));
+    recorder.count_kill(Some(a), 50);
+    recorder.count_kill(Some(again), 250);
     recorder.player(again).points = Some(3.0);
     recorder.score(0, 1.0, Some(again), 350);
     let end = recorder.end(1_000);

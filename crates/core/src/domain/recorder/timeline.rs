@@ -55,11 +55,6 @@ impl PlayerTimeline {
         self.current.map(|(team, _)| team)
     }
 
-    /// Counts that they were the victim of a kill.
-    pub(crate) fn count_killed(&mut self) {
-        self.killed = self.killed.saturating_add(1);
-    }
-
     /// Forgets all time on teams: the player only watched.
     pub(crate) fn forget_stays(&mut self) {
         self.current = None;

@@ -61,7 +61,9 @@ pub(super) struct PlayerEntry<'a> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StayEntry {
-    team: u8,
+    /// Without teams there is none to state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team: Option<u8>,
     from: u64,
     to: u64,
 }
@@ -78,7 +80,7 @@ impl<'a> PlayerEntry<'a> {
     pub(super) fn of(participant: &'a Participant) -> Self {
         let Participant { key, name, .. } = participant;
         let stay = |stay: &Presence| StayEntry {
-            team: stay.team,
+            team: Some(stay.team),
             from: stay.span.from,
             to: stay.span.to,
         };
@@ -110,7 +112,7 @@ impl<'a> PlayerEntry<'a> {
         exact: bool,
     ) -> Result<Participant, &'static str> {
         let whole = |team| StayEntry {
-            team,
+            team: Some(team),
             from: 0,
             to: millis,
         };
@@ -125,13 +127,6 @@ impl<'a> PlayerEntry<'a> {
         if !exact {
             stays.sort_by_key(|stay| (stay.from, stay.to));
         }
-        let presence = |stay: StayEntry| Presence {
-            team: stay.team,
-            span: Span {
-                from: stay.from,
-                to: stay.to,
-            },
-        };
         let role = |part: RoleEntry<'_>| Role {
             name: part.role.into_owned(),
             team: part.team,
@@ -158,7 +153,7 @@ impl<'a> PlayerEntry<'a> {
                 kind: if self.bot { Kind::Bot } else { Kind::Human },
                 id,
             },
-            presence: stays.into_iter().map(presence).collect(),
+            presence: placed(&stays, has_teams)?,
             points: self.points,
             kills: self.kills,
             deaths: self.deaths,
@@ -167,6 +162,21 @@ impl<'a> PlayerEntry<'a> {
             left,
         })
     }
+}
+
+/// The stays; in a game with teams, each must state one.
+fn placed(stays: &[StayEntry], has_teams: bool) -> Result<Vec<Presence>, &'static str> {
+    let presence = |stay: &StayEntry| {
+        let team = stay.team.or((!has_teams).then_some(0));
+        Ok(Presence {
+            team: team.ok_or("a stay in a game with teams states no team")?,
+            span: Span {
+                from: stay.from,
+                to: stay.to,
+            },
+        })
+    };
+    stays.iter().map(presence).collect()
 }
 
 /// Whether stays on different teams overlap by more than an instant. Stays must be in time order.

@@ -243,11 +243,11 @@ mod tests {
     fn without_teams_a_player_plays_all_of_it() {
         let line = r#"{"evenkeel":1,"start":0,"end":600000,"game":"baseoa.ffa","players":[
             {"id":"a","points":20},{"id":"b","points":3},{"id":"c","stays":[]},
-            {"id":"d","stays":[{"team":0,"from":5,"to":9}]}]}"#;
+            {"id":"d","stays":[{"team":0,"from":5,"to":9}]},{"id":"e","stays":[{"from":5,"to":9}]}]}"#;
         let game = only_match(&FORMAT, &line.replace('\n', ""));
         let stays = game.participants.iter().map(|one| &one.presence);
         let lengths = stays.map(|stays| stays.iter().map(|stay| stay.span.millis()).sum());
-        assert_eq!(lengths.collect::<Vec<u64>>(), [600_000, 600_000, 0, 4]);
+        assert_eq!(lengths.collect::<Vec<u64>>(), [600_000, 600_000, 0, 4, 4]);
     }
 
     #[test]
@@ -277,6 +277,10 @@ mod tests {
             (
                 r#","players":[{"id":"a","team":0,"stays":[]}]"#,
                 "both team and stays",
+            ),
+            (
+                r#","scores":[1,0],"players":[{"id":"a","stays":[{"from":0,"to":9}]}]"#,
+                "a stay in a game with teams states no team",
             ),
             (
                 r#","players":[{"id":"a","team":1}]"#,

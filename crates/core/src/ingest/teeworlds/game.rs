@@ -55,9 +55,9 @@ impl Game {
                 self.recorder.score(change.side, change.points, by, at);
             }
             Step::Death { killer, victim } => {
-                self.recorder.count_death(self.visit(victim));
+                self.recorder.count_death(self.visit(victim), now);
                 let killer = killer.and_then(|slot| self.visit(slot));
-                self.recorder.count_kill(killer);
+                self.recorder.count_kill(killer, now);
             }
             _ => {}
         }

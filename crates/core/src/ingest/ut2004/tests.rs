@@ -106,8 +106,9 @@ fn a_stock_team_game() {
         .collect();
     assert_eq!(
         tally,
+        // Bob has killed Ann while nobody was on the other team.
         [
-            ("Ann", 1, 1, Some(6.0)),
+            ("Ann", 1, 0, Some(6.0)),
             ("Bob", 0, 1, Some(-1.0)),
             ("Cid", 0, 2, None)
         ]

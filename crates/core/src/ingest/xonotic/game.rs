@@ -215,9 +215,9 @@ impl Game {
     }
 
     fn kill(&mut self, frag: bool, killer: u32, victim: u32, now: u64) {
-        self.recorder.count_death(self.visit(victim));
+        self.recorder.count_death(self.visit(victim), now);
         if frag {
-            self.recorder.count_kill(self.visit(killer));
+            self.recorder.count_kill(self.visit(killer), now);
         }
         if self.kind == "tdm" {
             // A suicide or the death of a team mate costs the killer's team a point.

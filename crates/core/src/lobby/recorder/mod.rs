@@ -249,22 +249,23 @@ impl GameRecorder {
     }
 
     /// Counts a kill, and a death of the victim. Killing a team mate or oneself is not a kill.
-    pub(super) fn kill(&mut self, killer: usize, victim: usize) {
+    pub(super) fn kill(&mut self, killer: usize, victim: usize, now: u64) {
         if !self.is_running() {
             return;
         }
+        let at = self.elapsed(now);
         let team = |who: usize| self.play.players()[who].team();
         let mates = !self.scores.is_empty() && team(killer) == team(victim);
         if killer != victim && !mates {
-            self.play.count_kill(Some(killer));
+            self.play.count_kill(Some(killer), at);
         }
-        self.play.player(victim).count_killed();
+        self.play.count_killed(victim, at);
     }
 
     /// Counts a death that DEATH reported.
-    pub(super) fn death(&mut self, who: usize) {
+    pub(super) fn death(&mut self, who: usize, now: u64) {
         if self.is_running() {
-            self.play.count_death(Some(who));
+            self.play.count_death(Some(who), self.elapsed(now));
         }
     }
 

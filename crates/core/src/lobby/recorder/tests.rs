@@ -59,11 +59,11 @@ fn a_game_becomes_a_record() {
     recorder.score(1, 1.0, Some(ben), 6_000);
     recorder.set_team(&bot("Sarge"), Some(0), 7_000);
     let sarge = recorder.find("Sarge").unwrap();
-    recorder.kill(ben, sarge);
-    recorder.kill(ann, sarge);
-    recorder.kill(ann, ann);
+    recorder.kill(ben, sarge, 7_000);
+    recorder.kill(ann, sarge, 7_000);
+    recorder.kill(ann, ann, 7_000);
     recorder.points(ann, 12.5);
-    recorder.death(ben);
+    recorder.death(ben, 7_500);
     recorder.set_team(&human("ben"), Some(0), 8_000);
     recorder.set_team(&human("ben"), None, 9_000);
     recorder.set_team(&human("ben"), Some(1), 10_000);
@@ -126,8 +126,8 @@ fn nothing_counts_before_the_start_and_after_the_end() {
     let warm_up = |recorder: &mut GameRecorder| {
         recorder.score(0, 1.0, Some(a), 10);
         recorder.points(a, 5.0);
-        recorder.kill(a, a);
-        recorder.death(a);
+        recorder.kill(a, a, 10);
+        recorder.death(a, 10);
         recorder.clock(1_000, 10);
     };
     warm_up(&mut recorder);
@@ -332,7 +332,7 @@ fn a_game_without_teams_has_no_scores() {
     recorder.set_team(&human("b"), Some(0), 0);
     recorder.start(0, 0);
     let (a, b) = (recorder.find("a").unwrap(), recorder.find("b").unwrap());
-    recorder.kill(a, b);
+    recorder.kill(a, b, 500);
     let finished = recorder
         .end(blank(0), Some(Verdict::Scores), 1_000)
         .unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::{LeaveReason, Verdict, units::Count};
 use crate::lobby::{
-    BotPlan, RecordFrame, RosterSettings, Update,
+    BotPlan, Conduct, RecordFrame, RosterSettings, Update,
     weights::tests::{ctf, game},
 };
 use proptest::prelude::*;
@@ -196,4 +196,42 @@ fn the_roster_of_a_game_that_is_over_does_not_hold_its_teams() {
     assert_eq!(end(&mut lobby, 92_000).record.scores.len(), 2);
     lobby.change(ctf()).unwrap();
     assert_eq!(lobby.teams(), 2);
+}
+
+#[test]
+fn a_full_roster_of_a_game_that_is_over_has_room_for_whoever_comes() {
+    let mut lobby = lobby();
+    for name in ["a", "b", "c", "d"] {
+        lobby.join(&ident(name), &Update::default()).unwrap();
+        lobby.bot_join(&ident(&format!("bot {name}")), 1).unwrap();
+    }
+    let come = |lobby: &mut Lobby, name: &str| lobby.join(&ident(name), &Update::default());
+    lobby.at(1_000).start().unwrap();
+    assert_eq!(
+        come(&mut lobby, "e"),
+        Err(LobbyError::RosterFull),
+        "in play"
+    );
+    let over = lobby.at(61_000).end(Verdict::Draw, &RecordFrame::default());
+    let over = over.unwrap();
+    // Who joined first makes room; nobody who has come since does, before all others have.
+    for name in ["e", "f", "a", "e"] {
+        come(&mut lobby, name).unwrap();
+        lobby.bot_join(&ident(&format!("bot {name}")), 0).unwrap();
+    }
+    let roster = &lobby.game().unwrap().roster;
+    let humans: Vec<_> = roster.humans().iter().map(|one| one.id.text()).collect();
+    assert_eq!(humans, ["d", "e", "f", "a"]);
+    let bots: Vec<_> = roster.bots().iter().map(|one| one.name.text()).collect();
+    assert_eq!(bots, ["bot d", "bot e", "bot f", "bot a"]);
+    assert_eq!(lobby.conduct(&ident("a")), Conduct::default());
+    // The record of the game that is over is the same.
+    let again = lobby.at(62_000).end(Verdict::Draw, &RecordFrame::default());
+    assert_eq!(again.unwrap(), over);
+    lobby.at(63_000).start().unwrap();
+    assert_eq!(
+        come(&mut lobby, "g"),
+        Err(LobbyError::RosterFull),
+        "in play again"
+    );
 }

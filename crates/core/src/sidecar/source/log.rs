@@ -15,6 +15,12 @@ use crate::{
     sidecar::follower::{ConnectionKey, FollowedServer},
 };
 
+/// How long a suicide waits, in milliseconds: with a restore of Counter-Strike, everybody dies a moment before the line that
+/// says so, whose time may be that of the next second.
+const RESTORE_LAG: u64 = 2_000;
+/// The most suicides that wait. A real server has fewer players.
+const MOST_SUICIDES: usize = 128;
+
 impl Source {
     pub(super) fn read_log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
         let line = stamp::bare(line, grammar::is_beneath);
@@ -33,7 +39,36 @@ impl Source {
             self.open(server);
         }
         self.note_game(event, server);
+        if event == Event::Reloaded {
+            self.suicides.clear();
+        }
+        self.send_suicides(server);
         self.event(event, server);
+    }
+
+    /// Sends the suicides that no restore has taken back in time.
+    pub(super) fn send_suicides(&mut self, server: &mut FollowedServer) {
+        let (in_log, now) = (self.opening.log_position(), server.now());
+        let lasts = |(logged, read, _): &(u64, u64, ConnectionKey)| {
+            let passed = in_log
+                .saturating_sub(*logged)
+                .max(now.saturating_sub(*read));
+            passed < RESTORE_LAG
+        };
+        let (wait, due): (Vec<_>, Vec<_>) = self.suicides.drain(..).partition(lasts);
+        self.suicides = wait;
+        for (_, _, victim) in due {
+            server.death(&victim);
+        }
+    }
+
+    fn suicide(&mut self, victim: ConnectionKey, server: &mut FollowedServer) {
+        if !self.rounds.states_scores || self.suicides.len() >= MOST_SUICIDES {
+            server.death(&victim);
+        } else {
+            let times = (self.opening.log_position(), server.now());
+            self.suicides.push((times.0, times.1, victim));
+        }
     }
 
     /// Starts play once the server no longer waits for players.
@@ -245,7 +280,7 @@ impl Source {
             }
             PlayerAction::Die => {
                 if let Some(victim) = self.connection(&who) {
-                    server.death(&victim);
+                    self.suicide(victim, server);
                 }
             }
             _ => {}

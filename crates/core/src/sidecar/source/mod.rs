@@ -32,6 +32,9 @@ pub struct Source {
     rounds: RoundState,
     /// The final scores that have been read, by side.
     finals: Vec<(u8, f64)>,
+    /// Suicides that have not been sent yet, each with its time in the log and that of the sidecar: in Counter-Strike they may
+    /// be those of a round that is taken back.
+    suicides: Vec<(u64, u64, ConnectionKey)>,
     /// Whether the sidecar has reported to the operator that the map is not known yet.
     warned: bool,
 }
@@ -71,6 +74,7 @@ impl Source {
             clients: ConnectedClients::default(),
             rounds: RoundState::default(),
             finals: Vec::new(),
+            suicides: Vec::new(),
             warned: false,
         }
     }
@@ -131,6 +135,7 @@ impl Engine for Source {
     }
 
     fn tick(&mut self, server: &mut FollowedServer) {
+        self.send_suicides(server);
         self.open(server);
     }
 

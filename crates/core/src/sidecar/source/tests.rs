@@ -485,6 +485,88 @@ fn counter_strike_counts_rounds() {
     assert_eq!(done[done.len() - 5..], expected);
 }
 
+/// A match of Counter-Strike with four players, in its first round.
+fn live_counter_strike() -> Play<Source> {
+    let mut play = source(FollowerSettings {
+        auto_balance: true,
+        ..settings()
+    });
+    let mut lines = vec![
+        line(
+            0,
+            "Log file started (file \"l\") (game \"csgo\") (version \"1\")",
+        ),
+        line(0, "Loading map \"de_cache\""),
+        line(1, "World triggered \"Warmup_Start\""),
+    ];
+    for number in 1..=4 {
+        let side = if number < 3 { "CT" } else { "TERRORIST" };
+        let text = format!(
+            "\"p{number}<{number}><[U:1:{number}]>\" switched from team <Unassigned> to <{side}>"
+        );
+        lines.extend([
+            (2, format!("{} entered the game", who(number, ""))),
+            (3, text),
+        ]);
+    }
+    lines.push(line(60, "World triggered \"Match_Start\" on \"de_cache\""));
+    lines.push(line(75, ROUND));
+    play.log(&log(&lines));
+    assert_eq!(play.done().last().map(String::as_str), Some("START"));
+    play
+}
+
+fn suicide(at: u32, number: u32, side: &str) -> (u32, String) {
+    let who = who(number, side);
+    (
+        at,
+        format!("{who} [1 2 3] committed suicide with \"world\""),
+    )
+}
+
+#[test]
+fn a_round_that_is_taken_back_kills_nobody() {
+    let mut play = live_counter_strike();
+    let all = [(1, "CT"), (2, "CT"), (3, "TERRORIST"), (4, "TERRORIST")];
+    let mut lines = Vec::new();
+    for (number, side) in all {
+        lines.push(suicide(99, number, side));
+        let player = format!("\"p{number}<{number}><[U:1:{number}]>\"");
+        lines.push(line(
+            99,
+            &format!("{player} switched from team <{side}> to <Spectator>"),
+        ));
+        lines.push(line(
+            100,
+            &format!("{player} switched from team <Spectator> to <{side}>"),
+        ));
+    }
+    lines.sort_by_key(|(at, _)| *at);
+    lines.push(line(
+        100,
+        "World triggered \"Match_Reloaded\" on \"de_cache\"",
+    ));
+    lines.push(line(110, ROUND));
+    play.log(&log(&lines));
+    play.wait(5_000);
+    let done = play.done();
+    assert!(
+        !done.iter().any(|sent| sent.starts_with("DEATH")),
+        "{done:?}"
+    );
+    // Who dies of a fall does so, as soon as nothing is taken back: by the log's clock, or by that of the sidecar.
+    play.log(&log(&[suicide(120, 1, "CT")]));
+    assert!(play.done().is_empty());
+    play.log(&log(&[kill(123, (2, "CT"), (3, "TERRORIST"))]));
+    assert_eq!(
+        play.done(),
+        ["DEATH [U:1:1]", "KILL [U:1:2] [U:1:3]", "DEATH [U:1:3]"]
+    );
+    play.log(&log(&[suicide(130, 2, "CT")]));
+    play.wait(2_000);
+    assert_eq!(play.done(), ["DEATH [U:1:2]"]);
+}
+
 #[test]
 fn bots_go_where_the_daemon_wants_them() {
     let commands = bot_commands(MOVE, "tf_bot_quota {count}");

@@ -190,11 +190,12 @@ impl Game {
             self.note_stranger(clients, killer);
         }
         self.actor = killer.or(Some(victim));
-        self.recorder.count_death(visit_of(clients, victim));
+        let at = self.millis(now);
+        self.recorder.count_death(visit_of(clients, victim), at);
         let team_of = |number| seated(clients, number);
         let score = KillScore::of(&self.setup, killer, victim, team_change, team_of);
         let by = score.enemy_killed_by.and_then(|by| visit_of(clients, by));
-        self.recorder.count_kill(by);
+        self.recorder.count_kill(by, at);
         if let Some(points) = score.points {
             self.score(ScoreSource::Kills, points, clients, now);
         }

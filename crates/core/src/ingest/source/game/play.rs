@@ -48,19 +48,20 @@ impl Game {
         }
         let seat = |who| clients.get(who).map(|client| (client.visit, client.team()));
         let (killer, killed) = (seat(&who), seat(&victim));
+        let at = self.millis(now);
         self.recorder
-            .count_death(killed.and_then(|(visit, _)| visit));
+            .count_death(killed.and_then(|(visit, _)| visit), at);
         if let (Some((visit, team)), Some((_, other))) = (killer, killed)
             && team != other
         {
-            self.recorder.count_kill(visit);
+            self.recorder.count_kill(visit, at);
         }
     }
 
     fn death(&mut self, who: PlayerTag<'_>, clients: &mut ConnectedClients, now: Calendar) {
         if clients.dies(&who, now.position()) {
             let visit = clients.get(&who).and_then(|client| client.visit);
-            self.recorder.count_death(visit);
+            self.recorder.count_death(visit, self.millis(now));
         }
     }
 

@@ -151,9 +151,9 @@ impl Game {
             fields.player_or_none()?,
         );
         self.act(killer, now);
-        self.recorder.count_death(self.visit(victim));
+        self.recorder.count_death(self.visit(victim), self.millis(now));
         if killer != victim && !team_kill {
-            self.recorder.count_kill(self.visit(killer));
+            self.recorder.count_kill(self.visit(killer), self.millis(now));
         }
         Ok(())
     }

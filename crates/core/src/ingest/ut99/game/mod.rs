@@ -109,7 +109,7 @@ impl Game {
             b"kill" | b"teamkill" => self.kill(kind == b"kill", fields, now)?,
             b"suicide" => {
                 let number = fields.player()?;
-                self.recorder.count_death(self.visit(number));
+                self.recorder.count_death(self.visit(number), self.millis(now));
                 self.frag(number, -1.0, now);
             }
             b"flag_captured" => {
@@ -143,10 +143,10 @@ impl Game {
     /// Handles `killer weapon victim weapon damage`.
     fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         let (killer, _weapon, victim) = (fields.player()?, fields.next()?, fields.player()?);
-        self.recorder.count_death(self.visit(victim));
+        self.recorder.count_death(self.visit(victim), self.millis(now));
         let enemy = enemy && killer != victim;
         if enemy {
-            self.recorder.count_kill(self.visit(killer));
+            self.recorder.count_kill(self.visit(killer), self.millis(now));
         }
         self.frag(killer, if enemy { 1.0 } else { -1.0 }, now);
         Ok(())
