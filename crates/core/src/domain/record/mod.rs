@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{LeaveReason, PlayerKey, Timestamp};
 
 mod check;
+mod order;
 mod play;
 
 pub(crate) use play::PlayTime;
@@ -175,7 +176,7 @@ pub struct MatchRecord {
     pub mutators: Vec<String>,
     /// Final score per team; empty in a game without teams.
     pub scores: Vec<f64>,
-    /// The players who took part.
+    /// The players who took part; once the match is recorded, in the order of their keys at that time.
     pub participants: Vec<Participant>,
     /// Score changes in time order. If the log misses some, they add up to less than `scores`.
     pub events: Vec<ScoreEvent>,

@@ -218,11 +218,15 @@ impl MatchRecord {
         (waits && !play.is_empty()).then_some(play)
     }
 
-    /// The match with the time of play alone: waiting is left out, and the match begins with its first
-    /// opponents. A match in which nobody ever had an opponent stays as it is. Roles are not changed: their shares are
-    /// those of play already.
+    /// The match as it is recorded: with the time of play alone, and the participants in the order of their keys. Waiting
+    /// is left out, and the match begins with its first opponents. If nobody ever had an opponent, no time is left out.
+    /// Roles are not changed: their shares are those of play already.
     #[must_use]
-    pub fn played(mut self) -> Self {
+    pub fn played(self) -> Self {
+        self.without_waiting().in_order()
+    }
+
+    fn without_waiting(mut self) -> Self {
         let Some(play) = self.play_beside_waiting() else {
             return self;
         };
@@ -259,9 +263,13 @@ impl MatchRecord {
 }
 
 impl MatchChances {
-    /// The course with the times of play of this match, whose record is as it was reported.
+    /// The course with the times of play and the seats of this match, whose record is as it was reported.
     #[must_use]
-    pub fn played(mut self, record: &MatchRecord) -> Self {
+    pub fn played(self, record: &MatchRecord) -> Self {
+        self.without_waiting(record).in_order_of(record)
+    }
+
+    fn without_waiting(mut self, record: &MatchRecord) -> Self {
         let Some(play) = record.play_beside_waiting() else {
             return self;
         };

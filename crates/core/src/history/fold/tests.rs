@@ -591,6 +591,61 @@ proptest! {
     }
 }
 
+/// The record with its participants listed from the last to the first.
+fn listed_backwards(record: &MatchRecord) -> MatchRecord {
+    let mut record = record.clone();
+    record.participants.reverse();
+    let last = record.participants.len().saturating_sub(1) as u32;
+    let events = record.events.iter_mut();
+    let authors = events.filter_map(|event| event.by.as_mut());
+    authors.for_each(|by| *by = last - *by);
+    record
+}
+
+/// The weights, comparable to the bit, of all but `p0`, whose matches are listed under another name from the start on if
+/// `forgotten`. Matches keep the fingerprints under which they are stored.
+fn bits_of_others(system: SystemName, recorded: &[MatchRecord], forgotten: bool) -> Bits {
+    let mut fold = Fold::new(&rulebook(), season_settings(system));
+    for record in recorded {
+        let (mut own, print) = (record.clone(), Fingerprint::of(record));
+        if forgotten {
+            let players = own.participants.iter_mut().map(|own| &mut own.key);
+            let he = players.filter(|key| key.id == "p0");
+            he.for_each(|key| key.id = "z, who was forgotten".into());
+        }
+        fold.push(&own, print).unwrap();
+    }
+    let other = |id: &str| id.starts_with('p') && id != "p0";
+    let mut bits = bits(&fold);
+    bits.retain(|(_, key, ..)| other(&key.id));
+    bits
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn the_order_in_which_a_record_lists_its_participants_changes_no_bit(matches in any_history()) {
+        let played = |record: &MatchRecord| record.clone().played();
+        let forwards = in_order(matches.iter().map(played).collect());
+        let backwards = matches.iter().map(|record| listed_backwards(record).played());
+        let backwards = in_order(backwards.collect());
+        prop_assert_eq!(&backwards, &forwards);
+        for system in SystemName::ALL {
+            let (bits, _) = in_one_go(system, &forwards);
+            prop_assert_eq!(in_one_go(system, &backwards).0, bits, "{}", system);
+        }
+    }
+
+    #[test]
+    fn forgetting_a_player_leaves_every_other_weight_as_it_is_to_the_last_bit(matches in any_history()) {
+        let recorded = in_order(matches.into_iter().map(MatchRecord::played).collect());
+        for system in SystemName::ALL {
+            let known = bits_of_others(system, &recorded, false);
+            prop_assert_eq!(bits_of_others(system, &recorded, true), known, "{}", system);
+        }
+    }
+}
+
 fn saved(fold: &Fold) -> Vec<u8> {
     let mut state = Vec::new();
     fold.save(&mut state).unwrap();

@@ -148,7 +148,7 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         _ => return Err("y must be 1, 0.5 or 0"),
     };
     let millis = i64::try_from(MILLIS).unwrap_or(i64::MAX);
-    Ok(MatchRecord {
+    let record = MatchRecord {
         server,
         start,
         end: start.plus_millis(millis),
@@ -163,7 +163,8 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         participants,
         events: Vec::new(),
         outcome,
-    })
+    };
+    Ok(record.in_order())
 }
 
 /// Adds a player's stay and role on a team; a player who changed teams has two stays, one after the other.

@@ -441,9 +441,10 @@ mod tests {
             prop_assert!(!line.contains('\n'));
             let items = read_log(&FORMAT, &line);
             let fingerprint = Fingerprint::of(&record);
-            let back = match record.clock {
-                None if !record.has_waiting() => LogItem::Match(Box::new(record)),
-                _ => LogItem::Exported(Box::new(record), fingerprint),
+            let back = match (record.clock, record.has_waiting()) {
+                (None, false) => LogItem::Match(Box::new(record)),
+                (Some(_), false) => LogItem::Exported(Box::new(record.in_order()), fingerprint),
+                (_, true) => LogItem::Exported(Box::new(record), fingerprint),
             };
             prop_assert_eq!(items, [back]);
         }

@@ -21,9 +21,7 @@ use super::{
     arrivals::{Arrivals, Arrived},
     strength::{EQUAL, TeamStrengths},
 };
-use crate::domain::{
-    Ident, Move, Naming, SAME_CHANCE, Stream, StreamPurpose, chance_of_weaker, counted,
-};
+use crate::domain::{Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted};
 
 mod parties;
 mod plan;
@@ -35,9 +33,6 @@ mod volunteers;
 use plan::{MovePlan, Planner};
 pub use settings::RebalanceSettings;
 pub(super) use volunteers::{Asking, Filled};
-
-/// The evenness from which on chances count as even: 48 % and 52 %.
-const EVEN: f64 = (0.5 - SAME_CHANCE) / (0.5 + SAME_CHANCE);
 
 /// The question of REBALANCE: which moves?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -165,7 +160,7 @@ impl Rebalance {
         let mut units = self.units(&held);
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let has_empty_team = settled.empty_teams() > 0;
-        let doubtful = self.is_doubtful();
+        let doubtful = self.doubtful().is_some();
         let planner = Planner::new(settled, units, limit, doubtful);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let enough = self.enough();
@@ -226,19 +221,17 @@ impl Rebalance {
         (arrived, settled)
     }
 
-    /// Whether the doubt about the strengths is known.
-    fn is_doubtful(&self) -> bool {
+    /// The model that predicts chances, if the doubt about the strengths is known.
+    fn doubtful(&self) -> Option<&ChanceModel> {
         let chance = self.snapshot.chance.as_ref();
-        chance.is_some_and(ChanceModel::knows_doubts)
+        chance.filter(|chance| chance.knows_doubts())
     }
 
     /// The evenness from which on nobody is moved.
     fn enough(&self) -> f64 {
         let enough = self.settings.enough.get();
-        match self.is_doubtful() {
-            true => enough.min(EVEN),
-            false => enough,
-        }
+        let even = self.doubtful().map(|chance| sure::even(&chance.outlook));
+        even.map_or(enough, |even| enough.min(even))
     }
 }
 

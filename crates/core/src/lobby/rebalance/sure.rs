@@ -1,12 +1,24 @@
 //! Whether a plan makes the chances more even beyond doubt.
 
 use super::plan::{MovePlan, Planner};
-use crate::domain::{SAME_CHANCE, chance_of_weaker};
+use crate::domain::{Outlook, SAME_CHANCE, chance_of_weaker, evenness_of_chance};
 
 /// How many standard deviations an improvement must be from none. With a whole one, hardly any lobby of
 /// recorded matches got advice; with a half, a third of the advice turned out badly, as without this
 /// demand (`cargo bench --bench even`).
 const SURE: f64 = 0.75;
+
+/// An edge of less than so many standard deviations is as good as none: who is ahead is hardly better known than by lot.
+/// Each swap that went on from there was as often wrong as right (the same bench, on the first half of Tribes); from 0.3
+/// to 0.6 it hardly matters.
+const OPEN: f64 = 0.5;
+
+/// The evenness from which on the chances are even as far as anybody knows: from 48 % and 52 %, or where the edge is lost in
+/// the doubt about it.
+pub(super) fn even(outlook: &Outlook) -> f64 {
+    let nearly = evenness_of_chance(0.5 - SAME_CHANCE);
+    nearly.min(outlook.link.evenness(OPEN * outlook.doubt))
+}
 
 impl Planner {
     /// Whether a plan makes the chances more even beyond doubt: by more than players notice, beyond what BALANCE gives up

@@ -51,6 +51,41 @@ fn one_swap_where_one_swap_will_do() {
 }
 
 #[test]
+fn nobody_moves_for_what_is_left_within_the_doubt() {
+    // The edge is 1.04. If a (72.5) goes for one of the others, 0.14 are left, which is a chance of 44 %. With b for
+    // another, none is left.
+    let humans = [72.5, 53.5, 61.75, 61.75, 50.0, 50.0, 50.0, 50.0];
+    let humans: Vec<_> = (0u8..)
+        .zip(humans)
+        .map(|(i, weight)| (weight, i / 4))
+        .collect();
+    let moved = |doubt: f64| {
+        let mut game = by_chance(game(&humans));
+        if let Some(chance) = &mut game.chance {
+            chance.outlook.doubt = doubt;
+            chance.doubts = vec![doubt; 8];
+        }
+        let advice = advise(&game, RebalanceSettings::default());
+        let even = evenness(&advice);
+        (
+            advice.moves.len(),
+            (100.0 * chance_of_weaker(even.1)).round(),
+        )
+    };
+    assert_eq!(moved(0.1), (4, 50.0), "what is left is known");
+    assert_eq!(
+        moved(0.4),
+        (2, 44.0),
+        "it may as well be the other team that is ahead"
+    );
+    assert_eq!(
+        moved(0.9),
+        (0, 15.0),
+        "so little is known that nobody moves"
+    );
+}
+
+#[test]
 fn one_move_where_the_sizes_allow() {
     let game = game(&[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
     let advice = advise(&game, RebalanceSettings::default());
