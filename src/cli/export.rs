@@ -48,6 +48,11 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
         let why = "--operator needs the name of a new file, since what it writes contains secrets";
         return Err(CliError::usage(why));
     }
+    if let (Some(since), Some(until)) = (args.since, args.until)
+        && since >= until
+    {
+        return Err(CliError::input("--since must be before --until"));
+    }
     let service = open(&args.common.load()?, false).await?;
     let done = if args.operator {
         all_to_file(&service, &args.file).await

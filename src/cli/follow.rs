@@ -26,6 +26,11 @@ pub(super) struct FollowArgs {
 }
 
 pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
+    if args.paths.iter().any(|path| path.as_os_str() == "-") {
+        let why =
+            "follow reads files, not standard input: use `evenkeel ingest -`, or name the file ./-";
+        return Err(CliError::input(why));
+    }
     let config = args.common.load()?;
     log_to_stderr(&config.log)?;
     let mut shutdown = ShutdownSignal::install()?;

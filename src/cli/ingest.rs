@@ -247,7 +247,7 @@ fn line_of_matches(path: &std::path::Display<'_>, event: &IngestEvent<'_>) -> Op
             why: Nobody::Twice,
             players,
         } => format!(
-            "{path}: the match of {start}: {players} players had the name {id} at the same time; the match does not \
+            "{path}: the match of {start}: {players} players had the name or id {id} at the same time; the match does not \
              count for them"
         ),
         IngestEvent::Nobody { start, id, .. } => format!(
@@ -259,10 +259,18 @@ fn line_of_matches(path: &std::path::Display<'_>, event: &IngestEvent<'_>) -> Op
         IngestEvent::NoZone => format!(
             "{path}: its dates state no time zone and count as UTC; --time-zone NAME sets another"
         ),
-        IngestEvent::InFuture { start, minutes } => format!(
-            "{path}: the match of {start} ends {} in the future: the log is in another time zone, which --time-zone sets \
-             (time_zone in a [[follow]] section)",
-            counted(*minutes, "minute")
+        IngestEvent::InFuture {
+            start,
+            minutes,
+            is_local,
+        } => format!(
+            "{path}: the match of {start} ends {} in the future: {}",
+            counted(*minutes, "minute"),
+            match is_local {
+                true =>
+                    "the log is in another time zone, which --time-zone sets (time_zone in a [[follow]] section)",
+                false => "its date, or the clock of this machine, is wrong",
+            }
         ),
         IngestEvent::NoGame(format) => format!(
             "{path}: no game was found: the file has the format {format}, and none of its lines begins or ends a game"

@@ -8,7 +8,7 @@
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
-    io::{self, Seek, Write},
+    io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
@@ -79,6 +79,10 @@ impl OutputFile {
     fn replace(path: &Path, there: &Metadata) -> io::Result<Self> {
         // Nobody may replace what they may not write.
         File::options().append(true).open(path)?;
+        if is_database(path) {
+            let why = "it is a database, and is not overwritten";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let path = fs::canonicalize(path)?;
         if names_of(there) == 1
             && let Ok(fresh) = Self::alike(path.clone(), there)
@@ -175,6 +179,13 @@ fn is_of_system(path: &Path) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
 
+/// Whether a file is an SQLite database, as that of the command itself is.
+fn is_database(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    read.is_ok() && head == b"SQLite format 3\0"
+}
+
 /// Copies all of a file over what is at the path.
 fn copy(file: &mut File, path: &Path) -> io::Result<()> {
     file.rewind()?;
@@ -247,6 +258,9 @@ mod tests {
             (b"three".to_vec(), 1)
         );
         assert!(write(folder.path(), "x").is_err(), "it is a folder");
+        fs::write(&path, b"SQLite format 3\0...").unwrap();
+        assert!(write(&path, "x").is_err(), "it is a database");
+        assert_eq!(fs::read(&path).unwrap()[..6], *b"SQLite");
     }
 
     #[cfg(unix)]

@@ -270,7 +270,10 @@ fn silent(filter: &str) -> Option<String> {
     let own = env!("CARGO_PKG_NAME");
     let parts = || filter.split(',').map(str::trim);
     let alone = |part: &&str| !part.is_empty() && !part.contains(['=', '[', ':']);
-    let is_level = |part: &str| part.parse::<LevelFilter>().is_ok();
+    let is_level = |part: &str| !part.is_empty() && part.parse::<LevelFilter>().is_ok();
+    if parts().all(str::is_empty) {
+        return Some(format!("must be a level ({LEVELS})"));
+    }
     if let Some(word) = parts()
         .filter(alone)
         .find(|part| !is_level(part) && *part != own)

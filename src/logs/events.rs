@@ -95,6 +95,8 @@ pub enum IngestEvent<'a> {
         start: Timestamp,
         /// How many minutes from now it would end.
         minutes: i64,
+        /// Whether the log states its dates without their time zone.
+        is_local: bool,
     },
     /// No game was found in the file, which has the format of this name.
     NoGame(&'static str),

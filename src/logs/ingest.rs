@@ -181,7 +181,12 @@ impl<'a> Ingest<'a> {
         }
         if let Some(now) = self.now.filter(|now| record.end.is_ahead_of(*now)) {
             let (start, minutes) = (record.start, record.end.0.saturating_sub(now.0) / 60_000);
-            on_event(IngestEvent::InFuture { start, minutes });
+            let is_local = is_local && record.clock.is_none();
+            on_event(IngestEvent::InFuture {
+                start,
+                minutes,
+                is_local,
+            });
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Reading {
     reader: Reader,
     /// The time zone of dates that state none.
     zone: LogZone,
+    /// When the last match of the log ended, if its dates state no time zone.
+    last: Option<Timestamp>,
     begin: Option<Timestamp>,
     undated: Vec<MatchRecord>,
     items: Vec<LogItem>,
@@ -50,6 +52,7 @@ impl Reading {
             game: String::new(),
             reader: Reader::new(format, context),
             zone: LogZone::default(),
+            last: None,
             begin,
             undated: Vec::new(),
             items: Vec::new(),
@@ -144,7 +147,7 @@ impl Reading {
                     None => self.undated.push(*record),
                 },
                 (LogItem::Match(record), _) => items.push(match zone {
-                    Some(zone) => moved(*record, zone),
+                    Some(zone) => moved(*record, zone, &mut self.last),
                     None => LogItem::Match(record),
                 }),
                 (item, _) => items.push(item),
@@ -168,14 +171,23 @@ fn dated(mut record: MatchRecord, begin: Timestamp) -> LogItem {
     LogItem::Match(Box::new(record))
 }
 
-/// A match with the instants that its dates stand for in a time zone. It is known by the dates that the log states, so
-/// that it is the same match in whatever zone it is read.
-fn moved(mut record: MatchRecord, zone: &LogZone) -> LogItem {
+/// A match with the instants that its dates stand for in a time zone, after the `last` one of its log. It is known by the
+/// dates that the log states, so that it is the same match in whatever zone it is read.
+fn moved(mut record: MatchRecord, zone: &LogZone, last: &mut Option<Timestamp>) -> LogItem {
     let fingerprint = Fingerprint::of(&record);
-    let start = zone.instant(record.start);
+    let start = zone.instant(record.start, *last);
     record.end = start.plus_millis(record.end.0.saturating_sub(record.start.0));
     record.start = start;
-    LogItem::Exported(Box::new(record.played()), fingerprint)
+    *last = Some(record.end);
+    LogItem::Exported(Box::new(known(record.played())), fingerprint)
+}
+
+/// A record whose fingerprint was taken: it is stored beside it.
+fn known(record: MatchRecord) -> MatchRecord {
+    MatchRecord {
+        logged_as: None,
+        ..record
+    }
 }
 
 /// The match in an item, if it is one, and the fingerprint to record it under.
@@ -184,7 +196,7 @@ pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
         LogItem::Match(record) => {
             // The match is known by its log, also by what in it was waiting.
             let fingerprint = Fingerprint::of(&record);
-            Some((record.played(), fingerprint))
+            Some((known(record.played()), fingerprint))
         }
         LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
         LogItem::Skipped { .. }

@@ -55,29 +55,39 @@ impl LogZone {
     }
 
     /// The instant at which a clock in this time zone shows what `printed` is in UTC. Of an hour that comes twice, the first
-    /// one; one that is left out counts as the next one.
-    pub(super) fn instant(&self, printed: Timestamp) -> Timestamp {
+    /// one, unless that is before `after` and the second one is not; one that is left out counts as the next one.
+    pub(super) fn instant(&self, printed: Timestamp, after: Option<Timestamp>) -> Timestamp {
         let shown = jiff::Timestamp::from_millisecond(printed.0).ok();
         let shown: Option<civil::DateTime> = shown.map(|at| TimeZone::UTC.to_datetime(at));
-        let instant = shown.and_then(|shown| self.zone.to_timestamp(shown).ok());
-        instant.map_or(printed, |at| Timestamp(at.as_millisecond()))
+        let ambiguous = shown.map(|shown| self.zone.to_ambiguous_timestamp(shown));
+        let millis = |at: jiff::Timestamp| Timestamp(at.as_millisecond());
+        let first = ambiguous.and_then(|at| at.compatible().ok()).map(millis);
+        let second = ambiguous.and_then(|at| at.later().ok()).map(millis);
+        match (first, second, after) {
+            (Some(first), Some(second), Some(after)) if first < after && after <= second => second,
+            _ => first.unwrap_or(printed),
+        }
     }
 }
 
-/// The time zone that is always this far ahead of UTC: `+10`, `-03:30` or `+1000`.
+/// The time zone that is always this far ahead of UTC: `+10`, `-03:30`, `+5:30` or `+1000`.
 fn of_offset(name: &str) -> Option<TimeZone> {
     let (sign, rest) = match name.split_at_checked(1)? {
         ("+", rest) => (1, rest),
         ("-", rest) => (-1, rest),
         _ => return None,
     };
-    let digits: String = rest.split(':').collect();
-    let is_plain = digits.bytes().all(|b| b.is_ascii_digit());
-    let (hours, minutes) = match (digits.len(), is_plain) {
-        (1 | 2, true) => (digits.parse::<i32>().ok()?, 0),
-        (4, true) => (digits[..2].parse().ok()?, digits[2..].parse::<i32>().ok()?),
+    let (hours, minutes) = match (rest.split_once(':'), rest.len()) {
+        (Some((hours, minutes)), _) if minutes.len() == 2 => (hours, minutes),
+        (None, 4) => rest.split_at_checked(2)?,
+        (None, _) => (rest, "00"),
         _ => return None,
     };
+    let number = |digits: &str| {
+        let is_plain = matches!(digits.len(), 1 | 2) && digits.bytes().all(|b| b.is_ascii_digit());
+        digits.parse::<i32>().ok().filter(|_| is_plain)
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
     let fits = hours <= 14 && minutes < 60;
     let seconds = sign * (hours * 3_600 + minutes * 60);
     let offset = jiff::tz::Offset::from_seconds(seconds).ok();
@@ -90,7 +100,45 @@ mod tests {
 
     fn instant(zone: &str, printed: &str) -> String {
         let zone = LogZone::named(zone).unwrap();
-        zone.instant(Timestamp::parse(printed).unwrap()).to_string()
+        zone.instant(Timestamp::parse(printed).unwrap(), None)
+            .to_string()
+    }
+
+    #[test]
+    fn an_hour_that_comes_twice_goes_on_after_what_came_before() {
+        let Ok(zone) = LogZone::named("Europe/Berlin") else {
+            return; // the machine has no time zones
+        };
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        for (printed, after, instant) in [
+            (
+                "2026-10-25T02:20:00",
+                "2026-10-25T00:10:00Z",
+                "2026-10-25T00:20:00Z",
+            ),
+            (
+                "2026-10-25T02:20:00",
+                "2026-10-25T00:25:00Z",
+                "2026-10-25T01:20:00Z",
+            ),
+            (
+                "2026-10-25T02:20:00",
+                "2026-10-25T09:00:00Z",
+                "2026-10-25T00:20:00Z",
+            ),
+            (
+                "2026-10-25T04:00:00",
+                "2026-10-25T09:00:00Z",
+                "2026-10-25T03:00:00Z",
+            ),
+            (
+                "2026-03-29T02:30:00",
+                "2026-03-29T00:00:00Z",
+                "2026-03-29T01:30:00Z",
+            ),
+        ] {
+            assert_eq!(zone.instant(at(printed), Some(at(after))), at(instant));
+        }
     }
 
     #[test]
@@ -102,6 +150,10 @@ mod tests {
         assert_eq!(
             instant("-0330", "2026-11-29T23:00:00"),
             "2026-11-30T02:30:00Z"
+        );
+        assert_eq!(
+            instant("+5:30", "2026-11-29T15:41:09"),
+            "2026-11-29T10:11:09Z"
         );
         assert_eq!(
             instant("UTC", "2026-11-29T15:41:09"),
@@ -117,6 +169,9 @@ mod tests {
             "+25",
             "+10:99",
             "+1:2:3:4:5",
+            "+5:3",
+            "+:30",
+            "+105",
             "Nowhere/Else",
             "+1000000",
         ] {

@@ -361,6 +361,7 @@ pub fn game(
         end: start.plus_millis(MILLIS as i64),
         clock: None,
         untimed: false,
+        logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),
         mode: String::new(),

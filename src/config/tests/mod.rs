@@ -565,6 +565,8 @@ fn what_would_be_something_else_than_it_looks_is_refused() {
         "info,verbose",
         "all",
         "WARN INFO",
+        "",
+        " , ",
     ] {
         let text = format!("[log]\nfilter = \"{filter}\"");
         let why = fault(&text);

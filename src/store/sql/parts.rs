@@ -56,6 +56,7 @@ pub(super) fn head(row: &Row) -> Result<Stored, StoreError> {
         end: row.get("ended_at")?,
         clock: clock.map(to_u64),
         untimed: row.get("untimed")?,
+        logged_as: None,
         map: row.get("map")?,
         game_type: row.get("game_type")?,
         mode: row.get("mode")?,

@@ -16,9 +16,9 @@ use super::{
     short::ShortMatch,
 };
 use crate::{
-    domain::{MatchChances, MatchRecord, Right, TeamChances, Timestamp},
+    domain::{Ident, Kind, MatchChances, MatchRecord, Participant, Right, TeamChances, Timestamp},
     ingest::read_reported,
-    lobby::Decision,
+    lobby::{Decision, LobbyError},
     protocol::Charge,
     session::Report,
     store::{Receipt, Reported},
@@ -167,6 +167,12 @@ pub(super) async fn report(
     record
         .check()
         .map_err(|why| Problem::bad(why.to_string()))?;
+    let is_nobody = |one: &Participant| {
+        one.key.kind == Kind::Human && Ident::from_text(&one.key.id).is_nobody()
+    };
+    if record.participants.iter().any(is_nobody) {
+        return Err(Problem::bad(LobbyError::SharedId.to_string()));
+    }
     if record.start.is_ahead_of(now) {
         return Err(Problem::bad("start: is in the future"));
     }

@@ -94,6 +94,10 @@ fn the_length_decides_only_where_it_is_known() {
             json!({"teams": [["ann"], ["ann"]]}),
             "teams[1][0].id: ann is there twice",
         ),
+        (
+            json!({"teams": [["ann"], ["000"]]}),
+            "many players share this id",
+        ),
         (json!({"teams": [["ann"]]}), "must be 2 to 8"),
         (
             json!({"teams": [["ann"], [{"id": "bob", "pts": 1}]]}),

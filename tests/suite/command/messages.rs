@@ -598,6 +598,37 @@ fn an_export_replaces_content_and_nothing_else() {
 }
 
 #[test]
+fn a_match_in_the_future_is_of_another_zone_only_if_its_dates_state_none() {
+    let folder = TempDir::new().unwrap();
+    let line = r#"{"evenkeel":1,"start":"2999-11-20T15:00:00Z","end":"2999-11-20T15:10:00Z","game":"g","scores":[1,0],
+        "players":[{"id":"a","team":0},{"id":"b","team":1}]}"#;
+    fs::write(folder.path().join("f.jsonl"), line.replace('\n', "")).unwrap();
+    let said = run(folder.path(), &["ingest", "f.jsonl"]).err;
+    assert!(
+        said.contains("in the future: its date, or the clock"),
+        "{said}"
+    );
+}
+
+#[test]
+fn nothing_is_written_over_a_database_nor_followed_that_is_no_file() {
+    let folder = played();
+    let path = folder.path();
+    let said = failure(path, &["export", "evenkeel.db"], 4);
+    assert_eq!(
+        said,
+        "evenkeel.db: it is a database, and is not overwritten"
+    );
+    assert_eq!(run(path, &["match", "show", "1"]).code, 0);
+    let dates = ["--since", "2026-11-21", "--until", "2026-11-20"];
+    let said = failure(path, &[&["export", "x.jsonl"], &dates[..]].concat(), 4);
+    assert_eq!(said, "--since must be before --until");
+    assert!(!path.join("x.jsonl").exists());
+    let said = failure(path, &["follow", "-"], 4);
+    assert!(said.contains("evenkeel ingest -"), "{said}");
+}
+
+#[test]
 fn a_followed_file_that_is_no_log_is_named() {
     let folder = TempDir::new().unwrap();
     fs::write(

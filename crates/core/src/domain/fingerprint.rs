@@ -21,6 +21,9 @@ impl Fingerprint {
     /// The fingerprint of a match. Independent of the order in which the participants are listed. Players whom the
     /// log calls by one identity are one in it, although the record tells them apart.
     pub fn of(record: &MatchRecord) -> Self {
+        if let Some(logged_as) = record.logged_as {
+            return Self(logged_as);
+        }
         match as_logged(&record.participants) {
             None => Self::of_logged(record),
             Some(participants) => Self::of_logged(&MatchRecord {

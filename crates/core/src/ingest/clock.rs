@@ -51,8 +51,9 @@ pub(super) fn signed(millis: u64) -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
-/// Two lines of a game are less than this apart, in milliseconds. A larger step means that the
-/// calendar was set: summer time began, or a wrong clock was corrected.
+/// Two lines of a game in play are less than this apart, in milliseconds. A larger step means that the
+/// calendar was set: summer time began, or a wrong clock was corrected. While nobody has an opponent, a server may write
+/// nothing for hours.
 const MAX_STEP: i64 = 50 * 60 * 1_000;
 
 /// The dates of a log that has one for each line. If the server's calendar was set, forwards or
@@ -66,11 +67,11 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// Takes the date of the next line.
-    pub(crate) fn read(&mut self, date: Timestamp) {
+    /// Takes the date of the next line. `is_opposed` says whether anybody who plays has had an opponent since the last one.
+    pub(crate) fn read(&mut self, date: Timestamp, is_opposed: impl FnOnce() -> bool) {
         let last = self.last.replace(date).unwrap_or(date);
         let passed = date.0.saturating_sub(last.0);
-        if (0..MAX_STEP).contains(&passed) {
+        if passed >= 0 && (passed < MAX_STEP || !is_opposed()) {
             self.position += passed.unsigned_abs();
         } else {
             self.set = self.set.saturating_add(1);
@@ -108,12 +109,21 @@ mod tests {
         let mut calendar = Calendar::default();
         let dates = [5_000, 7_000, 3_607_000, 3_608_000, 8_000, 9_500];
         let positions = dates.map(|at| {
-            calendar.read(Timestamp(at));
+            calendar.read(Timestamp(at), || true);
             calendar.position()
         });
         assert_eq!(positions, [0, 2_000, 2_000, 3_000, 3_000, 4_500]);
         assert_eq!(calendar.times_set(), 2);
         assert_eq!(calendar.date(), Some(Timestamp(9_500)));
+    }
+
+    #[test]
+    fn a_server_without_opponents_may_be_silent() {
+        let mut calendar = Calendar::default();
+        for date in [5_000, 50_005_000, 45_000] {
+            calendar.read(Timestamp(date), || false);
+        }
+        assert_eq!((calendar.position(), calendar.times_set()), (50_000_000, 1));
     }
 
     #[test]

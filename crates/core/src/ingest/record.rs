@@ -95,6 +95,33 @@ mod tests {
         assert_eq!(ids, ["A", "B"]);
     }
 
+    /// The ids of those who were there under one id: each with a name, from and to these seconds.
+    fn ids_of(players: [(&str, u64, u64); 2]) -> Vec<String> {
+        let mut recorder = MatchRecorder::default();
+        for (name, from, to) in players {
+            let visit = recorder.enter(human("a1"), name.into());
+            recorder.set_team(visit, Some(0), from * 1_000);
+            recorder.set_team(visit, None, to * 1_000);
+        }
+        let record = complete(&recorder, blank(&[1.0, 0.0]), 1_000_000).unwrap();
+        record
+            .participants
+            .into_iter()
+            .map(|one| one.key.id)
+            .collect()
+    }
+
+    #[test]
+    fn an_id_that_two_have_at_once_is_nobodys() {
+        let two = ["name in use twice: a1 #1", "name in use twice: a1 #2"];
+        assert_eq!(ids_of([("ann", 0, 900), ("bob", 0, 900)]), two);
+        assert_eq!(ids_of([("Player", 0, 900), ("Player", 300, 900)]), two);
+        // Who comes back before the server has noticed that the old connection is dead is one.
+        assert_eq!(ids_of([("ann", 0, 430), ("ann", 300, 900)]), ["a1"]);
+        assert_eq!(ids_of([("ann", 0, 330), ("bob", 300, 900)]), ["a1"]);
+        assert_eq!(ids_of([("ann", 0, 300), ("ann", 300, 900)]), ["a1"]);
+    }
+
     #[test]
     fn those_of_unknown_team_are_left_out_of_a_team_game_only() {
         for (scores, present) in [(&[0.0, 0.0][..], 1), (&[][..], 2)] {

@@ -13,3 +13,19 @@ pub(crate) enum ClientTeam {
     /// The client watches, or is still connecting.
     Spectator,
 }
+
+impl ClientTeam {
+    /// Whether two of these clients are opponents: on different teams, or both without one.
+    pub(crate) fn are_opposed(clients: impl Iterator<Item = Self>) -> bool {
+        let (mut first, mut free) = (None, 0);
+        for client in clients {
+            match client {
+                Self::Team(team) if *first.get_or_insert(team) != team => return true,
+                Self::Free if free == 1 => return true,
+                Self::Free => free += 1,
+                Self::Team(_) | Self::Spectator | Self::Unknown => {}
+            }
+        }
+        false
+    }
+}

@@ -92,6 +92,18 @@ impl RunningGame {
         self.recorder.picked()
     }
 
+    /// Play begins with the teams of BALANCE if the game has come again without another BALANCE: who has stayed, and is on
+    /// no team yet, is on the chosen one.
+    pub(super) fn stand(&mut self, teams: u8) {
+        let Some(last) = self.balanced.as_ref().filter(|_| self.again) else {
+            return;
+        };
+        for human in self.roster.unplaced_mut() {
+            let team = last.team(human.id.text());
+            human.team = team.filter(|team| *team < teams);
+        }
+    }
+
     /// The humans of the roster, for whom BALANCE decides; once all have left, those for whom it has decided.
     fn people(&self) -> BTreeSet<&str> {
         let humans = self.roster.humans().iter().map(|human| human.id.text());

@@ -44,6 +44,7 @@ impl Lobby {
         if game.recorder.is_running() {
             return Err(LobbyError::AlreadyStarted);
         }
+        game.stand(teams);
         let played = if game.has_teams { teams } else { 0 };
         game.recorder.start(usize::from(played), now);
         game.seat_all(now);

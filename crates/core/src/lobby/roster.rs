@@ -221,6 +221,11 @@ impl Roster {
         Ok(())
     }
 
+    /// The humans who are on no team yet.
+    pub(super) fn unplaced_mut(&mut self) -> impl Iterator<Item = &mut Human> {
+        self.humans.iter_mut().filter(|human| human.team.is_none())
+    }
+
     pub(super) fn assign(&mut self, team_of: &[u8]) {
         for (human, &team) in self.humans.iter_mut().zip(team_of) {
             human.team = Some(team);

@@ -7,7 +7,7 @@ use crate::domain::RecordError;
 
 const MAX_MUTATORS: usize = 256;
 const MAX_TEXT: usize = 1_024;
-/// One week. A longer game means that the log's clock is broken.
+/// One week of play. A longer game means that the log's clock is broken; an empty server may wait for longer.
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
 /// The largest number of points of a team or player. A larger one means that a counter is broken.
 const MAX_POINTS: f64 = 1e9;
@@ -32,7 +32,10 @@ impl MatchRecord {
             "mutators are not sorted and unique",
         )?;
         ensure(self.start <= self.end, "it ends before it starts")?;
-        ensure(self.millis() <= MAX_MILLIS, "it lasts over a week")?;
+        ensure(
+            self.millis() <= MAX_MILLIS || self.play_millis() <= MAX_MILLIS,
+            "it lasts over a week",
+        )?;
         ensure(
             !self.untimed || self.start == self.end,
             "its length is known and not known",

@@ -166,6 +166,10 @@ pub struct MatchRecord {
     /// Whether it is not known how long the match lasted. `start` and `end` are then one instant, and stays and events
     /// are parts of a match of [`UNTIMED_MILLIS`].
     pub untimed: bool,
+    /// The bytes of the fingerprint under which earlier versions have read the game from its log, where it does not follow
+    /// from the rest: the record has players now whom they left out.
+    #[serde(skip)]
+    pub logged_as: Option<[u8; 16]>,
     /// Name of the map.
     pub map: String,
     /// The game type as the game names it.
@@ -263,6 +267,7 @@ mod tests {
             end: Timestamp(1_000),
             clock: None,
             untimed: false,
+            logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),
             mode: String::new(),

@@ -199,6 +199,11 @@ impl MatchRecord {
         PlayTime::of(&self.participants, self.scores.len())
     }
 
+    /// How long play lasted, in milliseconds; if nobody ever had an opponent, how long the match did.
+    pub(super) fn play_millis(&self) -> u64 {
+        self.play_time().or_all_of(self.millis()).millis()
+    }
+
     /// Whether nobody in the match ever had an opponent.
     pub(crate) fn lacks_opponents(&self) -> bool {
         self.play_time().is_empty()
@@ -400,6 +405,18 @@ mod tests {
             assert!(record.lacks_opponents() && !record.has_waiting());
             assert_eq!(record.clone().played(), record);
         }
+    }
+
+    #[test]
+    fn an_empty_server_may_wait_for_weeks() {
+        let mut record = game(&[1.0, 0.0], &[&[(0, 0, 900_000)], &[(1, 800_000, 900_000)]]);
+        record.end = record.start.plus_millis(900_000_000);
+        assert_eq!(record.check(), Ok(()));
+        assert_eq!(record.clone().played().check(), Ok(()));
+        record.participants[1].presence = vec![stay(1, 0, 900_000_000)];
+        assert!(record.check().is_err());
+        record.participants.pop();
+        assert!(record.check().is_err());
     }
 
     #[test]

@@ -60,4 +60,9 @@ impl PlayerTimeline {
         self.current = None;
         self.stays.clear();
     }
+
+    /// Forgets the stay that goes on: the player has only watched since it began.
+    pub(crate) fn forget_current(&mut self) {
+        self.current = None;
+    }
 }

@@ -158,6 +158,12 @@ impl ClientSlots {
         self.slots.get(number)
     }
 
+    /// Whether anybody on the server has an opponent.
+    pub(super) fn are_opposed(&self) -> bool {
+        let playing = self.slots.iter().filter(|client| client.begun);
+        ClientTeam::are_opposed(playing.map(|client| client.team))
+    }
+
     /// The id of this client, if another client has it, too, with another name.
     pub(super) fn shared_id(&self, number: usize) -> Option<String> {
         let client = self

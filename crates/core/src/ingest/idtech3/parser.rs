@@ -69,7 +69,8 @@ impl Parser {
             return grammar::read(line.bytes, line.whole);
         };
         self.date = stamp.is_date.then_some(stamp.at);
-        self.stamps.read(stamp.at);
+        let clients = &self.clients;
+        self.stamps.read(stamp.at, || clients.are_opposed());
         let own = grammar::clock(line.bytes).is_some();
         if self.has_clock.is_none() && (own || grammar::is_beneath(line.bytes)) {
             self.has_clock = Some(own);

@@ -95,6 +95,14 @@ impl ConnectedClients {
         self.0.values()
     }
 
+    /// Whether anybody on the server has an opponent.
+    pub(super) fn are_opposed(&self) -> bool {
+        ClientTeam::are_opposed(
+            self.iter()
+                .filter_map(|client| client.team.map(ClientTeam::Team)),
+        )
+    }
+
     pub(crate) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
         self.0.get(&self.id(who, false))
     }

@@ -93,7 +93,8 @@ impl Parser {
         let (stamp, rest) = grammar::stamp(line)?;
         if self.stamp != stamp {
             let date = grammar::date(stamp).ok_or("there is no such date")?;
-            self.calendar.read(date);
+            let clients = &self.clients;
+            self.calendar.read(date, || clients.are_opposed());
             self.stamp.clear();
             self.stamp.extend_from_slice(stamp);
         }

@@ -272,6 +272,23 @@ fn team_fortress_classic() {
 }
 
 #[test]
+fn nobody_plays_while_a_server_without_opponents_is_silent() {
+    // Without a line that begins the match, the map does.
+    let lines = TFC.iter().filter(|(_, line)| !line.contains("Begins"));
+    let text = log(&lines
+        .copied()
+        .chain([(70, "Log file closed")])
+        .collect::<Vec<_>>());
+    let plain = only_match(&FORMAT, &text).played();
+    let came = text.find(r#"joined team "Blue""#).unwrap();
+    let came = text[..came].rfind("L 01").unwrap();
+    let late = text[came..].replace("01/24/2026 - 18:", "01/25/2026 - 08:");
+    let late = only_match(&FORMAT, &format!("{}{late}", &text[..came])).played();
+    assert_eq!(late.start, plain.start.plus_millis(14 * 3_600_000));
+    assert_eq!(late.millis(), plain.millis());
+}
+
+#[test]
 fn what_makes_no_record() {
     // The score of one team is missing.
     assert_eq!(reasons(&log(&TFC[..8])), [(5, "unfinished")]);

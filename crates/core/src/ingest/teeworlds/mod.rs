@@ -157,7 +157,9 @@ impl LogParser for Parser {
             items.push(LogItem::malformed(line, "the time has no date"));
             return;
         };
-        self.calendar.read(date);
+        let play = &self.play;
+        self.calendar
+            .read(date, || play.players.are_enough(play.teams));
         let event = match line.whole {
             true => grammar::read(&read),
             false => Err(CUT_LINE),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::grammar::{self, Event};
 use crate::{
-    domain::{MatchRecord, MatchRecorder, PlayerKey, Timestamp},
+    domain::{Fingerprint, MatchRecord, MatchRecorder, PlayerKey, Timestamp},
     ingest::{
         clock::Calendar,
         record::{self, UNKNOWN_TEAM},
@@ -81,6 +81,8 @@ pub(super) struct Game {
     /// Whether any player was on a team.
     teams: bool,
     team_scores: [Option<f64>; TEAMS],
+    /// The visits of those who watched the end, and who may have played before.
+    watchers: Vec<usize>,
 }
 
 impl Game {
@@ -94,6 +96,11 @@ impl Game {
             recorder: new_recorder(kind),
             ..Self::default()
         }
+    }
+
+    /// Whether anybody on the server has an opponent.
+    pub(super) fn are_opposed(&self) -> bool {
+        ClientTeam::are_opposed(self.clients.values().filter_map(|client| client.place))
     }
 
     /// Handles the end of a list of scores, and returns whether those were the final ones.
@@ -249,7 +256,8 @@ impl Game {
         };
         let player = self.recorder.player(visit);
         if watches {
-            player.forget_stays();
+            player.forget_current();
+            self.watchers.push(visit);
             return;
         }
         player.points = self.label.and_then(|label| grammar::score(scores, label));
@@ -302,6 +310,30 @@ impl Game {
             scores,
             ..MatchRecord::default()
         };
+        let known = known_before(&self.recorder, &self.watchers, &record, lasted);
+        let logged_as = known.map(|known| known.0);
+        let record = MatchRecord {
+            logged_as,
+            ..record
+        };
         record::complete(&self.recorder, record, lasted)
     }
+}
+
+/// The fingerprint of a match without those who watched its end, under which earlier versions know it.
+fn known_before(
+    recorder: &MatchRecorder,
+    watchers: &[usize],
+    record: &MatchRecord,
+    lasted: u64,
+) -> Option<Fingerprint> {
+    if watchers.is_empty() {
+        return None;
+    }
+    let mut recorder = recorder.clone();
+    for &watcher in watchers {
+        recorder.player(watcher).forget_stays();
+    }
+    let before = record::complete(&recorder, record.clone(), lasted);
+    before.ok().map(|record| Fingerprint::of(&record))
 }

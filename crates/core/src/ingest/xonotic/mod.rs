@@ -19,7 +19,7 @@ use super::{
     text::{self, CUT_LINE},
     unknown::kind_of,
 };
-use crate::domain::PlayerKey;
+use crate::domain::{PlayerKey, Timestamp};
 pub(crate) use game::GAME;
 use game::Game;
 use grammar::Event;
@@ -126,6 +126,13 @@ impl Parser {
         }
     }
 
+    /// Takes the date of the next line.
+    fn pass(&mut self, date: Timestamp) {
+        let game = self.game.as_ref();
+        self.calendar
+            .read(date, || game.is_some_and(|game| game.are_opposed()));
+    }
+
     /// Skips the game being read for this reason.
     fn abandon(&mut self, reason: Skip, items: &mut Vec<LogItem>) {
         self.stray.close(false, items);
@@ -140,7 +147,7 @@ impl Parser {
             Event::Other => {}
             Event::Time(date) => {
                 self.dated = true;
-                self.calendar.read(date);
+                self.pass(date);
             }
             Event::GameStart { kind, map } => {
                 self.abandon(Skip::Unfinished, items);
@@ -178,7 +185,7 @@ impl LogParser for Parser {
                 return; // something else that the server has printed
             }
             if stamp.is_date && !self.dated {
-                self.calendar.read(stamp.at);
+                self.pass(stamp.at);
             }
         }
         let read = match line.whole {

@@ -1,7 +1,7 @@
 //! Small logs, written for one question each.
 
 use super::FORMAT;
-use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+use crate::domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant};
 use crate::ingest::{LogItem, detect, only_match, read};
 
 const TIME: &str = ":time:2026-11-20 15:00:";
@@ -145,6 +145,51 @@ fn who_changes_teams_watches_or_leaves() {
             ("Bo:b", vec![(1, 0, 10), (0, 15, 20)])
         ]
     );
+}
+
+#[test]
+fn who_watches_the_end_has_played_until_then() {
+    let watched = ("30", ":player:see-labels:-1,0,0:12:spectator:2:Bo:b");
+    let mut lines = [&TWO[..], &[("20", ":team:2:-1:4")]].concat();
+    lines.extend(end(
+        "30",
+        ":teamscores:see-labels:1,9:5",
+        ":teamscores:see-labels:0,0:14",
+    ));
+    let of_bob = lines
+        .iter()
+        .position(|(_, line)| line.ends_with("14:2:Bo:b"));
+    lines[of_bob.unwrap()] = watched;
+    let game = only_match(&FORMAT, &log(&lines));
+    assert_eq!(stays(&game.participants[1]), [(1, 0, 20)], "Bob has lost");
+    // Earlier versions have left him out, and the match is the same to whoever reads the log again.
+    let mut before = game.clone();
+    (before.logged_as, _) = (None, before.participants.pop());
+    assert_eq!(Fingerprint::of(&game), Fingerprint::of(&before));
+}
+
+#[test]
+fn a_server_without_opponents_may_be_silent_for_hours() {
+    let text = log(&[
+        &TWO,
+        &end(
+            "30",
+            ":teamscores:see-labels:1,9:5",
+            ":teamscores:see-labels:0,0:14",
+        )[..],
+    ]
+    .concat());
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let came = lines
+        .iter()
+        .position(|line| line.starts_with(":join:2"))
+        .unwrap();
+    for line in &mut lines[came - 1..] {
+        *line = line.replace("2026-11-20 15:", "2026-11-21 05:");
+    }
+    let game = only_match(&FORMAT, &(lines.join("\n") + "\n")).played();
+    let times = [game.start, game.end].map(|at| at.to_string()[..19].to_owned());
+    assert_eq!(times, ["2026-11-21T05:00:00", "2026-11-21T05:00:30"]);
 }
 
 #[test]

@@ -133,6 +133,25 @@ fn what_was_decided_is_that_of_the_match_and_the_game_before_never_existed() {
 }
 
 #[test]
+fn play_begins_with_the_teams_that_stand() {
+    let mut lobby = lobby();
+    play(&mut lobby, None, "abcd");
+    balance(&mut lobby, &WeightTable::default());
+    let chosen = teams(&lobby);
+    lobby.change(Command::Hold).unwrap();
+    play(&mut lobby, None, "abcde");
+    join(&mut lobby, 'a', Some(1 - chosen["a"].unwrap()));
+    lobby.change(Command::GoOn).unwrap();
+    lobby.change(Command::Start).unwrap();
+    let now = teams(&lobby);
+    for id in ["b", "c", "d"] {
+        assert_eq!(now[id], chosen[id], "{id}");
+    }
+    assert_ne!(now["a"], chosen["a"], "who has chosen is there");
+    assert_eq!(now["e"], None, "a newcomer is nowhere yet");
+}
+
+#[test]
 fn only_those_are_placed_who_have_come_since() {
     let weights = WeightTable::new(&[("a", 90.0), ("e", 80.0), ("f", 10.0)], &[]);
     let mut lobby = lobby();

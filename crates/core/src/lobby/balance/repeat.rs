@@ -48,6 +48,12 @@ impl LastBalance {
         self.chosen.keys().map(String::as_str)
     }
 
+    /// The team that it has chosen for a human.
+    pub(in crate::lobby) fn team(&self, id: &str) -> Option<u8> {
+        let team = self.chosen.get(id).copied().flatten();
+        team.and_then(|team| u8::try_from(team).ok())
+    }
+
     /// Whether these are the same humans, each on the chosen team.
     pub(in crate::lobby) fn holds<'a>(
         &self,

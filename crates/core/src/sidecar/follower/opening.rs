@@ -19,7 +19,7 @@ impl LogTime {
     /// Notes that a line has been read, which may have a date.
     pub(crate) fn read(&mut self, date: Option<Timestamp>, now: u64) {
         if let Some(date) = date {
-            self.calendar.read(date);
+            self.calendar.read(date, || true);
         }
         (self.last, self.read) = (self.at(now).max(self.calendar.position()), now);
     }

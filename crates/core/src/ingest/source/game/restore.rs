@@ -92,10 +92,11 @@ impl Game {
         }
     }
 
-    /// Takes back what was played since this checkpoint. Who is there now goes on.
+    /// Takes back what was played since this checkpoint. Who is there now goes on. The checkpoint stays, because the
+    /// scores may be stated only after suicides of the restore.
     fn take_back(&mut self, at: usize, clients: &mut ConnectedClients, now: Calendar) {
         self.checkpoints.truncate(at + 1);
-        let Some(kept) = self.checkpoints.pop_back() else {
+        let Some(kept) = self.checkpoints.back().cloned() else {
             return;
         };
         self.recorder = kept.recorder;

@@ -428,7 +428,16 @@ fn a_round_that_is_taken_back_does_not_count() {
     let begun = fought(40, "T", 2, 0);
     let begun = &begun[..begun.find("40 T").unwrap()];
     let within = [begun, &restore(41, "T", "CT", (1, 0))].concat();
-    for middle in [late, within] {
+    // Everybody dies only after the line.
+    let reloaded = "41 World triggered \"Match_Reloaded\" on \"de_nuke\"\n";
+    let after = [
+        begun,
+        reloaded,
+        &restore(41, "T", "CT", (1, 0)).replace(reloaded, ""),
+    ]
+    .concat();
+    assert_ne!(after.len(), within.len() + reloaded.len());
+    for middle in [late, within, after] {
         let game = only_match(&FORMAT, &log(&[&first[..], &middle, &rest].concat()));
         assert_eq!(summary(&game), "2:1 69s | Tom 1 1:0-69 | Anna 1 0:0-69");
         assert_eq!(counts(&game), [("Tom", 1, 1), ("Anna", 1, 1)]);
