@@ -24,7 +24,7 @@ use cut::Cutter;
 
 /// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
 /// database then derives its weights again.
-pub(super) const FOLD_VERSION: u32 = 31;
+pub(super) const FOLD_VERSION: u32 = 32;
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
 const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0b";
 /// Bytes before the encoded head: the header, the version of the fold, the checksum.

@@ -245,6 +245,8 @@ pub struct Observations {
     pub outcome: Observation,
     /// Observed from the difference of points.
     pub points: Option<Observation>,
+    /// The factor on the latent difference where a decided outcome is predicted.
+    pub sharpness: f64,
 }
 
 impl Member {
@@ -284,10 +286,11 @@ impl Member {
         record: Option<usize>,
     ) {
         if let Observation::Sign(sign) = observed.outcome {
-            let chance = self.calibration.chance(ruleset, self.seen);
+            let seen = self.seen.times(observed.sharpness);
+            let chance = self.calibration.chance(ruleset, seen);
             let given = if sign > 0.0 { chance } else { 1.0 - chance };
             self.evidence += EVIDENCE * libm::log(given.max(1e-12)); // a single surprising result must not exclude a filter
-            self.calibration.learn(ruleset, self.seen, sign);
+            self.calibration.learn(ruleset, seen, sign);
         }
         let points = if self.points { observed.points } else { None };
         let observation = points.unwrap_or(observed.outcome);

@@ -143,6 +143,12 @@ impl Joint {
         })
     }
 
+    /// The factor on the latent difference of a match that does not tie.
+    fn sharpness(&self, game: &RatedGame) -> f64 {
+        let statistics = self.outcomes.get(&game.mode);
+        statistics.copied().unwrap_or_default().sharpness()
+    }
+
     /// Starts a player at a mean. The column of a player holds the strength without the effect of being new, which
     /// is a newcomer's strength. Who has been in games from which they did not learn has a column already.
     fn place(&mut self, player: Player, mean: f64, away: Away) {
@@ -217,9 +223,10 @@ impl Default for Joint {
 
 impl System for Joint {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        let latents = self.latents(game, a, b);
+        let (latents, sharpness) = (self.latents(game, a, b), self.sharpness(game));
         latents
             .map(|(weight, member, latent)| {
+                let latent = latent.times(sharpness);
                 weight * member.calibration.chance(game.ruleset, latent)
             })
             .sum()
@@ -273,11 +280,12 @@ impl System for Joint {
 
     fn outlook_and_chance(&self, game: &RatedGame) -> (Outlook, f64) {
         let (mut per_latent, mut variance, mut chance) = (0.0, 0.0, 0.0);
+        let sharpness = self.sharpness(game);
         for (weight, member, latent) in self.latents(game, 0, 1) {
-            let factor = member.calibration.factor(game.ruleset);
+            let factor = sharpness * member.calibration.factor(game.ruleset);
             per_latent += weight * factor / libm::sqrt(1.0 + latent.variance);
             variance += weight * latent.variance;
-            chance += weight * member.calibration.chance(game.ruleset, latent);
+            chance += weight * (member.calibration).chance(game.ruleset, latent.times(sharpness));
         }
         let players = game.shares().max(1.0);
         let per_strength = per_latent * columns::unit(players);

@@ -64,6 +64,7 @@ impl OutcomeStatistics {
         mean: f64,
         variance: f64,
     ) -> Observations {
+        let sharpness = self.sharpness();
         self.compare_ties(comparison.result, Latent { mean, variance });
         self.variance.add(variance);
         let outcome = self.outcome(comparison.result);
@@ -77,7 +78,11 @@ impl OutcomeStatistics {
             self.points.add(rest * rest / (1.0 + variance));
             Observation::Value(difference / self.noise())
         });
-        Observations { outcome, points }
+        Observations {
+            outcome,
+            points,
+            sharpness,
+        }
     }
 
     /// The difference of two sides' points in a part of the game `whole`, in units of the latent
@@ -130,6 +135,19 @@ impl OutcomeStatistics {
     /// The share of ties so far.
     fn tie_rate(&self) -> f64 {
         self.ties / (self.ties + self.decided)
+    }
+
+    /// By how much strength tells more of who wins, of the matches that do not tie, than of which team was ahead.
+    ///
+    /// Where matches tie if the teams were level, the others are those in which one was clearly ahead. With the share r of
+    /// ties among equals, |z| < μ = Φ⁻¹((1 + r) / 2) ties, and the chance of a decided match is that of d > μ, given
+    /// |d| > μ. At even teams it grows with z by φ(μ) / (1 − r), where that of d > 0 grows by φ(0). The factor is the ratio,
+    /// exp(−μ²/2) / (1 − r), as far as ties follow the forecast. The calibration alone learns it in thousands of matches.
+    pub(super) fn sharpness(&self) -> f64 {
+        let rate = self.tie_rate();
+        let margin = normal::quantile(0.5 + 0.5 * rate);
+        let following = libm::exp(-0.5 * margin * margin) / (1.0 - rate);
+        1.0 + self.tie().share * (following - 1.0)
     }
 
     /// What a tie means. The margin is the ε that gives, at typical uncertainty, the share of ties that the matches so
@@ -189,6 +207,28 @@ mod tests {
             }
         }
         statistics.tie().share
+    }
+
+    #[test]
+    fn a_match_that_does_not_tie_tells_more_where_ties_follow_the_forecast() {
+        // The slope of the chance of d > margin, given |d| > margin, over that of the chance of d > 0.
+        let slope = |margin: f64| {
+            let above = |z: f64| normal::cdf(z - margin);
+            let chance = |z: f64| above(z) / (above(z) + above(-z));
+            (chance(1e-4) - chance(-1e-4)) / (normal::cdf(1e-4) - normal::cdf(-1e-4))
+        };
+        for (ties, decided) in [(0.0, 9.0), (3.0, 7.0), (60.0, 40.0)] {
+            let statistics = |follow| OutcomeStatistics {
+                ties,
+                decided,
+                follow,
+                ..OutcomeStatistics::default()
+            };
+            let margin = normal::quantile(0.5 + 0.5 * ties / (ties + decided));
+            let following = statistics(SURE).sharpness();
+            assert!((following - slope(margin)).abs() < 1e-6, "{following}");
+            assert!((statistics(-SURE).sharpness() - 1.0).abs() < 1e-8);
+        }
     }
 
     #[test]

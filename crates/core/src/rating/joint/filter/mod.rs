@@ -170,6 +170,14 @@ pub struct Latent {
 }
 
 impl Latent {
+    /// The same uncertainty with a mean that is so many times as far from 0.
+    pub fn times(self, factor: f64) -> Self {
+        Self {
+            mean: factor * self.mean,
+            ..self
+        }
+    }
+
     /// The mean of d in units of its standard deviation, noise included: a·m / √(1 + a·S·a).
     pub fn standardised(&self) -> f64 {
         self.mean / libm::sqrt(1.0 + self.variance)
