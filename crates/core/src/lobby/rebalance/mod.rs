@@ -160,10 +160,10 @@ impl Rebalance {
         let mut units = self.units(&held);
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let has_empty_team = settled.empty_teams() > 0;
+        let enough = self.enough();
         let doubtful = self.doubtful().is_some();
         let planner = Planner::new(settled, units, limit, doubtful);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
-        let enough = self.enough();
         let ladder = planner.ladder(exact, settings);
         // If arrivals were placed, a plan need not make the teams more even than they were before.
         let floor = if arrived.teams.is_empty() {
@@ -227,10 +227,12 @@ impl Rebalance {
         chance.filter(|chance| chance.knows_doubts())
     }
 
-    /// The evenness from which on nobody is moved.
+    /// The evenness from which on nobody is moved, once those without a team are placed.
     fn enough(&self) -> f64 {
         let enough = self.settings.enough.get();
-        let even = self.doubtful().map(|chance| sure::even(&chance.outlook));
+        let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
+        let is_full = settled.spread() <= 1;
+        let even = (self.doubtful()).map(|chance| sure::even(&chance.outlook, is_full));
         even.map_or(enough, |even| enough.min(even))
     }
 }

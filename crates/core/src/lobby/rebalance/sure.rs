@@ -14,10 +14,13 @@ const SURE: f64 = 0.75;
 const OPEN: f64 = 0.5;
 
 /// The evenness from which on the chances are even as far as anybody knows: from 48 % and 52 %, or where the edge is lost in
-/// the doubt about it.
-pub(super) fn even(outlook: &Outlook) -> f64 {
+/// the doubt about it. Four against one is no such edge: that counts only where no team is two players short (`is_full`).
+pub(super) fn even(outlook: &Outlook, is_full: bool) -> f64 {
     let nearly = evenness_of_chance(0.5 - SAME_CHANCE);
-    nearly.min(outlook.link.evenness(OPEN * outlook.doubt))
+    match is_full {
+        true => nearly.min(outlook.link.evenness(OPEN * outlook.doubt)),
+        false => nearly,
+    }
 }
 
 impl Planner {
