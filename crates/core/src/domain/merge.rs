@@ -286,19 +286,12 @@ mod tests {
         let tags: ClanTags = vec![r"\[.*?\]".to_owned()].try_into().unwrap();
         let merged = |players: Vec<Participant>| {
             let mut record = MatchRecord {
-                server: String::new(),
-                start: Timestamp(0),
                 end: Timestamp(1_000),
-                clock: None,
-                untimed: false,
-                map: String::new(),
                 game_type: "ctf".into(),
-                mode: String::new(),
-                mutators: vec![],
                 scores: vec![1.0, 0.0],
                 participants: players,
-                events: vec![],
                 outcome: Outcome::Won(0),
+                ..MatchRecord::default()
             };
             record.merge_players(&CountsAs::new([], &tags));
             let keys = record.participants.iter();
