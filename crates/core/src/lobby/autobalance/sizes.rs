@@ -53,7 +53,7 @@ impl AutoBalance {
         let waited_for = movable.into_iter().filter(waits);
         let waited_for = waited_for.filter(|&who| against(who).is_less(&own));
         match (
-            waited_for.count() >= surplus(&powers.sizes, team),
+            waited_for.count() >= surplus(&powers.sizes, &self.stuck(&powers.sizes), team),
             rules.choice,
         ) {
             (false, _) => Ok(smallest),
@@ -61,6 +61,14 @@ impl AutoBalance {
             (true, MoveRule::WhoDies) => Err(StayReason::Tips),
             (true, MoveRule::Closest) => Err(StayReason::NotClosest),
         }
+    }
+
+    /// How many players of each team cannot be moved.
+    fn stuck(&self, sizes: &[usize]) -> Vec<usize> {
+        let teams = (0u8..).zip(sizes);
+        teams
+            .map(|(team, size)| size.saturating_sub(self.movable(team).len()))
+            .collect()
     }
 
     /// How uneven the game would be with this human of the first team on the second. Where whoever dies is moved, all
@@ -81,11 +89,24 @@ impl AutoBalance {
 }
 
 /// How many players of this team have to go so that no two teams differ by more than one. With more than two teams it
-/// can be one more, if others may go instead.
-fn surplus(sizes: &[usize], team: u8) -> usize {
-    let all: usize = sizes.iter().sum();
-    let (share, rest) = (all / sizes.len(), all % sizes.len());
-    let larger = sizes.iter().filter(|size| **size > share).count();
+/// can be one more, if others may go instead. A team with more players who are `stuck` than its share keeps these, and
+/// the others divide the rest.
+fn surplus(sizes: &[usize], stuck: &[usize], team: u8) -> usize {
+    let mut divided: Vec<usize> = (0..sizes.len()).collect();
+    let mut all: usize = sizes.iter().sum();
+    let own = usize::from(team);
+    while let Some(at) = divided
+        .iter()
+        .position(|&one| stuck[one] > all / divided.len())
+    {
+        let kept = divided.swap_remove(at);
+        all -= stuck[kept];
+        if kept == own {
+            return sizes[own] - stuck[own];
+        }
+    }
+    let (share, rest) = (all / divided.len(), all % divided.len());
+    let larger = divided.iter().filter(|&&one| sizes[one] > share).count();
     let keeps = share + usize::from(larger <= rest);
-    sizes[usize::from(team)].saturating_sub(keeps)
+    sizes[own].saturating_sub(keeps)
 }
