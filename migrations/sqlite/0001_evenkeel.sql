@@ -842,7 +842,7 @@ SELECT
     m.map,
     m.mode,
     r.ruleset,
-    m.mutators,
+    nullif(m.mutators, '') AS mutators,
     m.scores AS score,
     m.outcome,
     m.winner,

@@ -34,7 +34,7 @@ impl Course {
     ) -> Result<Self, WebError> {
         let line = &found.line;
         let before = before(found);
-        let whole = found.events.len() < PageMatch::MOST_EVENTS as usize;
+        let whole = found.events.len() < PageMatch::MOST_EVENTS;
         let told = site.settings.shows_numbers() && line.scores.len() == 2 && !before.is_empty();
         let chance_over_time = match told && whole && !found.events.is_empty() && !line.untimed {
             true => {
