@@ -105,7 +105,7 @@ impl Store {
         matches_after(&mut connection, cursor, limit).await
     }
 
-    /// One sentence for each match whose record is damaged, or is not that of its rows. Stops after [`FAULTS`].
+    /// One sentence for each match whose record is damaged, or is not that of its rows. Stops after a hundred.
     pub async fn record_faults(&self) -> Result<Vec<String>, StoreError> {
         let (mut faults, mut last) = (Vec::new(), i64::MIN);
         let mut tx = self.readers.snapshot().await?;
