@@ -467,7 +467,6 @@ proptest! {
         let (mut open, mut now): (Option<Vec<Move>>, u64) = (None, 0);
         for (pause, step) in &steps {
             now += pause;
-            let before = lobby.game().unwrap().roster.clone();
             let events = take(lobby.at(now), step, &table);
             for event in events {
                 match event {
@@ -486,10 +485,11 @@ proptest! {
                             let human = lobby.game().unwrap().roster.find(&step.id).unwrap().clone();
                             prop_assert_eq!(human.team, step.from);
                             prop_assert!(human.protected_until <= now);
-                            // A party on one team moves as one, unless it was offered that only some of it do.
-                            let there = |mate: &&Human| lobby.game().unwrap().roster.find(&mate.id).is_some_and(|mate| mate.team == step.from);
-                            let mates = before.humans().iter().filter(|mate| mate.party.is_some() && mate.party == human.party);
-                            let mates: Vec<&Human> = mates.filter(there).collect();
+                            // A party on one team moves as one, unless it was offered that only some of it do; who has
+                            // just joined it is of it.
+                            let all = lobby.game().unwrap().roster.humans().iter();
+                            let mates = all.filter(|mate| mate.party.is_some() && mate.party == human.party);
+                            let mates: Vec<&Human> = mates.filter(|mate| mate.team == step.from).collect();
                             let go = |moves: &[Move]| mates.iter().filter(|mate| moves.iter().any(|step| step.id == mate.id)).count();
                             let torn = !mates.is_empty() && (1..mates.len()).contains(&go(&offered));
                             prop_assert!(torn || mates.len() == go(&moves));
