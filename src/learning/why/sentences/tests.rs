@@ -205,7 +205,7 @@ fn what_came_from_elsewhere_is_named() {
          matches under tdm (weight 61.0) had shown was taken over."
     );
     assert!(of(None, vec![earlier("ctf", true)], true).contains("taken over as it was"));
-    assert!(of(None, Vec::new(), false).contains("is not known any more"));
+    assert!(of(None, Vec::new(), false).contains("is not shown"));
     let shared = WhyRating {
         seasons: 2,
         merged: 1,
