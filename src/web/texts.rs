@@ -353,7 +353,7 @@ texts! {
     player.best_win = "Best win";
     player.with_a_chance_of = "with a chance of {0}, {1}";
     player.rated_matches_the_last_at_most_a = "Rated matches, the last {0} at most. A forecast counts as that part \
-         of a win; a draw is half a win. Archived matches are not counted on this page.";
+         of a win; a draw is half a win.";
     player.place_of = ", place {0} of {1}";
     player.ahead_of_of_the_others = ", ahead of {0} of the others";
     player.over_the_last_peak_after = " Over the last {0}: {1}. Peak: {2} after {3}.";
@@ -620,7 +620,7 @@ texts! {
     versus.matches_on_one_team_against_each = "{0}: {1} matches on one team, {2} against each other.";
     versus.different_ones = "different ones";
     versus.rated_matches_with_a_result_the = "Rated matches with a result, the last {0}; a draw is half a win. \
-         “Above expected” is the wins minus the sum of the forecasts for the team. Archived matches are not counted.";
+         “Above expected” is the wins minus the sum of the forecasts for the team.";
     versus.latest_matches_of_both = "Latest matches of both";
 
     // with_score
