@@ -470,8 +470,7 @@ texts! {
     regulars.regulars = "Regulars";
     regulars.weights_over_time = "Weights over time";
     regulars.those_who_were_in_most_of_the = "Those who were in most of the latest {0} rated matches. The weight \
-         after some of their last 1,000 matches, as far as they are of this game type, and after the latest one. Archived \
-         matches are not among them.";
+         after some of their last 1,000 matches, as far as they are of this game type, and after the latest one.";
 
     // search
     search.players_and_rulesets_by_a_part_of = "Players and game types by a part of their names.";
