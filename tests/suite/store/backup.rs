@@ -148,6 +148,34 @@ async fn a_check_finds_rows_of_tables_without_foreign_keys() {
     }
 }
 
+#[tokio::test]
+async fn a_check_finds_records_that_are_not_those_of_their_rows() {
+    for (spoil, said) in [
+        (
+            "UPDATE matches SET record = substr(record, 1, 60) WHERE id = 1",
+            "the record of match 1 is damaged",
+        ),
+        (
+            "UPDATE matches SET map = 'elsewhere' WHERE id = 1",
+            "the rows of match 1 are not those of its record",
+        ),
+        (
+            "DELETE FROM match_players WHERE match_id = 1 AND seat = 1",
+            "the rows of match 1 are not those of its record",
+        ),
+        (
+            "UPDATE match_count SET matches = matches + 5",
+            "matches, and ",
+        ),
+    ] {
+        let folder = folder();
+        change(&folder.path().join("evenkeel.db"), spoil).await;
+        let (code, text, error) = run(folder.path(), &["check"]);
+        assert_eq!(code, 5, "{spoil}: {text}{error}");
+        assert!(text.contains(said), "{spoil}: {text}");
+    }
+}
+
 #[test]
 fn a_check_finds_a_damaged_page() {
     let folder = folder();
