@@ -11,7 +11,10 @@ use crate::{
     domain::counted,
     ingest::read_record,
     server::Service,
-    store::{Imported, operator_lines::OperatorLine},
+    store::{
+        Imported,
+        operator_lines::{FORMAT, OperatorLine},
+    },
 };
 
 /// The longest line: a match with as many players and events as a record may have fits.
@@ -42,6 +45,7 @@ pub(super) async fn import(service: &Service, path: &Path) -> Result<String, Cli
         bytes: 0,
         is_ended: false,
         former: 0,
+        matches: 0,
     };
     let next = || {
         progress.set(lines.bytes);
@@ -74,6 +78,8 @@ struct Lines<'a> {
     is_ended: bool,
     /// Number of weights on the scale of Evenkeel 0.1.
     former: u64,
+    /// Number of matches so far.
+    matches: u64,
 }
 
 impl Lines<'_> {
@@ -94,9 +100,23 @@ impl Lines<'_> {
                 let line = self.line()?;
                 let line = line.ok_or_else(|| self.bad("the match is missing"))?;
                 let record = self.parsed(read_record(&line))?;
+                self.matches += 1;
                 Ok(Some(Imported::Match(Box::new((*head, record)))))
             }
             line => {
+                match &line {
+                    OperatorLine::Export(line) if line.format != FORMAT => {
+                        return Err(self.bad("another version of the format"));
+                    }
+                    OperatorLine::End(end) if end.matches != self.matches => {
+                        let why = format!(
+                            "the file should have {} matches, and has {}",
+                            end.matches, self.matches
+                        );
+                        return Err(self.bad(&why));
+                    }
+                    _ => {}
+                }
                 self.is_ended = matches!(line, OperatorLine::End(_));
                 self.former += u64::from(match &line {
                     OperatorLine::Pin(line) => line.former,

@@ -12,7 +12,7 @@ use super::{
 use crate::domain::{Fingerprint, Kind, to_hex};
 
 /// The version of these lines.
-const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 1;
 
 /// A part of an export with all that operators have set.
 #[derive(Clone, Debug, PartialEq)]

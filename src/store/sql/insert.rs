@@ -314,7 +314,7 @@ pub(super) fn players<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>
 }
 
 /// The share of a match of so many milliseconds in which a participant was there.
-fn share(participant: &Participant, millis: u64) -> f64 {
+pub(super) fn share(participant: &Participant, millis: u64) -> f64 {
     let stays = participant.presence.iter();
     let there: u64 = stays.map(|stay| stay.span.millis()).sum();
     match millis {

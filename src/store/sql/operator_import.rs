@@ -9,7 +9,7 @@ use super::{
     rows::{Target, insert},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, steam},
     store::{
         StoreError,
         db::*,
@@ -59,10 +59,16 @@ async fn import<E: From<StoreError>>(
     mut next: impl FnMut() -> Result<Option<Imported>, E> + Send,
 ) -> Result<u64, E> {
     refuse_used(tx).await?;
+    // A daemon may have noted the configured webhooks: no event of them is kept.
+    for table in ["DELETE FROM webhook_events", "DELETE FROM webhooks"] {
+        sql(table).execute(&mut *tx).await?;
+    }
     let (mut matches, mut count) = (Vec::with_capacity(BATCH), 0);
     // Triggers would make events of the matches once there are webhooks.
     let mut last = Vec::new();
+    let mut has_numbers = false;
     while let Some(part) = next()? {
+        has_numbers |= matches!(part, Imported::Line(Line::Numbers(_)));
         match part {
             Imported::Match(one) => {
                 count += 1;
@@ -79,6 +85,9 @@ async fn import<E: From<StoreError>>(
         }
     }
     write_matches(tx, &matches).await?;
+    if !has_numbers {
+        return Err(StoreError::BadValue("an export without its numbers".to_owned()).into());
+    }
     // The events before the webhooks, and the numbers after what has them.
     last.sort_by_key(|line| match line {
         Line::Event(_) => 0,
@@ -131,10 +140,13 @@ async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> 
             let who = &line.who;
             // Links to the page of who counts as another one lead to that one's.
             add_person(tx, who).await?;
+            // No operator has said that a form of a Steam id is the account.
+            let account = steam::canonical_key(kind(who), &who.player);
+            let automatic = account.is_some_and(|account| account.id == line.into_player);
             (
                 "merged_players",
-                "kind, player, into_player",
-                values![kind(who), &who.player, &line.into_player],
+                "kind, player, into_player, automatic",
+                values![kind(who), &who.player, &line.into_player, automatic],
             )
         }
         Line::Pin(line) => (
@@ -278,11 +290,23 @@ async fn add_person(tx: &mut Connection, who: &Whom) -> Result<(), StoreError> {
     row(tx, "persons", "kind, player, handle", values).await
 }
 
+/// The highest number that is read: there is room for as many again.
+const HIGHEST: i64 = i64::MAX / 2;
+
 /// No number of the other database is given again.
 async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(), StoreError> {
-    set_last_number(tx, "matches", "id", numbers.matches).await?;
-    set_last_number(tx, "decisions", "id", numbers.decisions).await?;
-    set_last_number(tx, "webhook_events", "number", numbers.events).await?;
+    for (table, column, last) in [
+        ("matches", "id", numbers.matches),
+        ("decisions", "id", numbers.decisions),
+        ("webhook_events", "number", numbers.events),
+    ] {
+        let highest = scalar(format!("SELECT coalesce(max({column}), 0) FROM {table}"));
+        let highest: i64 = highest.fetch_one(&mut *tx).await?;
+        if last.max(highest) > HIGHEST || numbers.changes > HIGHEST {
+            return Err(StoreError::BadValue(format!("a number of {table}")));
+        }
+        set_last_number(tx, table, column, last.max(highest)).await?;
+    }
     let changes = "UPDATE player_changes SET changes = $1";
     let query = sql(changes).bind(numbers.changes.max(1));
     query.execute(tx).await.map(drop)
@@ -294,6 +318,9 @@ async fn write_matches(
 ) -> Result<(), StoreError> {
     let mut records = Vec::with_capacity(matches.len());
     for (head, record) in matches {
+        if head.id < 1 {
+            return Err(StoreError::BadValue(format!("match number {}", head.id)));
+        }
         let fingerprint = Fingerprint::from_slice(&head.fingerprint.0);
         let bad = || StoreError::BadValue(format!("the fingerprint of match {}", head.id));
         records.push((record.clone(), fingerprint.ok_or_else(bad)?, head.id));

@@ -1,8 +1,12 @@
 //! How match records are read: one by its id, and all of them in the order in which they ended.
 
-use super::{Store, rows::ROWS};
+use super::{
+    Store,
+    insert::{head, head_columns, share},
+    rows::ROWS,
+};
 use crate::{
-    domain::Timestamp,
+    domain::{Participant, Timestamp},
     store::{Backend, Cursor, StoreError, Stored, db::*, packed::unpack},
 };
 
@@ -55,16 +59,37 @@ const FAULTS: usize = 100;
 
 /// Whether the other columns of a match, and the rows of its players, are those of its record.
 async fn is_in_rows(tx: &mut Connection, stored: &Stored) -> Result<bool, StoreError> {
-    let record = &stored.record;
-    let query = scalar(
-        "SELECT started_at = $2 AND ended_at = $3 AND server = $4 AND map = $5 AND game_type = $6 AND humans + bots = $7
-            AND (SELECT count(*) FROM match_players WHERE match_id = $1) = $7
-         FROM matches WHERE id = $1",
+    let (id, record) = (stored.id, &stored.record);
+    let columns = head_columns!()
+        .split(", ")
+        .zip(head(stored.fingerprint, record));
+    let mut query = Sql::new("SELECT EXISTS (SELECT 1 FROM matches WHERE id = ");
+    query.push_bind(id);
+    for (column, value) in columns.filter(|(column, _)| *column != "record") {
+        query.push(format!(" AND {column} IS NOT DISTINCT FROM "));
+        query.push_bind(value);
+    }
+    query.push(")");
+    let is_head: bool = query.build_scalar().fetch_one(&mut *tx).await?;
+    let players = sql(
+        "SELECT kind, player, name, team, share, points, kills, deaths FROM match_players
+         WHERE match_id = $1 ORDER BY seat",
     );
-    let query = query.bind(stored.id).bind(record.start).bind(record.end);
-    let query = query.bind(&record.server).bind(&record.map);
-    let query = query.bind(&record.game_type);
-    query.bind(record.participants.len()).fetch_one(tx).await
+    let rows = players.bind(id).fetch_all(tx).await?;
+    let is_same = |(row, participant): (&Row, &Participant)| -> Result<bool, StoreError> {
+        let team = participant.main_team().filter(|_| record.has_teams());
+        Ok(row.player()? == participant.key
+            && row.get::<&str>("name")? == participant.name
+            && row.get::<Option<u8>>("team")? == team
+            && row.get::<f64>("share")? == share(participant, record.millis())
+            && row.get::<Option<f64>>("points")? == participant.points
+            && row.get::<u32>("kills")? == participant.kills
+            && row.get::<u32>("deaths")? == participant.deaths)
+    };
+    let pairs = rows.iter().zip(&record.participants);
+    let same = pairs.map(is_same).collect::<Result<Vec<bool>, _>>()?;
+    let is_whole = rows.len() == record.participants.len();
+    Ok(is_head && is_whole && same.into_iter().all(|same| same))
 }
 
 impl Store {

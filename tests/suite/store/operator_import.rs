@@ -42,10 +42,10 @@ fn there_and_back(url: Option<&str>) {
     let new = fs::read_to_string(folder.path().join("new.jsonl")).unwrap();
     let old = OLD.replace(r#","former":false"#, "");
     let old = old.replacen("0.2.0", env!("CARGO_PKG_VERSION"), 1);
-    for (new, old) in new.lines().zip(old.lines()) {
-        assert_eq!(new, old);
-    }
-    assert_eq!(new.len(), old.len());
+    // No operator has said that a form of a Steam id is the account: 0.2 did not tell these from merges.
+    let is_form = |line: &&str| line.contains(r#""kind":"merge","player":"STEAM_"#);
+    let old: Vec<&str> = old.lines().filter(|line| !is_form(line)).collect();
+    assert_eq!(new.lines().collect::<Vec<_>>(), old);
 }
 
 #[test]
@@ -124,6 +124,14 @@ fn what_is_not_whole_changes_nothing() {
             "cut.jsonl:4: unknown variant `more`".to_owned(),
         ),
         (spoiled(4, "\n"), "cut.jsonl:5: ".to_owned()),
+        (
+            spoiled(0, "{\"kind\":\"export\",\"format\":2,\"version\":\"9\"}\n"),
+            "cut.jsonl:1: another version of the format".to_owned(),
+        ),
+        (
+            spoiled(last - 1, "{\"kind\":\"end\",\"matches\":48}\n"),
+            format!("cut.jsonl:{last}: the file should have 48 matches, and has 49"),
+        ),
         (
             spoiled(last - 2, "{}\n"),
             format!("cut.jsonl:{}: ", last - 1),
