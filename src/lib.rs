@@ -96,7 +96,7 @@
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
-//! | checkpoint | the stored state of a fold |
+//! | checkpoint | the state of a fold in a file |
 //! | handle | the public name of a player in addresses: a keyed hash, which does not reveal the identity |
 //! | metric | a number about the running daemon, for those who operate it |
 //! | status | how the daemon is: its metrics in short, and what is wrong |

@@ -332,24 +332,6 @@ CREATE TABLE derived_from (
     recount    TEXT COLLATE "C"
 );
 
--- The learned state between two starts.
-CREATE TABLE derived_checkpoint (
-    matches     BIGINT PRIMARY KEY CHECK (matches > 0), -- how many were folded
-    last_match  BIGINT NOT NULL, -- the highest id among them
-    ended_at    BIGINT NOT NULL, -- the last of them, in the order in which they are folded
-    fingerprint BYTEA NOT NULL,
-    settings    TEXT COLLATE "C" NOT NULL,
-    bytes       BIGINT NOT NULL, -- of its pieces together
-    head        BYTEA NOT NULL, -- what is not in pieces, with a version and a checksum
-    pieces      BYTEA NOT NULL -- the hashes of its pieces in order, 32 bytes each
-);
-
-CREATE TABLE checkpoint_pieces (
-    hash    BYTEA PRIMARY KEY, -- the SHA-256 of the content
-    content BYTEA NOT NULL CHECK (length(content) <= 131072)
-);
-ALTER TABLE checkpoint_pieces ALTER COLUMN content SET STORAGE EXTERNAL; -- it cannot be compressed again
-
 -- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
 CREATE TABLE balance_cells (
     week      BIGINT NOT NULL,

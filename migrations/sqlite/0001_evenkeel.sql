@@ -310,23 +310,6 @@ CREATE TABLE derived_from (
     recount    TEXT
 ) STRICT;
 
--- The learned state between two starts.
-CREATE TABLE derived_checkpoint (
-    matches     INTEGER PRIMARY KEY CHECK (matches > 0), -- how many were folded
-    last_match  INTEGER NOT NULL,                        -- the highest id among them
-    ended_at    INTEGER NOT NULL,                        -- the last of them, in the order in which they are folded
-    fingerprint BLOB NOT NULL,
-    settings    TEXT NOT NULL,
-    bytes       INTEGER NOT NULL,                        -- of its pieces together
-    head        BLOB NOT NULL,                           -- what is not in pieces, with a version and a checksum
-    pieces      BLOB NOT NULL                            -- the hashes of its pieces in order, 32 bytes each
-) STRICT;
-
-CREATE TABLE checkpoint_pieces (
-    hash    BLOB PRIMARY KEY, -- the SHA-256 of the content
-    content BLOB NOT NULL CHECK (length(content) <= 131072)
-) STRICT;
-
 -- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
 CREATE TABLE balance_cells (
     week      INTEGER NOT NULL,

@@ -19,7 +19,9 @@ use crate::{
 pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
     let busy = config.store.busy_ms.duration();
     let store = store::open_at(&config.database(), create, busy).await?;
-    Ok(Service::open(store, config.service())?)
+    let service = Service::open(store, config.service())?;
+    service.learning().keep_beside(&config.store.database);
+    Ok(service)
 }
 
 /// Binds the configured addresses, and reads the certificate of encrypted connections.

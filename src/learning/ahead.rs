@@ -34,24 +34,24 @@ impl Learning {
         let mut slot = self.learned.lock().await;
         let look = self.look(RefreshMode::Write).await?;
         let mut learned = match slot.take() {
-            Some((key, learned)) if look.continues(&key, &learned) => learned,
-            Some(_) => return Ok(false),
-            None => self.begin(&look).await?,
+            Some((key, learned)) if key == look.key && look.continues(&learned) => learned,
+            other @ Some(_) => {
+                *slot = other;
+                return Ok(false);
+            }
+            None => self.begin(&look, None).await?,
         };
         if look.lacks_rulings(&learned) {
             return Ok(false); // a daemon writes them meanwhile
         }
         self.know_written(&look, &learned);
-        learned.goal = expected(before, look.stored, part).filter(|_| look.saves());
-        let guard = look.guard.as_ref();
+        learned.goal = expected(before, look.stored, part).unwrap_or(look.stored);
         let mut progress = |_| ();
-        let learned = self.fold(learned, look.stored, false, guard, &mut progress);
+        let learned = self.fold(learned, look.stored, false, &mut progress);
         let learned = learned.await?;
-        if look.lacks_earlier(&learned) {
-            return Ok(false);
-        }
+        let is_in_order = !look.lacks_earlier(&learned);
         *slot = Some((look.key, learned));
-        Ok(true)
+        Ok(is_in_order)
     }
 }
 

@@ -36,9 +36,7 @@ impl View {
     pub fn awaits_any_fact(&self, id: &str, reads: impl Fn(&str) -> bool) -> bool {
         let careers = ["@hours", "@known_since"].into_iter().any(&reads);
         let ranks = reads("@division");
-        self.awaits_facts(id, |gaps| {
-            (gaps.has_careers || !careers) && (gaps.has_ranks || !ranks)
-        })
+        self.awaits_facts(id, |gaps| !careers && (gaps.has_ranks || !ranks))
     }
 
     /// Whether a human is in a stored match, and is not known from games of the ruleset, or the weights lack what

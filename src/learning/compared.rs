@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::learned::{Learned, Taken};
+use super::learned::Learned;
 use crate::{
     domain::MatchRecord,
     history::{Evaluation, Evaluator, Plan},
@@ -21,13 +21,13 @@ impl Learned {
     /// no comparison is due. One is due whenever the history has grown by half. That depends on the
     /// matches alone, not on how many of them arrive at a time.
     pub(super) fn comparison_due(&self) -> Option<usize> {
-        self.comparison_due_at(self.matches)
+        self.comparison_due_at(self.at.matches)
     }
 
     /// The same once `matches` are folded.
     pub(super) fn comparison_due_at(&self, matches: i64) -> Option<usize> {
         let due = comparison_step(usize::try_from(matches).unwrap_or(0));
-        (self.auto && due > self.judged).then_some(due)
+        (self.auto && due > self.at.judged).then_some(due)
     }
 
     /// A comparison of all rating systems on the first `count` matches, which it has not begun yet.
@@ -44,7 +44,7 @@ impl Learned {
 
     /// Chooses for each ruleset the rating system that predicted best; see [`Evaluation::best`].
     pub(super) fn choose(&mut self, result: &Evaluation) {
-        self.judged = result.matches;
+        self.at.judged = result.matches;
         let mut chosen = BTreeMap::new();
         for ruleset in &result.rulesets {
             if let Some((system, line)) = result.best(ruleset) {
@@ -55,12 +55,9 @@ impl Learned {
         }
         self.knowledge.chosen = Arc::new(chosen);
         // They have all these matches: what continues from them need not compare again.
-        for Taken {
-            checkpoint: one, ..
-        } in &mut self.taken
-        {
-            if usize::try_from(one.matches).is_ok_and(|matches| matches >= self.judged) {
-                (one.judged, one.chosen) = (self.judged, (*self.knowledge.chosen).clone());
+        for one in self.past.iter_mut().map(|past| &mut past.point) {
+            if usize::try_from(one.at.matches).is_ok_and(|matches| matches >= self.at.judged) {
+                (one.at.judged, one.chosen) = (self.at.judged, self.knowledge.chosen.clone());
             }
         }
     }

@@ -12,9 +12,8 @@ use super::{
     learned::Learned,
     look::{Look, RefreshMode},
     spacing::EVERY,
-    writer::WriteGuard,
 };
-use crate::store::{Cursor, DerivedFrom, Stored};
+use crate::store::{Cursor, Stored};
 
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
@@ -56,8 +55,8 @@ impl Learning {
             return Ok(Rebuilt::default());
         };
         Ok(Rebuilt {
-            matches: u64::try_from(learned.matches).unwrap_or(0),
-            rated: learned.rated,
+            matches: u64::try_from(learned.at.matches).unwrap_or(0),
+            rated: learned.at.rated,
             weights: learned.knowledge.rows().len(),
         })
     }
@@ -73,37 +72,37 @@ impl Learning {
             *slot = None;
         }
         let began = Instant::now();
+        let mut goes_on = true;
         loop {
             self.metrics.begin();
             let look = self.look(mode).await?;
-            if self.is_follower(&look) && self.take_over(&look, &mut slot).await? {
-                return Ok(false);
-            }
-            let kept = slot
-                .take()
-                .filter(|(key, learned)| look.continues(key, learned));
-            let known = kept.as_ref().map(|(_, learned)| learned.matches);
+            let kept = slot.take().filter(|(key, _)| *key == look.key);
+            // What has never been published is not known.
+            let known = kept.as_ref().filter(|_| goes_on);
+            let known = known.map(|(_, learned)| learned.at.matches);
             let mut learned = match kept {
-                Some((_, learned)) => learned,
-                None => self.begin(&look).await?,
+                Some((_, learned)) if goes_on && look.continues(&learned) => learned,
+                kept => self.begin(&look, kept.map(|(_, learned)| learned)).await?,
             };
             self.know_written(&look, &learned);
             let is_daemon = self.is_daemon();
             let weighs = look.all || !is_daemon || !self.pace.weights.rests();
-            let many = look.stored - learned.matches > EVERY && !self.pace.checkpoints.rests();
-            learned.goal = (look.saves() && (many || !is_daemon)).then_some(look.stored);
-            let guard = look.guard.as_ref();
-            let learned = self.fold(learned, look.stored, true, guard, &mut progress);
+            learned.goal = look.stored;
+            let learned = self.fold(learned, look.stored, true, &mut progress);
             let learned = learned.await?;
             if look.lacks_earlier(&learned) {
-                continue; // from the last checkpoint before them
+                goes_on = false; // from the last state before them
+                *slot = Some((look.key, learned));
+                continue;
             }
             let from = look.made_from(&learned);
             let due = look.is_due(&from, weighs);
             if due && !look.all && look.lacks_rulings(&learned) {
-                continue; // fold again from the checkpoint, to get the rulings again
+                goes_on = false; // fold again from an earlier state, to get the rulings again
+                *slot = Some((look.key, learned));
+                continue;
             }
-            let is_changed = known != Some(learned.matches);
+            let is_changed = known != Some(learned.at.matches);
             if is_changed || !self.is_current() {
                 self.publish(&learned);
             }
@@ -115,19 +114,22 @@ impl Learning {
                     .write(learned, &look, (weighs, is_daemon), guard)
                     .await?
             {
-                if !learned.has_all_rulings {
-                    *slot = None;
-                }
+                goes_on = learned.has_all_rulings;
                 continue; // another process wrote meanwhile, has the lease, or recorded a match
             }
             look.forget_rulings(learned, &from, due);
             if !due && look.is_behind.1 {
                 self.pace.places.note_behind();
             }
-            self.save_checkpoints(&mut slot, &look, &from, is_daemon)
-                .await?;
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
+            }
+            let saves = look.all || learned.at.matches - learned.saved >= EVERY;
+            drop(slot);
+            match is_daemon {
+                true if saves => self.pace.checkpoints.note_behind(),
+                false if saves => self.save_checkpoint().await?,
+                _ => {}
             }
             return Ok(due);
         }
@@ -137,7 +139,6 @@ impl Learning {
     fn publish(&self, learned: &Learned) {
         self.metrics.publish(learned);
         self.replace(learned.knowledge.clone(), None, CURRENT);
-        *self.taken_over.lock() = None;
     }
 
     /// Replaces the published weights.
@@ -148,66 +149,76 @@ impl Learning {
         self.published.notify_waiters();
     }
 
-    /// Writes the checkpoints of a state that is `from` these matches, if this process may write and they are due. In a
-    /// daemon, it only notes that they are due: the next matches are not learned before this call returns.
-    async fn save_checkpoints(
+    /// The state with which a fold begins if it cannot go on from the last one: an earlier one that is `known`, that of a
+    /// checkpoint, or an empty one. Who writes the rulings needs those on the matches of that state in the database.
+    pub(super) async fn begin(
         &self,
-        slot: &mut Option<(String, Learned)>,
         look: &Look,
-        from: &DerivedFrom,
-        is_daemon: bool,
-    ) -> Result<(), LearningError> {
-        let Some(guard) = look.guard.as_ref().filter(|_| look.saves()) else {
-            return Ok(());
+        known: Option<Learned>,
+    ) -> Result<Learned, LearningError> {
+        if look.all {
+            return Learned::nothing(&self.settings, &look.overrides);
+        }
+        let ruled = look.before.as_ref().filter(|_| !look.is_other);
+        let most = look
+            .guard
+            .is_some()
+            .then(|| ruled.map_or(0, |ruled| ruled.matches));
+        let earlier = match known {
+            Some(known) => self.went_back(known, most).await?,
+            None => None,
         };
-        let is_due = slot.as_ref().is_some_and(|(_, learned)| {
-            let new = learned.matches - learned.checkpointed;
-            let is_new = look.all || new >= EVERY || !learned.taken.is_empty();
-            is_new && learned.ruled.as_ref() == Some(from)
-        });
-        if is_due && !is_daemon {
-            return self.write_checkpoint(slot, guard).await;
-        }
-        let is_new = |(_, learned): &(String, Learned)| learned.matches > learned.checkpointed;
-        if is_due || (self.store.is_shared() && slot.as_ref().is_some_and(is_new)) {
-            self.pace.checkpoints.note_behind();
-        }
-        Ok(())
+        let mut learned = match earlier {
+            Some(earlier) => earlier,
+            None => self.restored(look, most).await?,
+        };
+        learned.ruled = self.ruled(&look.key, learned.at.matches).await?;
+        Ok(learned)
     }
 
-    /// The state with which a fold begins if it cannot continue the last one: that of the checkpoint, or an empty one.
-    pub(super) async fn begin(&self, look: &Look) -> Result<Learned, LearningError> {
-        let restored = match look.all {
-            true => None,
-            false => {
-                let before = look.before.as_ref();
-                self.restore(&look.key, &look.overrides, before, None)
-                    .await?
+    /// The state of a checkpoint, after those of other overrides were deleted.
+    async fn restored(&self, look: &Look, most: Option<i64>) -> Result<Learned, LearningError> {
+        let restored = self.restore(&look.overrides, most).await?;
+        self.discard(Some(&restored)).await;
+        Ok(restored)
+    }
+
+    /// The last earlier state whose matches are the first ones in the database, of at most `most` matches.
+    async fn went_back(
+        &self,
+        mut learned: Learned,
+        most: Option<i64>,
+    ) -> Result<Option<Learned>, LearningError> {
+        let mut found = None;
+        for at in learned.past.iter().rev().map(|past| &past.point.at) {
+            if most.is_none_or(|most| at.matches <= most)
+                && self.store.extent_to(at.cursor).await? == (at.matches, at.last_match)
+            {
+                found = Some(at.matches);
+                break;
             }
-        };
-        Ok(match restored {
-            Some(learned) => learned,
-            None => Learned::nothing(&self.settings, &look.overrides)?,
-        })
+        }
+        Ok(found
+            .filter(|matches| learned.go_back(*matches))
+            .map(|_| learned))
     }
 
     /// Folds the matches after the cursor, until `enough` are folded or there are no more: a fold that went on while
     /// matches come would never end where they come as fast as it learns. With `compares`, compares the rating
-    /// systems if that is due. With a guard, writes the pieces of the checkpoints that it takes.
+    /// systems if that is due.
     pub(super) async fn fold(
         &self,
         mut learned: Learned,
         enough: i64,
         compares: bool,
-        guard: Option<&WriteGuard>,
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, LearningError> {
         let mut read = self
-            .read_some(learned.cursor, enough - learned.matches)
+            .read_some(learned.at.cursor, enough - learned.at.matches)
             .await?;
         while !read.0.is_empty() {
             let (matches, cursor) = read;
-            let left = enough - learned.matches - i64::try_from(matches.len()).unwrap_or(0);
+            let left = enough - learned.at.matches - i64::try_from(matches.len()).unwrap_or(0);
             let folding = on_blocking_thread(move || {
                 learned.push_all(matches);
                 learned.pending.spill();
@@ -216,12 +227,7 @@ impl Learning {
             // The next ones are read meanwhile.
             let (folded, next) = tokio::join!(folding, self.read_some(cursor, left));
             (learned, read) = (folded?, next?);
-            if let Some(guard) = guard
-                && let Err(error) = self.write_pieces(&mut learned, guard).await
-            {
-                tracing::warn!(%error, "cannot write a checkpoint");
-            }
-            progress(u64::try_from(learned.matches).unwrap_or(0));
+            progress(u64::try_from(learned.at.matches).unwrap_or(0));
         }
         if let Some(due) = learned.comparison_due().filter(|_| compares) {
             learned = self.compare(learned, due).await?;

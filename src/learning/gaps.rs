@@ -16,8 +16,6 @@ pub(super) struct Gaps {
     participants: Arc<Participants>,
     /// Whether the ranks are those of the configured divisions.
     pub has_ranks: bool,
-    /// Whether hours and first matches are known.
-    pub has_careers: bool,
 }
 
 /// Everybody who is in a stored match, and the other identities of these players.
@@ -83,11 +81,7 @@ impl Gaps {
 
 impl Learning {
     /// What weights lack that are served while the matches on disk are folded.
-    pub(super) async fn gaps(
-        &self,
-        counts_as: &Arc<CountsAs>,
-        has_careers: bool,
-    ) -> Result<Gaps, LearningError> {
+    pub(super) async fn gaps(&self, counts_as: &Arc<CountsAs>) -> Result<Gaps, LearningError> {
         let participants = Participants {
             counts_as: counts_as.clone(),
             ids: RwLock::default(),
@@ -99,7 +93,6 @@ impl Learning {
         Ok(Gaps {
             participants: Arc::new(participants),
             has_ranks: stored.eq(names.iter().map(|name| name.as_str())),
-            has_careers,
         })
     }
 
@@ -132,7 +125,6 @@ mod tests {
         let gaps = Gaps {
             participants: participants.clone(),
             has_ranks: true,
-            has_careers: true,
         };
         participants.add([key("anna"), key("cid")].iter());
         for id in ["ann", "anna", "annie", "cid"] {

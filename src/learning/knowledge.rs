@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{newer::NewerWeights, stored::StoredWeights};
+use super::stored::StoredWeights;
 use crate::{
     domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     history::{Fold, Level, Suspect, Weight},
@@ -25,8 +25,6 @@ pub(super) struct Knowledge {
     pub(super) counts_as: Arc<CountsAs>,
     /// The weights in the database, if these are served instead of those of a fold.
     pub(super) stored: Option<Arc<StoredWeights>>,
-    /// The weights of another daemon, if they are newer than those of the folds.
-    pub(super) newer: Option<Arc<NewerWeights>>,
 }
 
 impl std::fmt::Debug for Knowledge {
@@ -48,11 +46,7 @@ impl Knowledge {
         }
         let fold = self.fold(ruleset)?;
         let known = fold.best_weight(ruleset, kind, id);
-        let known = known.map(|known| self.with_account(ruleset, known));
-        match &self.newer {
-            Some(newer) => newer.best_weight(ruleset, (kind, id), (fold, known)),
-            None => known,
-        }
+        known.map(|known| self.with_account(ruleset, known))
     }
 
     /// The fold whose accounts are the weights, if another one decides in this ruleset: that of the first system.
@@ -93,11 +87,9 @@ impl Knowledge {
             return Vec::new();
         };
         let known = fold.best_weights_of_bots(ruleset).into_iter();
-        let known = known.map(|known| self.with_account(ruleset, known));
-        match &self.newer {
-            Some(newer) => newer.best_weights_of_bots(ruleset, (fold, known)),
-            None => known.collect(),
-        }
+        known
+            .map(|known| self.with_account(ruleset, known))
+            .collect()
     }
 
     /// The fold whose weights the ruleset uses.
@@ -114,7 +106,6 @@ impl Knowledge {
     /// The same with the seasons up to `now` begun.
     pub(super) fn in_season(&self, now: Timestamp) -> Self {
         let mut later = self.clone();
-        later.newer = None; // it is of the season before
         for fold in later.folds.values_mut() {
             fold.begin_seasons(now);
         }
@@ -141,20 +132,6 @@ impl Knowledge {
             rulesets.flat_map(|r| fold.suspects(r)).collect::<Vec<_>>()
         };
         self.folds.iter().flat_map(of).collect()
-    }
-
-    /// The players whose weights may change without a game of theirs, and the rulesets in which all weights may.
-    pub(super) fn unsettled(&self) -> (Vec<&PlayerKey>, Vec<String>) {
-        let (mut players, mut rulesets) = (Vec::new(), Vec::new());
-        for (system, fold) in &self.folds {
-            for ruleset in fold.rulesets().filter(|r| self.serves(*system, r)) {
-                match fold.unsettled(ruleset) {
-                    Some(some) => players.extend(some),
-                    None => rulesets.push(ruleset.to_string()),
-                }
-            }
-        }
-        (players, rulesets)
     }
 
     pub(super) fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {

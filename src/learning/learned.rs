@@ -5,71 +5,109 @@ use std::{
     sync::Arc,
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    LearningError, Settings, checkpoint::Checkpoint, knowledge::Knowledge, prediction::Predictions,
-    rulings, spacing::is_close,
+    LearningError, Settings,
+    knowledge::Knowledge,
+    look::content_key,
+    prediction::Predictions,
+    rulings,
+    spacing::{is_close, kept},
 };
 use crate::{
-    domain::{
-        CountsAs, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
-    },
+    domain::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight},
     history::{self, Fold, Late},
     rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
 };
 
-/// What was learned from the matches folded so far, and the position after the last of them.
-pub(super) struct Learned {
+/// How far a fold has come.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Progress {
     /// The position after the last match folded.
-    pub(super) cursor: Cursor,
+    pub cursor: Cursor,
     /// Number of matches folded, rated or not.
-    pub(super) matches: i64,
-    /// The highest id among the folded matches.
-    pub(super) last_match: i64,
-    /// How many of the folded matches are rated.
-    pub(super) rated: u64,
+    pub matches: i64,
+    /// The sum of their fingerprints, modulo 2^128: with their number, it tells whether they are those of a database.
+    pub sum: u128,
+    /// The highest id among them.
+    pub last_match: i64,
+    /// How many of them are rated.
+    pub rated: u64,
+    /// How good the predictions for them were.
+    pub predictions: Predictions,
+    /// The number of matches at the last comparison of rating systems.
+    pub judged: usize,
+    /// Remarks already logged.
+    pub warned: BTreeSet<(Ruleset, String)>,
+}
+
+/// A state that a fold has had, and can go on from. It shares with later ones whatever has not changed since.
+#[derive(Clone)]
+pub(super) struct Point {
+    pub at: Progress,
+    /// The rating system chosen for each ruleset.
+    pub chosen: Arc<BTreeMap<Ruleset, SystemName>>,
+    pub folds: BTreeMap<SystemName, Fold>,
+}
+
+/// An earlier state in memory.
+pub(super) struct Past {
+    pub point: Point,
+    /// About how many bytes it has, as if it shared nothing.
+    bytes: usize,
+}
+
+impl From<Point> for Past {
+    fn from(point: Point) -> Self {
+        /// What a player has in a ruleset, as it was measured in a checkpoint.
+        const EACH: usize = 240;
+        let folds = point.folds.values();
+        let players = folds.flat_map(|fold| fold.rulesets().map(|own| fold.players_of(own)));
+        let bytes = players.sum::<usize>() * EACH;
+        Self { point, bytes }
+    }
+}
+
+/// What was learned from the matches folded so far.
+pub(super) struct Learned {
+    pub(super) at: Progress,
+    /// Whether anybody wants the rulings.
+    pub(super) rules: bool,
     /// Rulings that have not been written to disk yet.
     pub(super) pending: Spool<RulingRow>,
     /// Whether these are the rulings on all folded matches.
     pub(super) has_all_rulings: bool,
-    /// Whether it was folded from a checkpoint or from nothing since its rulings were written last, so that matches with a
+    /// Whether it was folded from an earlier state or from nothing since its rulings were written last, so that matches with a
     /// ruling may come after new ones.
     pub(super) is_replayed: bool,
     /// What the derived tables were made from when they had the rulings on all folded matches but the pending ones;
     /// `None` if some may be missing.
     pub(super) ruled: Option<DerivedFrom>,
-    /// How good the predictions for the folded matches were.
-    pub(super) predictions: Predictions,
     pub(super) knowledge: Knowledge,
     /// Ids of the matches that an operator has made void.
     void: BTreeSet<i64>,
-    /// Whether rating systems are compared, and the number of matches at the last comparison.
+    /// Whether rating systems are compared.
     pub(super) auto: bool,
-    pub(super) judged: usize,
-    /// Number of matches in the last checkpoint, on disk or taken.
-    pub(super) checkpointed: i64,
-    /// The number of matches that there will be; `None` if no checkpoints are taken on the way.
-    pub(super) goal: Option<i64>,
-    /// The checkpoints that were taken, and whose rows are not on disk.
-    pub(super) taken: Vec<Taken>,
+    /// Earlier states, the first one first, from which matches that come late are folded.
+    pub(super) past: Vec<Past>,
+    /// The key of its checkpoints: a hash of the settings and overrides.
+    pub(super) content: String,
+    /// With how many matches it began: those of a checkpoint, or none.
+    pub(super) begun: i64,
+    /// How often it went back to an earlier state.
+    pub(super) returns: u64,
+    /// Number of matches in the last checkpoint on disk.
+    pub(super) saved: i64,
+    /// The number of matches that there will be, as far as it is known.
+    pub(super) goal: i64,
     /// Identities in these matches that are not in the form under which their players are known, and that form: Steam ids,
     /// and names with tags. They are not on disk yet.
     pub(super) accounts: BTreeMap<PlayerKey, PlayerKey>,
     pub(super) rulebook: Rulebook,
     pub(super) history: history::Settings,
-    pub(super) warned: BTreeSet<(Ruleset, String)>,
 }
-
-/// A checkpoint that was taken, without the key of the settings.
-#[derive(Clone)]
-pub(super) struct Taken {
-    pub(super) checkpoint: Checkpoint,
-    /// The folds, as long as their pieces are not on disk.
-    pub(super) folds: Option<BTreeMap<SystemName, Fold>>,
-}
-
-/// The most checkpoints that wait to be written; enough for a history of any length.
-const MOST_TAKEN: usize = 24;
 
 /// The ruling of a match that an operator has made void.
 const VOID: &str = "void";
@@ -78,7 +116,7 @@ impl Learned {
     pub(super) fn nothing(
         settings: &Settings,
         overrides: &OperatorOverrides,
-    ) -> Result<Self, PatternError> {
+    ) -> Result<Self, LearningError> {
         let rulebook = Rulebook::new(&settings.rulebook)?;
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
@@ -93,15 +131,13 @@ impl Learned {
             (system, fold)
         };
         Ok(Self {
-            cursor: Cursor::START,
-            matches: 0,
-            last_match: 0,
-            rated: 0,
+            at: Progress::default(),
+            content: content_key(settings, &overrides)?,
+            rules: true,
             pending: Spool::default(),
             has_all_rulings: true,
             is_replayed: true,
             ruled: None,
-            predictions: Predictions::default(),
             knowledge: Knowledge {
                 folds: systems.iter().map(fold).collect(),
                 chosen: Arc::default(),
@@ -110,18 +146,17 @@ impl Learned {
                 starts: Arc::new(starts.clone()),
                 counts_as: Arc::new(counts_as),
                 stored: None,
-                newer: None,
             },
             void: overrides.void.clone(),
             auto,
-            judged: 0,
-            checkpointed: 0,
-            goal: None,
-            taken: Vec::new(),
+            past: Vec::new(),
+            begun: 0,
+            returns: 0,
+            saved: 0,
+            goal: 0,
             accounts: BTreeMap::new(),
             rulebook,
             history: settings.history.clone(),
-            warned: BTreeSet::new(),
         })
     }
 
@@ -138,13 +173,14 @@ impl Learned {
     /// Learns from matches in order. CPU-heavy: run it on a blocking thread.
     pub(super) fn push_all(&mut self, matches: Vec<Stored>) {
         for stored in matches {
-            self.take_checkpoint_if_due();
+            self.remember_if_due();
             let (id, fingerprint) = (stored.id, stored.fingerprint);
             let mut record = self.rated_record(stored);
             self.note_accounts(&record);
-            self.cursor = Cursor::after(record.end, fingerprint);
-            self.matches += 1;
-            self.last_match = self.last_match.max(id);
+            self.at.cursor = Cursor::after(record.end, fingerprint);
+            self.at.matches += 1;
+            self.at.sum = self.at.sum.wrapping_add(u128::from_be_bytes(fingerprint.0));
+            self.at.last_match = self.at.last_match.max(id);
             let seats = record.merge_players(&self.knowledge.counts_as);
             let first = self.knowledge.first;
             let folds = self.knowledge.folds.iter_mut();
@@ -157,15 +193,17 @@ impl Learned {
             match ruling {
                 Some(Ok(ruling)) => {
                     if ruling.rated.is_ok() {
-                        self.rated += 1;
-                        let predictions = &mut self.predictions;
+                        self.at.rated += 1;
+                        let predictions = &mut self.at.predictions;
                         predictions.add(&ruling.ruleset, ruling.chance, record.outcome);
                     }
-                    let mut row = rulings::row(id, &record, &seats, &ruling);
-                    if self.void.contains(&id) {
-                        row.unrated = Some(VOID.into());
+                    if self.rules {
+                        let mut row = rulings::row(id, &record, &seats, &ruling);
+                        if self.void.contains(&id) {
+                            row.unrated = Some(VOID.into());
+                        }
+                        self.pending.push(row);
                     }
-                    self.pending.push(row);
                 }
                 // The store returns matches in order, and each one once.
                 Some(Err(Late)) | None => {
@@ -188,63 +226,64 @@ impl Learned {
     /// Logs the warnings about the ratings, each one once.
     pub(super) fn log_warnings(&mut self) {
         for (ruleset, warning) in self.knowledge.warnings() {
-            if self.warned.insert((ruleset.clone(), warning.clone())) {
+            if self.at.warned.insert((ruleset.clone(), warning.clone())) {
                 tracing::info!(%ruleset, "{warning}");
             }
         }
     }
 
-    /// Takes a checkpoint before the next match is folded, if that one is too far from the last checkpoint.
-    fn take_checkpoint_if_due(&mut self) {
-        let Some(goal) = self.goal.filter(|_| self.matches > self.checkpointed) else {
-            return;
-        };
-        let before = |matches: i64| (goal - matches).max(0);
-        if !is_close(before(self.checkpointed), before(self.matches + 1)) {
-            self.take_checkpoint();
+    /// Remembers this state before the next match is folded, if that one is too far from the state remembered last.
+    fn remember_if_due(&mut self) {
+        let last = self.past.last().map_or(0, |last| last.point.at.matches);
+        let before = |matches: i64| (self.goal - matches).max(0);
+        if self.at.matches > last && !is_close(before(last), before(self.at.matches + 1)) {
+            self.past.push(self.point().into());
+            let all = self.past.iter().rev();
+            let all: Vec<(i64, usize)> = all
+                .map(|past| (past.point.at.matches, past.bytes))
+                .collect();
+            let kept = kept(&all, self.at.matches);
+            self.past
+                .retain(|past| kept.contains(&past.point.at.matches));
         }
     }
 
-    /// Takes a checkpoint of this state. It shares everything with this state that does not change.
-    pub(super) fn take_checkpoint(&mut self) {
-        if self.taken.len() >= MOST_TAKEN {
-            self.taken.remove(0);
+    /// This state, to go on from it later.
+    pub(super) fn point(&self) -> Point {
+        Point {
+            at: self.at.clone(),
+            chosen: self.knowledge.chosen.clone(),
+            folds: self.knowledge.folds.clone(),
         }
-        let checkpoint = Checkpoint {
-            key: String::new(),
-            cursor: self.cursor,
-            matches: self.matches,
-            last_match: self.last_match,
-            rated: self.rated,
-            predictions: self.predictions.clone(),
-            judged: self.judged,
-            folds: BTreeMap::new(),
-            chosen: (*self.knowledge.chosen).clone(),
-            warned: self.warned.clone(),
-            pieces: Vec::new(),
-            bytes: 0,
-        };
-        let folds = Some(self.knowledge.folds.clone());
-        self.taken.push(Taken { checkpoint, folds });
-        self.checkpointed = self.matches;
     }
 
-    /// Takes back checkpoints whose pieces were to be written; `None` if they were not, because the lease is lost. Those
-    /// that were not written are dropped. Returns whether they were.
-    pub(super) fn put_back(
-        &mut self,
-        written: Result<Option<Vec<Taken>>, LearningError>,
-    ) -> Result<bool, LearningError> {
-        match written {
-            Ok(Some(written)) => {
-                self.taken.splice(0..0, written);
-                Ok(true)
-            }
-            failed => {
-                self.checkpointed = 0; // the next one is due at once
-                failed.map(|_| false)
-            }
-        }
+    /// Goes back to the earlier state of this number of matches, if it has that. The rulings on the later ones are not
+    /// those of the database any more.
+    pub(super) fn go_back(&mut self, matches: i64) -> bool {
+        let is_its = |past: &Past| past.point.at.matches == matches;
+        let Some(at) = self.past.iter().position(is_its) else {
+            return false;
+        };
+        let point = self.past[at].point.clone();
+        self.past.truncate(at + 1);
+        self.returns += 1;
+        self.saved = self.saved.min(matches);
+        self.go_on_from(point);
+        true
+    }
+
+    /// Takes over a state whose rulings are in the database.
+    pub(super) fn go_on_from(&mut self, point: Point) {
+        let Point { at, chosen, folds } = point;
+        self.has_all_rulings = at.matches == 0;
+        self.is_replayed = true;
+        self.pending.clear();
+        self.at = at;
+        self.knowledge.chosen = chosen;
+        let starts = &self.knowledge.starts;
+        let started =
+            |(name, fold): (SystemName, Fold)| (name, fold.with_starts((**starts).clone()));
+        self.knowledge.folds = folds.into_iter().map(started).collect();
     }
 }
 

@@ -6,7 +6,10 @@ use super::{
     Learning, LearningError, Settings, checkpoint::FOLD_VERSION, learned::Learned,
     writer::WriteGuard,
 };
-use crate::store::{Correction, DerivedFrom, OperatorOverrides, RecountCause};
+use crate::{
+    domain::to_hex,
+    store::{Correction, DerivedFrom, OperatorOverrides, RecountCause},
+};
 
 /// The version of the form in which settings are hashed. With a new value, every database derives
 /// its weights again.
@@ -50,14 +53,9 @@ impl Look {
         (self.all || (is_new && !self.is_other)) && self.guard.is_some()
     }
 
-    /// Whether this process may write checkpoints.
-    pub(super) fn saves(&self) -> bool {
-        self.guard.is_some() && (self.all || !self.is_other)
-    }
-
     /// Whether the state lacks matches that are earlier than its last one.
     pub(super) fn lacks_earlier(&self, learned: &Learned) -> bool {
-        let late = self.stored - learned.matches;
+        let late = self.stored - learned.at.matches;
         if late > 0 {
             tracing::debug!(
                 late,
@@ -89,8 +87,8 @@ impl Look {
     /// What rows of this state are made from.
     pub(super) fn made_from(&self, learned: &Learned) -> DerivedFrom {
         DerivedFrom {
-            matches: learned.matches,
-            last_match: learned.last_match,
+            matches: learned.at.matches,
+            last_match: learned.at.last_match,
             settings: self.key.clone(),
         }
     }
@@ -115,9 +113,9 @@ impl Look {
         !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
     }
 
-    /// Whether a fold can go on from a state with this key.
-    pub(super) fn continues(&self, key: &str, learned: &Learned) -> bool {
-        key == self.key && (!self.all || learned.has_all_rulings)
+    /// Whether a fold can go on from a state with the same key.
+    pub(super) fn continues(&self, learned: &Learned) -> bool {
+        !self.all || learned.has_all_rulings
     }
 }
 
@@ -165,6 +163,30 @@ impl Learning {
     }
 }
 
+/// A hash of everything that a learned state depends on besides the matches. Two copies of a database may have the same
+/// number of changes, and other ones.
+pub(super) fn content_key(
+    settings: &Settings,
+    overrides: &OperatorOverrides,
+) -> Result<String, serde_json::Error> {
+    let OperatorOverrides {
+        merged,
+        pinned,
+        starts,
+        void,
+        forgotten,
+        ..
+    } = overrides;
+    let own = settings_key(settings)?;
+    let form = serde_json::to_vec(&(own, merged, pinned, starts, void, forgotten))?;
+    Ok(short_hash(&form))
+}
+
+fn short_hash(form: &[u8]) -> String {
+    let digest = Sha256::digest(form);
+    to_hex(&digest[..8])
+}
+
 /// The settings of a key, and the number of changes of the overrides.
 fn parts(key: &str) -> Option<(&str, i64)> {
     let (settings, changes) = key.split_once(' ')?;
@@ -177,7 +199,5 @@ fn parts(key: &str) -> Option<(&str, i64)> {
 /// of a field does, and the weights are then derived again.
 pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
     let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
-    let digest = Sha256::digest(&form);
-    let bytes = digest[..8].iter();
-    Ok(bytes.map(|byte| format!("{byte:02x}")).collect())
+    Ok(short_hash(&form))
 }

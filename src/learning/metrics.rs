@@ -102,23 +102,18 @@ impl LearningMetrics {
 
     /// Takes over what was learned.
     pub(super) fn publish(&self, learned: &Learned) {
-        let predictions = &learned.predictions;
+        let at = &learned.at;
+        let predictions = &at.predictions;
         *self.learned.lock() = LearnedFigures {
-            matches: learned.matches,
-            last_end: learned.cursor.end(),
-            rated: learned.rated,
+            matches: at.matches,
+            last_end: at.cursor.end(),
+            rated: at.rated,
             predictions: predictions.count(),
             log_loss: predictions.mean(),
             recent_log_loss: predictions.recent_mean(),
             beside_coin: Some(predictions.beside_coin()),
         };
         *self.beside_coin.lock() = predictions.beside_coin_by_ruleset();
-    }
-
-    /// Notes that weights from `matches` matches were taken over, newer than what was learned.
-    pub(super) fn took_over(&self, matches: i64) {
-        let mut learned = self.learned.lock();
-        learned.matches = learned.matches.max(matches);
     }
 
     /// Notes that the weights of the database are published, which were learned from `matches` matches.

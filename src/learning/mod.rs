@@ -15,7 +15,6 @@ mod checkpoint;
 mod compared;
 mod derive;
 mod error;
-mod follow;
 mod gaps;
 mod knowledge;
 mod learned;
@@ -25,14 +24,13 @@ mod matches;
 mod mean_bot;
 mod memo;
 mod metrics;
-mod newer;
 mod pace;
 mod parts;
 mod player_facts;
 mod poll;
 mod prediction;
 mod ranks;
-mod restored;
+mod recall;
 mod resume;
 mod rulings;
 mod save;
@@ -50,6 +48,7 @@ mod write_derived;
 mod writer;
 
 use std::{
+    path::Path,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU8, AtomicU64, Ordering},
@@ -85,6 +84,7 @@ pub use verify::Verified;
 pub use view::View;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason};
 
+use checkpoint::Folder;
 use learned::Learned;
 use pace::Pace;
 use parts::Written;
@@ -111,8 +111,8 @@ pub struct Learning {
     /// The weights in the database; `None` if they are not known to be those of a fold.
     written: Mutex<Option<Written>>,
     pace: Pace,
-    /// The numbers of matches of the state and of the weights that were taken over from another daemon last.
-    taken_over: Mutex<Option<(i64, i64)>>,
+    /// Where checkpoints are kept; unset if they are not.
+    folder: OnceLock<Folder>,
     /// Notified when weights are published.
     published: Notify,
     /// Notified when this process has recorded a match.
@@ -139,6 +139,8 @@ const OLD: u8 = 2;
 /// The weights of a fold by these settings are published.
 const CURRENT: u8 = 3;
 
+/// The extension of the folder of checkpoints beside a database file.
+const FOLDER: &str = "learned";
 /// How long after [`Learning::resume`] a question waits for weights.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -159,6 +161,10 @@ impl Learning {
         settings: Settings,
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
     ) -> Result<Self, LearningError> {
+        let folder = OnceLock::new();
+        if let Some(file) = store.file() {
+            let _ = folder.set(Folder::new(file.with_extension(FOLDER)));
+        }
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
             behaviour: Arc::new(BehaviourBook::open(
@@ -176,7 +182,7 @@ impl Learning {
             writer: Writer::default(),
             written: Mutex::default(),
             pace: Pace::default(),
-            taken_over: Mutex::default(),
+            folder,
             published: Notify::new(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
@@ -186,6 +192,11 @@ impl Learning {
             began: Instant::now(),
             resumed: OnceLock::new(),
         })
+    }
+
+    /// Keeps checkpoints in a folder beside this file, which is that of a database unless that is on a server.
+    pub fn keep_beside(&self, file: &Path) {
+        let _ = self.folder.set(Folder::new(file.with_extension(FOLDER)));
     }
 
     /// The weights as of the last fold. The value does not change; a later fold publishes a new

@@ -18,9 +18,8 @@ const REST: u32 = 20;
 /// The weights in the database are never older than this, and the time that it takes to write them. Places, which
 /// change for everybody below a player who rises, are counted again after this time.
 const OLDEST: Duration = Duration::from_secs(30);
-/// Other daemons read a checkpoint this often while matches come: their chances are at most this much older than those
-/// of the daemon that learns, and for large states the time that [`REST`] gives.
-const FOLLOWED: Duration = Duration::from_secs(10);
+/// A checkpoint is written at most this often: what was learned since the last one is learned again after a start.
+const CHECKPOINTS: Duration = Duration::from_secs(60);
 /// With at most this many weights, they are written and their places are counted after every match.
 pub(super) const FEW: usize = 500;
 
@@ -52,10 +51,10 @@ impl Pace {
         self.places.done((REST * since.elapsed()).max(OLDEST));
     }
 
-    /// Notes that a checkpoint was written, which began at `since`; `is_shared` is whether other daemons may read it.
-    pub fn checkpoint_written(&self, since: Instant, is_shared: bool) {
-        let least = if is_shared { FOLLOWED } else { Duration::ZERO };
-        self.checkpoints.done((REST * since.elapsed()).max(least));
+    /// Notes that a checkpoint was written, which began at `since`.
+    pub fn checkpoint_written(&self, since: Instant) {
+        self.checkpoints
+            .done((REST * since.elapsed()).max(CHECKPOINTS));
     }
 }
 

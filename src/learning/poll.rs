@@ -9,7 +9,7 @@ use tokio::{
 use tracing::{Instrument, Span};
 
 use super::{Learning, LearningError, look::RefreshMode, writer::RETRY};
-use crate::store::{DerivedFrom, WrittenSoFar};
+use crate::store::DerivedFrom;
 
 /// How often the daemon checks whether the database file is still in place, and whether a running
 /// ingest has ended.
@@ -21,10 +21,6 @@ const ABANDONED: Duration = Duration::from_secs(10);
 const GATHER: Duration = Duration::from_millis(100);
 /// The shortest time between two looks at the database: several daemons announce hundreds of commits a second.
 const PAUSE: Duration = Duration::from_millis(50);
-/// After it has taken over weights, a daemon waits this many times as long as that took.
-const REST: u32 = 9;
-/// The longest of these waits: how much older than necessary its weights may be.
-const LONGEST_REST: Duration = Duration::from_millis(250);
 
 /// What a daemon sees of the database after a change.
 #[derive(PartialEq)]
@@ -32,16 +28,9 @@ struct Pulse {
     derived: Option<DerivedFrom>,
     extent: (i64, i64),
     changes: i64,
-    written: WrittenSoFar,
 }
 
 impl Pulse {
-    /// Whether a daemon that takes over weights finds others than at the `earlier` look.
-    fn has_other_weights(&self, earlier: Option<&Self>) -> bool {
-        let weights = |pulse: &Self| (pulse.written, pulse.changes);
-        earlier.is_none_or(|earlier| weights(earlier) != weights(self))
-    }
-
     /// Whether the derived data on disk includes all matches, with whatever configuration.
     fn is_derived(&self) -> bool {
         let derived = self.derived.as_ref();
@@ -69,7 +58,11 @@ impl Learning {
                     continue;
                 }
             }
-            tokio::join!(self.poll_until_dropped(in_place), self.keep_lease());
+            tokio::join!(
+                self.poll_until_dropped(in_place),
+                self.keep_lease(),
+                self.recall()
+            );
             return;
         }
     }
@@ -114,12 +107,9 @@ impl Learning {
                     derived: self.store.derived_from().await?,
                     extent: self.store.extent().await?,
                     changes: self.store.overrides().await?.changes,
-                    written: self.store.written_so_far().await?,
                 };
                 if pulse.as_ref() != Some(&now) {
-                    if !self.takes_over() || now.has_other_weights(pulse.as_ref()) {
-                        behind.get_or_insert_with(Instant::now);
-                    }
+                    behind.get_or_insert_with(Instant::now);
                     pulse = Some(now);
                     self.metrics.waits(self.millis());
                 }
@@ -130,7 +120,7 @@ impl Learning {
                 true => since.elapsed() >= ABANDONED,
                 false => {
                     let is_derived = pulse.as_ref().is_some_and(Pulse::is_derived);
-                    since.elapsed() >= patience || is_derived || self.takes_over()
+                    since.elapsed() >= patience || is_derived
                 }
             };
             if is_ready {
@@ -140,9 +130,6 @@ impl Learning {
                 // Matches that come one after the other, as from a command that reads logs, may make each fold begin
                 // again: folding takes a third of a core at most.
                 patience = (2 * began.elapsed()).clamp(GATHER, ABANDONED);
-                if self.takes_over() {
-                    sleep((REST * began.elapsed()).min(LONGEST_REST)).await;
-                }
             }
         }
     }
@@ -199,9 +186,6 @@ impl Learning {
                 () = self.recorded.notified() => {}
                 () = self.pace.weights.due() => {}
             }
-            if self.takes_over() {
-                continue; // the change of the database by the daemon that learns wakes this one
-            }
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
                 if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
@@ -215,7 +199,7 @@ impl Learning {
         }
     }
 
-    /// Writes the checkpoints that other daemons wait for, until dropped.
+    /// Writes checkpoints when they are due, until dropped.
     async fn save_until_dropped(&self) {
         loop {
             self.pace.checkpoints.due().await;

@@ -1,11 +1,12 @@
 //! The weights in the database as an answer to questions: they are served while new ones are derived.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
+use super::{LearningError, Settings, knowledge::Knowledge, learned::Learned};
 use crate::{
     domain::{Kind, PlayerKey, Ruleset, StartWeight},
     history::{Level, PART_FROM_ELSEWHERE, Weight},
-    store::WeightRow,
+    store::{OperatorOverrides, WeightRow},
 };
 
 /// The weights in the database.
@@ -80,6 +81,18 @@ impl StoredWeights {
         }
         Some((weight, level))
     }
+}
+
+/// The knowledge that is in the database. It predicts no chances.
+pub(super) fn stored_knowledge(
+    settings: &Settings,
+    overrides: &OperatorOverrides,
+    rows: Vec<WeightRow>,
+) -> Result<Knowledge, LearningError> {
+    let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
+    knowledge.folds.clear();
+    knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
+    Ok(knowledge)
 }
 
 /// How close games of `own` are to those of `asked`.

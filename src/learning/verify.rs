@@ -39,10 +39,9 @@ impl Learning {
             }
             Some(_) => {}
         }
-        let nothing = Learned::nothing(&self.settings, &overrides)?;
-        let learned = self
-            .fold(nothing, matches, true, None, &mut progress)
-            .await?;
+        let mut nothing = Learned::nothing(&self.settings, &overrides)?;
+        nothing.rules = false;
+        let learned = self.fold(nothing, matches, true, &mut progress).await?;
         let derived = learned.knowledge.rows();
         Ok(compare(&derived, &self.stored_weights().await?))
     }

@@ -1,10 +1,10 @@
-//! Data derived from the matches: rulings, weights, and a checkpoint of the learned state.
+//! Data derived from the matches: rulings and weights.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cursor, Recount, Spool};
+use super::{Recount, Spool};
 use crate::domain::{Causes, PlayerKey, PointScale, Rank, RoleWeights, Timestamp, WeightEntry};
 use crate::store::db::columns;
 
@@ -196,35 +196,4 @@ pub struct DerivedRows {
     pub seasons: Vec<Timestamp>,
     /// What was corrected, so that players whose weights it moves get a notice.
     pub recount: Recount,
-}
-
-columns! {
-    /// A stored checkpoint, without the learned state itself.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct CheckpointRow {
-        /// Number of matches folded; no other checkpoint has the same.
-        pub matches: i64,
-        /// The highest id among these matches.
-        pub last_match: i64,
-        /// The position after the last of them.
-        pub cursor: Cursor,
-        /// The key of the settings and overrides that the state was learned with.
-        pub settings: String,
-        /// The length of its pieces together.
-        pub bytes: i64,
-    }
-}
-
-/// The SHA-256 hash of a piece: up to 128 KiB of a learned state.
-pub type PieceHash = [u8; 32];
-
-/// A checkpoint whose pieces are on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewCheckpoint {
-    /// What distinguishes it from others.
-    pub row: CheckpointRow,
-    /// What is not in pieces.
-    pub head: Vec<u8>,
-    /// The pieces of the learned state, in order.
-    pub pieces: Vec<PieceHash>,
 }

@@ -40,7 +40,7 @@ pub struct Stored {
 
 /// A position in the order of matches, by end and then by fingerprint: after the match with these
 /// values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor(pub(super) Option<(Timestamp, Fingerprint)>);
 
 /// A position is in two columns: `ended_at` and `fingerprint`.

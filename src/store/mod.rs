@@ -50,8 +50,8 @@ use group_commit::EndedGames;
 pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use database_url::DatabaseUrl;
 pub use derived::{
-    CheckpointRow, DerivedFrom, DerivedRows, DivisionRow, NewCheckpoint, NewWeights, PartRow,
-    Performance, PieceHash, RulingRow, SharesRow, WeightRow,
+    DerivedFrom, DerivedRows, DivisionRow, NewWeights, PartRow, Performance, RulingRow, SharesRow,
+    WeightRow,
 };
 pub use error::StoreError;
 pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
@@ -69,7 +69,6 @@ pub use spool::Spool;
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},
     decisions::DecisionRow,
-    followed::{NewParts, WrittenSoFar},
     links::Link,
     logs::{LogMatches, LogReplaced},
     operator_import::Imported,
@@ -142,6 +141,14 @@ impl Store {
         match &self.backend {
             Backend::Sqlite(_) => Ok(None),
             Backend::Postgres(server) => server.clock().await.map(Some),
+        }
+    }
+
+    /// The file of the database; `None` if it is on a server.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(file) => Some(file.path()),
+            Backend::Postgres(_) => None,
         }
     }
 

@@ -51,6 +51,8 @@ pub struct OperatorOverrides {
     /// Number of changes so far that made derived weights outdated: changes of overrides, and of
     /// matches on disk.
     pub changes: i64,
+    /// The number of the last of them that forgot a player.
+    pub forgotten: i64,
     /// The number of the last of them that corrected history, and what it was; `None` if none has.
     pub corrected: Option<(i64, RecountCause)>,
 }

@@ -25,6 +25,7 @@ use std::{
     fs::File,
     io::Write,
     net::SocketAddr,
+    panic::Location,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -57,6 +58,17 @@ pub fn config(toml: &str) -> Config {
     Config::load(toml, []).unwrap()
 }
 
+/// The names of the checkpoints of a database, sorted.
+pub fn checkpoints(database: &Path) -> Vec<String> {
+    let Ok(files) = std::fs::read_dir(database.with_extension("learned")) else {
+        return Vec::new();
+    };
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
 /// Who may do what by this configuration.
 pub fn gate(config: &Config) -> Arc<Gate> {
     Arc::new(Gate::new(config.access().unwrap()))
@@ -76,14 +88,18 @@ async fn new_store() -> (Arc<Store>, TempDir) {
 }
 
 /// Polls until `done` returns true, to wait for another task. Panics after 30 seconds.
-pub async fn until<F: AsyncFnMut() -> bool>(mut done: F) {
-    let polling = async {
-        while !done().await {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    };
-    let polled = tokio::time::timeout(Duration::from_secs(30), polling).await;
-    polled.expect("it does not happen");
+#[track_caller]
+pub fn until<F: AsyncFnMut() -> bool>(mut done: F) -> impl Future<Output = ()> {
+    let place = Location::caller();
+    async move {
+        let polling = async {
+            while !done().await {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        let polled = tokio::time::timeout(Duration::from_secs(30), polling).await;
+        assert!(polled.is_ok(), "it does not happen: {place}");
+    }
 }
 
 /// All weights in the database.

@@ -1,4 +1,4 @@
-//! Data derived from the matches: rulings, weights, and checkpoints of the learned state.
+//! Data derived from the matches: rulings and weights.
 
 use super::{
     Store, balances, leases,
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
-    /// those on disk, and the checkpoints are deleted. Otherwise each of them replaces the one on the same match, and
+    /// those on disk. Otherwise each of them replaces the one on the same match, and
     /// the others stay; ids are in no order, because a match of a queue has its id before it is played.
     ///
     /// Returns `false` and changes nothing if the tables are newer than the new rows: if those were not made from all
@@ -183,6 +183,18 @@ impl Store {
         self.commit(tx).await
     }
 
+    /// Begins a write of who has this lease, if one is needed.
+    async fn begin_with(&self, lease: Option<&Lease>) -> Result<Write, StoreError> {
+        let mut tx = self.begin().await?;
+        if let Some(lease) = lease
+            && let Err(error) = leases::check(&mut tx, lease).await
+        {
+            tx.abandon().await?;
+            return Err(error);
+        }
+        Ok(tx)
+    }
+
     /// Whether rows made from these matches may replace those in the tables.
     async fn may_replace(
         &self,
@@ -256,13 +268,9 @@ async fn note_source(
     Ok(())
 }
 
-/// Deletes all rulings, and the checkpoints: who continues from one counts on the rulings before it.
+/// Deletes all rulings.
 async fn delete_rulings(tx: &mut Connection) -> Result<(), StoreError> {
-    for delete in [
-        "DELETE FROM performances",
-        "DELETE FROM rulings",
-        "DELETE FROM derived_checkpoint",
-    ] {
+    for delete in ["DELETE FROM performances", "DELETE FROM rulings"] {
         sql(delete).execute(&mut *tx).await?;
     }
     Ok(())

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{
-    Store, checkpoints, persons::handle, players::changed, read_matches::fetch, rows::ROWS,
-};
+use super::{Store, persons::handle, players::changed, read_matches::fetch, rows::ROWS};
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
     store::{StoreError, db::*, packed::pack},
@@ -105,7 +103,6 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
                  AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
         sql(seats).bind(&player.id).execute(&mut *tx).await?;
     }
-    checkpoints::erase(tx).await?;
     changed(tx).await?;
     let latest = sql("UPDATE player_changes SET forgotten = changes");
     latest.execute(tx).await?;

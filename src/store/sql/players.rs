@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Store, checkpoints, persons, recounts};
+use super::{Store, persons, recounts};
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
     store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError, db::*},
@@ -63,9 +63,10 @@ impl Store {
         }
         let void = scalar(VOID);
         overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
-        let changes = sql("SELECT changes, corrected, correction FROM player_changes");
+        let changes = sql("SELECT changes, forgotten, corrected, correction FROM player_changes");
         let changes = changes.fetch_one(&mut tx).await?;
         overrides.changes = changes.get("changes")?;
+        overrides.forgotten = changes.get("forgotten")?;
         let cause = RecountCause::parse(changes.get("correction")?);
         overrides.corrected = Some(changes.get("corrected")?).zip(cause);
         Ok(overrides)
@@ -352,8 +353,6 @@ pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result
 
 /// Lets the weights be derived again after matches became void, or with `false` valid.
 pub(super) async fn void_changed(tx: &mut Connection, void: bool) -> Result<(), StoreError> {
-    // The checkpoint contains what was learned from these matches.
-    checkpoints::erase(tx).await?;
     let what = match void {
         true => RecountCause::Void,
         false => RecountCause::Valid,

@@ -12,7 +12,7 @@ use sqlx::{
 use super::{APPLICATION_ID, application_id, denied};
 use crate::store::StoreError;
 
-/// The derived tables. The checkpoint is not among them: it may be older than the weights.
+/// The derived tables.
 const DERIVED: [&str; 15] = [
     "rulings",
     "performances",

@@ -146,6 +146,10 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
 }
 
 impl File {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether the path still leads to the file that was opened.
     pub fn is_in_place(&self) -> bool {
         get_file_id(&self.path).ok() == self.id

@@ -224,8 +224,6 @@ impl Transfer {
         self.source.commit().await?;
         let mut target = self.to.lock().await?;
         if derive_again {
-            target.clear("derived_checkpoint").await?;
-            target.clear("checkpoint_pieces").await?;
             target.clear("derived_from").await?;
         }
         target.set_mark(None).await?;

@@ -23,7 +23,7 @@ use tokio::{runtime::Handle, sync::watch, task};
 use crate::common::{
     self,
     backends::{open_chosen, rows},
-    config, game, weights,
+    checkpoints, config, game, until, weights,
 };
 
 /// The match of a place in time, with players who depend on it.
@@ -67,7 +67,9 @@ async fn derived(service: &Service, path: &Path) -> Derived {
 }
 
 async fn open(path: &Path, toml: &str) -> Service {
-    Service::open(open_chosen(path).await, config(toml).service()).unwrap()
+    let service = Service::open(open_chosen(path).await, config(toml).service()).unwrap();
+    service.learning().keep_beside(path);
+    service
 }
 
 /// What happens to a database with three hundred matches.
@@ -171,38 +173,48 @@ async fn damage_the_first(path: &Path) {
     .await;
 }
 
+/// Late matches come, each with this many others after it, and are learned.
+async fn learn_late_ones(service: &Service) {
+    for (number, by) in (1..).zip([1, 3, 40, 150, 250]) {
+        let late = recorded(10 * (599 - by) + number);
+        service.store().record_all(&[late]).await.unwrap();
+        assert!(service.learning().refresh().await.unwrap(), "{by}");
+        assert_eq!(service.learning().metrics().learned().matches, 600 + number);
+    }
+}
+
 #[tokio::test]
 async fn a_late_match_is_learned_without_the_first_ones() {
-    for restarts in [false, true] {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("test.db");
-        let mut service = open(&path, "").await;
-        service.store().record_all(&in_time(0..600)).await.unwrap();
-        service.learning().refresh().await.unwrap();
-        damage_the_first(&path).await;
-        service.learning().rebuild(|_| ()).await.unwrap_err();
-        // The failed rebuild has dropped what was learned, as a restart does.
-        service.learning().refresh().await.unwrap();
-        for (number, by) in (1..).zip([1, 3, 40, 150, 250]) {
-            if restarts {
-                service.learning().save_checkpoint().await.unwrap();
-                service.close().await;
-                service = open(&path, "").await;
-                service.learning().resume(AT_ONCE).await.unwrap();
-            }
-            let late = recorded(10 * (599 - by) + number);
-            service.store().record_all(&[late]).await.unwrap();
-            assert!(service.learning().refresh().await.unwrap(), "{by}");
-            assert_eq!(service.learning().metrics().learned().matches, 600 + number);
-        }
-        // None is kept that lacks a late match.
-        let rows = service.store().checkpoints().await.unwrap();
-        for row in &rows {
-            let extent = service.store().extent_to(row.cursor).await.unwrap();
-            assert_eq!(extent, (row.matches, row.last_match));
-        }
-        assert!(rows.len() > 1);
-    }
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..600)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    damage_the_first(&path).await;
+    learn_late_ones(&service).await;
+    service.learning().rebuild(|_| ()).await.unwrap_err();
+    // The failed rebuild has dropped what was learned, as a restart does.
+    service.learning().refresh().await.unwrap();
+}
+
+/// After a start, a daemon folds all matches in the background: until then, it has no earlier states than the checkpoint.
+#[tokio::test]
+async fn after_a_restart_a_late_match_is_soon_learned_without_the_first_ones() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..600)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    service.close().await;
+    let service = open(&path, "").await;
+    service.learning().resume(AT_ONCE).await.unwrap();
+    assert_eq!(service.learning().remembers().await, [0; 0]);
+    let learning = service.learning().clone();
+    let task = tokio::spawn(async move { learning.keep_up_to_date().await });
+    until(async || service.learning().remembers().await.len() > 4).await;
+    task.abort();
+    damage_the_first(&path).await;
+    learn_late_ones(&service).await;
 }
 
 /// A command that reads logs learns while it records: in the end, it must not learn all matches again.
@@ -228,8 +240,6 @@ async fn matches_that_are_learned_while_others_are_recorded_are_learned_once() {
         .unwrap();
     assert!(service.learning().refresh().await.unwrap());
     assert_eq!(service.learning().metrics().learned().matches, 660);
-    let rows = service.store().checkpoints().await.unwrap();
-    assert!(rows.len() > 3, "{rows:?}");
     let late = recorded(10 * 640 + 1);
     service.store().record_all(&[late]).await.unwrap();
     assert!(!learn_ahead(&service, 1.0).await);
@@ -250,7 +260,7 @@ async fn become_daemon(service: &Service) {
     learning.refresh().await.unwrap();
 }
 
-/// While the pieces of a checkpoint are written, an operator makes a match void: the state then begins again.
+/// While a checkpoint is written, an operator makes a match void: the state then begins again.
 #[tokio::test]
 async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
     let folder = TempDir::new().unwrap();
@@ -267,7 +277,9 @@ async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
     let (saved, learned) = tokio::join!(learning.save_checkpoint(), learning.refresh());
     saved.unwrap();
     assert!(learned.unwrap());
-    assert!(!service.store().piece_hashes().await.unwrap().is_empty());
+    for name in checkpoints(&path) {
+        assert!(name.starts_with("000000000100-"), "{name}");
+    }
     service.close().await;
     let service = open(&path, "").await;
     service.learning().resume(AT_ONCE).await.unwrap();
@@ -303,11 +315,6 @@ async fn after_a_match_from_the_future_the_next_ones_are_not_learned_with_all_ot
             .unwrap();
         assert!(service.learning().refresh().await.unwrap());
     }
-    let rows = service.store().checkpoints().await.unwrap();
-    assert!(
-        rows.iter().any(|row| (380..450).contains(&row.matches)),
-        "{rows:?}"
-    );
 }
 
 /// Else a daemon in whose database others record faster than it learns would never write a weight, nor start.
@@ -379,10 +386,6 @@ async fn how_long_a_late_match_takes() {
     let began = Instant::now();
     service.learning().refresh().await.unwrap();
     println!("all: {:.2} s", began.elapsed().as_secs_f64());
-    let rows = service.store().checkpoints().await.unwrap();
-    for row in &rows {
-        println!("checkpoint {} with {} bytes", row.matches, row.bytes);
-    }
     for (number, by) in (1..).zip([0, 1, 10, 60, 150, 300, 600, 1_200, 2_400, 5_000, 20_000]) {
         let late = recorded(10 * (39_999 - by) + number % 10);
         service.store().record_all(&[late]).await.unwrap();

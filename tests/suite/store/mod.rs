@@ -19,14 +19,14 @@ mod weights;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use crate::{
-    common::{self, BUSY, backends::rows, game, service, until, weights},
+    common::{self, BUSY, backends::rows, checkpoints, game, service, until, weights},
     store::story::full,
 };
 use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchChances, MatchRecord,
+        MatchChances, MatchRecord, PlayerKey,
     },
     learning::AT_ONCE,
     store::{self, Cursor, Store, StoreError},
@@ -212,7 +212,9 @@ async fn a_ruling_that_was_left_to_others_is_not_lost() {
 async fn reopened(path: &Path, toml: &str) -> evenkeel::server::Service {
     let store = store::open(path, true, BUSY).await.unwrap();
     let settings = common::config(toml).service();
-    evenkeel::server::Service::open(store, settings).unwrap()
+    let service = evenkeel::server::Service::open(store, settings).unwrap();
+    service.learning().keep_beside(path);
+    service
 }
 
 /// Matches of four players; those with lower numbers are stronger.
@@ -243,7 +245,7 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         first.store().record_all(&season(0..60)).await.unwrap();
         first.learning().refresh().await.unwrap();
         let before = known(&first).unwrap();
-        assert_eq!(first.store().checkpoints().await.unwrap().len(), 1);
+        assert_eq!(checkpoints(&path).len(), 1);
         // Matches that no checkpoint contains, as after a crash.
         first.store().record_all(&season(60..90)).await.unwrap();
         first.close().await;
@@ -264,9 +266,9 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         let rows = weights(second.store()).await;
         assert_eq!(known(&second), resumed);
         // The program also writes one when it ends.
-        let stored = second.store().checkpoints().await.unwrap();
+        let stored = checkpoints(&path);
         second.learning().save_checkpoint().await.unwrap();
-        assert_ne!(second.store().checkpoints().await.unwrap(), stored);
+        assert_ne!(checkpoints(&path), stored);
         second.learning().rebuild(|_| ()).await.unwrap();
         assert_eq!(
             (known(&second), weights(second.store()).await),
@@ -275,7 +277,7 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
     }
 }
 
-/// A match of many players, so that the learned state is more than one piece.
+/// A match of many players.
 fn crowd(minute: i64) -> (MatchRecord, Fingerprint) {
     let names: Vec<String> = (0..80).map(|number| format!("p{number}")).collect();
     let all: Vec<_> = names.iter().map(|name| (Human, name.as_str())).collect();
@@ -300,34 +302,90 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     second.learning().refresh().await.unwrap();
     let all = (known(&second), weights(second.store()).await);
     second.learning().save_checkpoint().await.unwrap();
-    let stored = second.store().checkpoints().await.unwrap();
-    assert_eq!(stored[0].matches, 32);
+    let [.., newest] = &checkpoints(&path)[..] else {
+        panic!("there is none");
+    };
+    assert!(newest.starts_with("000000000032-"), "{newest}");
+    let newest = path.with_extension("learned").join(newest);
     second.close().await;
+    let whole = std::fs::read(&newest).unwrap();
+    let flipped = [&whole[..999], &[!whole[999]], &whole[1_000..]].concat();
     for damage in [
-        "UPDATE derived_checkpoint SET head = x'45564b43'",
-        "UPDATE derived_checkpoint SET pieces = substr(pieces, 33)",
-        "UPDATE derived_checkpoint SET pieces = CAST(substr(pieces, 33) || substr(pieces, 1, 32) AS BLOB)",
-        "UPDATE derived_checkpoint SET pieces = CAST(pieces || x'00' AS BLOB)",
-        "DELETE FROM checkpoint_pieces WHERE hash = (SELECT min(hash) FROM checkpoint_pieces)",
-        "UPDATE checkpoint_pieces SET content = substr(content, 2)",
-        "UPDATE checkpoint_pieces SET content = (SELECT max(content) FROM checkpoint_pieces)",
+        &whole[..4],
+        &whole[1..],
+        &whole[..whole.len() - 1],
+        &flipped,
     ] {
-        let pieces: Vec<(i64,)> = rows(&path, "SELECT count(*) FROM checkpoint_pieces").await;
-        assert!(pieces[0].0 > 1);
-        common::sql(&path, damage).await;
+        std::fs::write(&newest, damage).unwrap();
         let third = reopened(&path, "").await;
         third.learning().resume(AT_ONCE).await.unwrap();
-        assert_eq!(
-            known(&third),
-            all.0,
-            "{damage}: all matches are folded again"
-        );
+        assert_eq!(known(&third), all.0, "all matches are folded again");
         assert!(third.learning().refresh().await.is_ok_and(|wrote| !wrote));
         assert_eq!((known(&third), weights(third.store()).await), all);
         third.learning().rebuild(|_| ()).await.unwrap();
         assert_eq!((known(&third), weights(third.store()).await), all);
         third.close().await;
     }
+}
+
+/// Somebody restores a backup, and makes another match void than in the original: both databases have changed as often, and
+/// their last matches are the same.
+#[tokio::test]
+async fn a_restored_database_is_not_that_of_the_checkpoint() {
+    let folder = TempDir::new().unwrap();
+    let [original, copy] = ["original.db", "copy.db"].map(|name| folder.path().join(name));
+    let service = reopened(&original, "").await;
+    service.store().record_all(&season(0..90)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    service.close().await;
+    std::fs::copy(&original, &copy).unwrap();
+    for (path, void) in [(&original, 1), (&copy, 70)] {
+        let service = reopened(path, "").await;
+        assert_eq!(service.store().set_void(&[void], true).await.unwrap(), 1);
+        if void == 1 {
+            service.learning().refresh().await.unwrap();
+            service.learning().save_checkpoint().await.unwrap();
+        }
+        service.close().await;
+    }
+    std::fs::rename(
+        original.with_extension("learned"),
+        copy.with_extension("learned"),
+    )
+    .unwrap();
+    let service = reopened(&copy, "").await;
+    service.learning().resume(AT_ONCE).await.unwrap();
+    let served = known(&service);
+    service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(known(&service), served);
+    service.close().await;
+    let service = reopened(&original, "").await;
+    service.learning().resume(AT_ONCE).await.unwrap();
+    assert_ne!(known(&service), served);
+}
+
+/// No checkpoint keeps what was learned of a player who was forgotten since.
+#[tokio::test]
+async fn who_is_forgotten_is_in_no_checkpoint() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = reopened(&path, "").await;
+    service.store().record_all(&season(0..80)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    let before = checkpoints(&path);
+    assert_eq!(before.len(), 1);
+    let gone = PlayerKey {
+        kind: Human,
+        id: "a".into(),
+    };
+    service.store().forget_player(&gone).await.unwrap();
+    service.close().await;
+    // Another daemon, which was not there when the player was forgotten.
+    let service = reopened(&path, "").await;
+    service.learning().resume(0).await.unwrap();
+    assert_eq!(checkpoints(&path), [""; 0]);
+    service.learning().refresh().await.unwrap();
+    assert!(checkpoints(&path).iter().all(|name| !before.contains(name)));
 }
 
 #[tokio::test]

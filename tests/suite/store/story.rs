@@ -12,9 +12,8 @@ use evenkeel::{
         WeightEntry,
     },
     store::{
-        CheckpointRow, Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded,
-        LogMatches, LogReplaced, NewCheckpoint, Performance, Recorded, Recount, RulingRow, Store,
-        StoreError, WeightRow,
+        Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded, LogMatches,
+        LogReplaced, Performance, Recorded, Recount, RulingRow, Store, StoreError, WeightRow,
     },
 };
 
@@ -217,74 +216,6 @@ async fn commits_arrive_as_a_stream_from_here_and_from_elsewhere(open: impl Back
         changed.unwrap();
         assert_eq!(store.extent().await.unwrap().0, before.0 + 1);
     }
-}
-
-async fn a_checkpoint_is_kept_until_others_or_until_a_player_is_forgotten(open: impl Backend) {
-    let store = open.database("one").await;
-    assert_eq!(store.checkpoints().await.unwrap(), []);
-    let piece = |number: u8| ([number; 32], vec![number; 131_072]);
-    let new = |matches: i64, pieces: &[u8]| NewCheckpoint {
-        row: CheckpointRow {
-            matches,
-            last_match: 2 * matches,
-            cursor: Cursor::after(Timestamp(-matches), Fingerprint([pieces[0]; 16])),
-            settings: "key".into(),
-            bytes: 7,
-        },
-        head: b"head".to_vec(),
-        pieces: pieces.iter().map(|number| piece(*number).0).collect(),
-    };
-    let add = async |pieces: &[u8]| {
-        let pieces: Vec<_> = pieces.iter().map(|number| piece(*number)).collect();
-        store.store_pieces(&pieces, None).await.unwrap();
-    };
-    let stored = async || {
-        let mut stored: Vec<u8> = (store.piece_hashes().await.unwrap().iter())
-            .map(|hash| hash[0])
-            .collect();
-        stored.sort_unstable();
-        stored
-    };
-    add(&[1, 2, 3, 4]).await;
-    add(&[3]).await;
-    let (one, two) = (new(1, &[2, 1, 2]), new(200, &[1, 3]));
-    let both = [one.clone(), two.clone()];
-    store
-        .store_checkpoints(&both, &[1, 200], None)
-        .await
-        .unwrap();
-    let rows = [two.row.clone(), one.row.clone()];
-    assert_eq!(store.checkpoints().await.unwrap(), rows);
-    assert_eq!(
-        store.checkpoint(1).await.unwrap(),
-        Some((one.head, one.pieces))
-    );
-    assert_eq!(stored().await, [1, 2, 3], "none has the fourth");
-    let found = store.pieces(&[[3; 32], [4; 32], [1; 32]]).await.unwrap();
-    assert_eq!(found, [piece(1), piece(3)].into());
-    add(&[5]).await;
-    let (other, torn) = (new(200, &[5, 3]), new(300, &[5, 9]));
-    let kept = [200, 300];
-    let both = [other.clone(), torn];
-    store.store_checkpoints(&both, &kept, None).await.unwrap();
-    let rows = [other.row];
-    assert_eq!(store.checkpoints().await.unwrap(), rows);
-    assert_eq!(store.checkpoint(1).await.unwrap(), None);
-    assert_eq!(stored().await, [3, 5]);
-    store.store_checkpoints(&[], &[200], None).await.unwrap();
-    assert_eq!(store.checkpoints().await.unwrap(), rows);
-    let nobody = PlayerKey {
-        kind: Human,
-        id: "a".into(),
-    };
-    store.forget_player(&nobody).await.unwrap();
-    assert_eq!(store.checkpoints().await.unwrap(), []);
-    assert_eq!(stored().await, [0; 0]);
-    add(&[1, 3]).await;
-    store.store_checkpoints(&[two], &[], None).await.unwrap();
-    store.store_checkpoints(&[], &[], None).await.unwrap();
-    assert_eq!(store.checkpoints().await.unwrap(), []);
-    assert_eq!(stored().await, [0; 0]);
 }
 
 async fn pages_of_any_size_give_all_matches_in_order(open: impl Backend) {
@@ -772,7 +703,6 @@ on_each_database! {
     without_dates_the_course_of_the_game_tells_matches_apart
     many_matches_at_once_are_the_same_as_one_after_the_other
     commits_arrive_as_a_stream_from_here_and_from_elsewhere
-    a_checkpoint_is_kept_until_others_or_until_a_player_is_forgotten
     pages_of_any_size_give_all_matches_in_order
     a_record_that_cannot_be_is_refused_whole
     a_player_is_forgotten_while_a_game_runs

@@ -1,4 +1,4 @@
-//! Daemons that take over the weights of the one that learns.
+//! Several daemons on one database: each learns for itself, and all know the same.
 
 use evenkeel::{
     domain::{
@@ -6,7 +6,6 @@ use evenkeel::{
         LineupPlayer, PlayerKey, Ruleset, Timestamp,
     },
     learning::{Learning, View},
-    metrics::Registry,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
 
@@ -97,57 +96,34 @@ fn learned(node: &Node) -> i64 {
     node.service.learning().metrics().learned().matches
 }
 
-/// Waits until both know the same with the next checkpoint.
-async fn agree_with_a_checkpoint(one: &Node, two: &Node, minute: i64) {
+/// Waits until both know the same of everything.
+async fn agree_on_all(one: &Node, two: &Node, minute: i64) {
     until(async || {
-        one.service.learning().save_checkpoint().await.unwrap();
         chance(one) == chance(two) && weights_at(one, minute) == weights_at(two, minute)
     })
     .await;
 }
 
-/// How often a daemon has learned from matches by itself.
-fn folds(node: &Node) -> u64 {
-    let mut all = Registry::default();
-    node.service.learning().metrics().gather(&mut all, 0);
-    let text = all.text();
-    let count = text
-        .lines()
-        .find_map(|line| line.strip_prefix("evenkeel_fold_seconds_count "));
-    count.unwrap().parse().unwrap()
-}
-
 #[tokio::test]
-async fn a_daemon_takes_over_weights_at_once_and_chances_with_the_next_checkpoint() {
+async fn whoever_records_a_match_all_know_its_weights_and_chances() {
     let Some(backend) = Postgres::shared() else {
         return;
     };
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let one = Node::start(&backend).await;
     until(async || one.is_writer()).await;
-    play(&one, 0, &mut rng).await;
-    until(async || {
-        let stored = one.service.store().checkpoints().await.unwrap();
-        !stored.is_empty()
-    })
-    .await;
     let two = Node::start(&backend).await;
-    agree(&one, &two, 1).await;
-    // Whoever records a match, one learns from it, and the other one takes the weights over.
-    for (minute, node) in (1..30).map(|at| (20 * at, if at % 3 == 0 { &two } else { &one })) {
+    for (minute, node) in (0..30).map(|at| (20 * at, if at % 3 == 0 { &two } else { &one })) {
         play(node, minute, &mut rng).await;
     }
     agree(&one, &two, 30).await;
     assert_eq!((one.is_writer(), two.is_writer()), (true, false));
-    one.service.learning().save_checkpoint().await.unwrap();
-    until(async || chance(&one) == chance(&two)).await;
+    agree_on_all(&one, &two, 1_000).await;
     // A match that ended earlier than the others comes late.
     play(&two, 205, &mut rng).await;
     agree(&one, &two, 31).await;
-    one.service.learning().save_checkpoint().await.unwrap();
-    until(async || chance(&one) == chance(&two)).await;
-    assert_eq!((learned(&two), folds(&two)), (31, 0));
-    assert!(folds(&one) > 0);
+    agree_on_all(&one, &two, 1_000).await;
+    assert_eq!((learned(&one), learned(&two)), (31, 31));
 }
 
 /// The first season begins after a day.
@@ -187,20 +163,8 @@ async fn bots_pins_and_seasons(toml: &str) {
             play(&two, minute, &mut rng).await;
         }
         let (matches, _) = one.service.store().extent().await.unwrap();
-        // The strength of a pinned weight, and which system decides, are as old as the checkpoint.
-        let accounts = |node: &Node| {
-            let known = weights(node).into_iter();
-            known
-                .map(|own| own.map(|[weight, deviation, _]| [weight, deviation]))
-                .collect::<Vec<_>>()
-        };
-        until(async || {
-            let derived = store.derived_from().await.unwrap();
-            derived.is_some_and(|derived| derived.matches == matches)
-                && accounts(&one) == accounts(&two)
-        })
-        .await;
-        agree_with_a_checkpoint(&one, &two, SEASON - 1).await;
+        agree(&one, &two, matches).await;
+        agree_on_all(&one, &two, SEASON - 1).await;
     }
     // The column of the table is what both answer.
     let rows = store.weights("ctf", Human).await.unwrap();
@@ -214,21 +178,21 @@ async fn bots_pins_and_seasons(toml: &str) {
     for number in 0..4 {
         play(&two, SEASON + 20 * number, &mut rng).await;
     }
-    agree_with_a_checkpoint(&one, &two, SEASON + 100).await;
+    agree_on_all(&one, &two, SEASON + 100).await;
 }
 
 #[tokio::test]
-async fn a_daemon_takes_over_bots_pinned_players_and_seasons() {
+async fn all_know_bots_pinned_players_and_seasons() {
     bots_pins_and_seasons("").await;
 }
 
 #[tokio::test]
-async fn the_accounts_of_another_system_are_taken_over_too() {
+async fn all_know_the_accounts_of_another_system() {
     bots_pins_and_seasons("rating.system = 'auto'").await;
 }
 
 #[tokio::test]
-async fn a_daemon_that_gets_the_lease_learns_what_the_last_one_has_not_saved() {
+async fn a_daemon_that_gets_the_lease_writes_what_the_last_one_has_not() {
     let Some(backend) = Postgres::shared() else {
         return;
     };
