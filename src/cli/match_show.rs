@@ -201,8 +201,7 @@ fn teams(record: &MatchRecord, participant: &Participant) -> Vec<u8> {
 
 /// How long a participant played.
 fn minutes(participant: &Participant) -> f64 {
-    let millis: u64 = participant.presence.iter().map(|p| p.span.millis()).sum();
-    millis as f64 / 60_000.0
+    participant.millis() as f64 / 60_000.0
 }
 
 /// The outcome for one player: that of the team they were on for longest.
@@ -214,13 +213,7 @@ fn own_outcome(outcome: Outcome, participant: &Participant) -> &'static str {
             Outcome::Undecided | Outcome::Won(_) => "",
         };
     };
-    let on = |team: u8| {
-        let stays = participant.presence.iter().filter(|p| p.team == team);
-        let last = stays.clone().map(|p| p.span.to).max();
-        (stays.map(|p| p.span.millis()).sum::<u64>(), last)
-    };
-    let teams = participant.presence.iter().map(|p| p.team);
-    match teams.max_by_key(|&team| on(team)) {
+    match participant.main_team() {
         None => "",
         Some(team) if team == winner => "won",
         Some(_) => "lost",

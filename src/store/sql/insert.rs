@@ -315,11 +315,9 @@ pub(super) fn players<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>
 
 /// The share of a match of so many milliseconds in which a participant was there.
 pub(super) fn share(participant: &Participant, millis: u64) -> f64 {
-    let stays = participant.presence.iter();
-    let there: u64 = stays.map(|stay| stay.span.millis()).sum();
     match millis {
         0 => 0.0,
-        _ => (there as f64 / millis as f64).min(1.0),
+        _ => (participant.millis() as f64 / millis as f64).min(1.0),
     }
 }
 

@@ -160,8 +160,7 @@ impl Page for GamePage {
         for (at, seat) in found.seats.into_iter().enumerate() {
             let team = seat
                 .team
-                .or_else(|| seat.stays.first().map(|stay| stay.team));
-            let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
+                .and_then(|team| page.teams.get_mut(usize::from(team)));
             let other_side = swapped.other_side.get(at).copied().flatten();
             let pinned = pinned.contains_key(&seat.key);
             let seat = GameSeat::new(seat, numbers, pinned, other_side);

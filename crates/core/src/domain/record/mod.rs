@@ -112,6 +112,11 @@ pub struct Participant {
 }
 
 impl Participant {
+    /// Their time on teams, in milliseconds.
+    pub fn millis(&self) -> u64 {
+        self.presence.iter().map(|stay| stay.span.millis()).sum()
+    }
+
     /// The team that the participant was on for longest, of two the one with the lower number; `None` if they
     /// were on none.
     pub fn main_team(&self) -> Option<u8> {
@@ -336,5 +341,38 @@ mod tests {
             spoil(&mut bad);
             assert_eq!(bad.check(), Err(RecordError(why)));
         }
+    }
+
+    #[test]
+    fn the_main_team_is_that_of_most_time() {
+        let player = |stays: &[(u8, u64, u64)]| Participant {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: "a".into(),
+            },
+            name: "A".into(),
+            presence: stays
+                .iter()
+                .map(|&(team, from, to)| Presence {
+                    team,
+                    span: Span { from, to },
+                })
+                .collect(),
+            points: None,
+            kills: 0,
+            deaths: 0,
+            roles: vec![],
+            party: None,
+            left: None,
+        };
+        let of = |stays| {
+            let player = player(stays);
+            (player.main_team(), player.millis())
+        };
+        assert_eq!(of(&[]), (None, 0));
+        assert_eq!(of(&[(1, 5, 5)]), (Some(1), 0));
+        assert_eq!(of(&[(1, 0, 5), (0, 5, 9)]), (Some(1), 9));
+        assert_eq!(of(&[(0, 0, 3), (1, 3, 7), (0, 7, 9)]), (Some(0), 9));
+        assert_eq!(of(&[(2, 0, 4), (1, 4, 8)]), (Some(1), 8), "the lower one");
     }
 }
