@@ -278,6 +278,25 @@ impl StoreError {
         }
     }
 
+    /// What is wrong with a row that the database refuses, or with the values for it; `None` if something else failed.
+    pub(super) fn refusal(&self) -> Option<String> {
+        match self {
+            Self::BadValue(why) => Some(why.clone()),
+            Self::BadRecord { why, .. } => Some(why.to_string()),
+            Self::Other(sqlx::Error::Database(error)) => {
+                let code = error.code();
+                let code = code.as_deref().unwrap_or_default();
+                // Of PostgreSQL, the classes of values that cannot be stored and of constraints; of SQLite, a constraint.
+                let is_of_row = match code.len() {
+                    5 => code.starts_with("22") || code.starts_with("23"),
+                    _ => code.parse().is_ok_and(|code: i64| code & 0xff == 19),
+                };
+                is_of_row.then(|| error.message().to_owned())
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the record itself is at fault, so that no later try can succeed.
     pub fn is_of_record(&self) -> bool {
         match self {

@@ -72,7 +72,7 @@ pub use sql::{
     followed::{NewParts, WrittenSoFar},
     links::Link,
     logs::{LogMatches, LogReplaced},
-    operator_import::Imported,
+    operator_import::{Imported, Parts},
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
         BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, Favoured,
