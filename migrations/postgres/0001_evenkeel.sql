@@ -42,6 +42,7 @@ CREATE TABLE matches (
     ended_at    BIGINT NOT NULL CHECK (ended_at >= started_at),
     untimed     BOOLEAN NOT NULL, -- its length is not known
     server      TEXT COLLATE "C" NOT NULL,
+    client      TEXT COLLATE "C" NOT NULL, -- which has brought it: a game server, a client over HTTP, 'ingest' or 'follow'; or ''
     map         TEXT COLLATE "C" NOT NULL,
     game_type   TEXT COLLATE "C" NOT NULL, -- as the game names it
     mutators    TEXT COLLATE "C" NOT NULL, -- all of them, as the game names them, with spaces between them
@@ -53,6 +54,7 @@ CREATE TABLE matches (
     humans      BIGINT NOT NULL, -- how many took part
     bots        BIGINT NOT NULL,
     record      BYTEA NOT NULL,
+    reported_at BIGINT, -- when its client has recorded it over HTTP; NULL otherwise
     xid         BIGINT DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) -- of the transaction that wrote it
 );
 CREATE INDEX matches_by_xid ON matches (xid);
@@ -117,13 +119,7 @@ CREATE TABLE match_chances (
 );
 CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE cause = 'picked';
 
--- Which client has reported a match over HTTP, and what it was answered.
-CREATE TABLE client_matches (
-    match_id    BIGINT PRIMARY KEY REFERENCES matches (id) ON DELETE CASCADE,
-    client      TEXT COLLATE "C" NOT NULL,
-    recorded_at BIGINT NOT NULL
-);
-
+-- Under which keys clients have reported matches over HTTP, and what they were answered.
 CREATE TABLE receipts (
     client     TEXT COLLATE "C" NOT NULL,
     key        TEXT COLLATE "C" NOT NULL,

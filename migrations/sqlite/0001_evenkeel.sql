@@ -11,6 +11,7 @@ CREATE TABLE matches (
     ended_at    INTEGER NOT NULL CHECK (ended_at >= started_at),
     untimed     INTEGER NOT NULL CHECK (untimed IN (0, 1)), -- its length is not known
     server      TEXT    NOT NULL,
+    client      TEXT    NOT NULL,   -- which has brought it: a game server, a client over HTTP, 'ingest' or 'follow'; or ''
     map         TEXT    NOT NULL,
     game_type   TEXT    NOT NULL,   -- as the game names it
     mutators    TEXT    NOT NULL,   -- all of them, as the game names them, with spaces between them
@@ -22,6 +23,7 @@ CREATE TABLE matches (
     humans      INTEGER NOT NULL,   -- how many took part
     bots        INTEGER NOT NULL,
     record      BLOB    NOT NULL,
+    reported_at INTEGER,            -- when its client has recorded it over HTTP; NULL otherwise
     xid         INTEGER             -- NULL; on PostgreSQL, the transaction that wrote the row
 ) STRICT;
 CREATE INDEX matches_in_order ON matches (ended_at, fingerprint);
@@ -97,13 +99,7 @@ CREATE TABLE match_chances (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE cause = 'picked';
 
--- Which client has reported a match over HTTP, and what it was answered.
-CREATE TABLE client_matches (
-    match_id    INTEGER PRIMARY KEY REFERENCES matches (id) ON DELETE CASCADE,
-    client      TEXT NOT NULL,
-    recorded_at INTEGER NOT NULL
-) STRICT;
-
+-- Under which keys clients have reported matches over HTTP, and what they were answered.
 CREATE TABLE receipts (
     client     TEXT NOT NULL,
     key        TEXT NOT NULL,

@@ -46,6 +46,8 @@ struct ShownMatch<'a> {
     #[serde(flatten)]
     line: ListedMatch,
     game_type: &'a str,
+    /// Which client has brought it; empty if it is not known.
+    client: &'a str,
     mutators: &'a [String],
     /// Whether it is rated; `None` if no weights have been derived from it yet.
     rated: Option<bool>,
@@ -100,6 +102,7 @@ fn print_match(
     print_json(&ShownMatch {
         line: told.line.clone().into(),
         game_type: &record.game_type,
+        client: &record.client,
         mutators: &record.mutators,
         rated: ruling.map(|unrated| unrated.is_none()),
         players: record.participants.iter().map(player).collect(),
@@ -148,6 +151,9 @@ fn write_text(
     )?;
     if !record.mutators.is_empty() {
         writeln!(out, "mutators: {}", printable(&record.mutators.join(", ")))?;
+    }
+    if !record.client.is_empty() {
+        writeln!(out, "brought by {}", printable(&record.client))?;
     }
     let scores: Vec<String> = record.scores.iter().map(f64::to_string).collect();
     match (record.outcome, scores.is_empty()) {

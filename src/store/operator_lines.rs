@@ -282,6 +282,17 @@ columns! {
     }
 }
 
+columns! {
+    /// The client that has recorded a match over HTTP.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct ReporterLine {
+        /// The client.
+        pub client: String,
+        /// When.
+        pub recorded_at: i64,
+    }
+}
+
 lines! {
     /// An identity that counts as another one, of the same kind.
     MergeLine {
@@ -481,14 +492,6 @@ lines! {
         made_at: i64,
         /// When it changed last.
         changed_at: i64,
-    }
-
-    /// The client that has recorded a match over HTTP.
-    ReporterLine {
-        /// The client.
-        client: String,
-        /// When.
-        recorded_at: i64,
     }
 
     /// What was predicted of the teams of a match at one moment.

@@ -360,6 +360,7 @@ pub fn game(
         end: start.plus_millis(MILLIS as i64),
         clock: None,
         untimed: false,
+        client: String::new(),
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

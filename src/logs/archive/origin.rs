@@ -30,6 +30,9 @@ const COMMENT_DIGITS: usize = 20;
 pub struct LogOrigin {
     /// The name of the server that wrote the log.
     pub server: String,
+    /// The command that has read it: the client of its matches. Empty if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub client: String,
     /// The name of the game if it was given, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub game: String,

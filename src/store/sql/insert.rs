@@ -203,7 +203,7 @@ async fn known_all(
 /// The columns of a match without its id.
 macro_rules! head_columns {
     () => {
-        "fingerprint, started_at, ended_at, untimed, server, map, game_type, mutators, mode, outcome, winner, scores, \
+        "fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode, outcome, winner, scores, \
          gap, humans, bots, record"
     };
 }
@@ -261,6 +261,7 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
         record.end,
         record.untimed,
         &record.server,
+        &record.client,
         &record.map,
         &record.game_type,
         record.mutators.join(" "),

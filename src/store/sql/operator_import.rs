@@ -282,18 +282,22 @@ async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result
         let fingerprint = Fingerprint::from_slice(&head.fingerprint.0);
         let bad = || StoreError::BadValue(format!("the fingerprint of match {}", head.id));
         check_chances(head, record)?;
-        records.push((record.clone(), fingerprint.ok_or_else(bad)?, head.id));
+        let mut record = record.clone();
+        if let (true, Some(by)) = (record.client.is_empty(), &head.reporter) {
+            record.client.clone_from(&by.client); // the records of 0.2 do not have it
+        }
+        records.push((record, fingerprint.ok_or_else(bad)?, head.id));
     }
     insert_all_as(tx, &records).await?;
     let heads = || matches.iter().map(|(_, (head, _))| head);
     let games = heads().filter_map(|head| Some(values![head.game?, head.id]));
     insert(tx, MATCH_GAMES, "", games).await?;
-    let reporters = heads().filter_map(|head| {
-        let by = head.reporter.as_ref()?;
-        Some(with_values(values![head.id], by.cells()))
-    });
-    let target = Target::new("client_matches", "match_id, client, recorded_at");
-    insert(tx, target, "", reporters).await?;
+    for (_, (head, _)) in matches {
+        if let Some(by) = &head.reporter {
+            let query = sql("UPDATE matches SET reported_at = $2 WHERE id = $1").bind(head.id);
+            query.bind(by.recorded_at).execute(&mut *tx).await?;
+        }
+    }
     insert(tx, STEPS, "", heads().flat_map(steps)).await?;
     let halves = heads().flat_map(|head| prints(&head.halves, head.id));
     insert(

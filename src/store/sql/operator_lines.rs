@@ -182,8 +182,8 @@ const PARTS: [Part; 6] = [
         },
     ),
     (
-        "SELECT match_id, client, recorded_at FROM client_matches WHERE match_id IN ",
-        "",
+        "SELECT id AS match_id, client, reported_at AS recorded_at FROM matches WHERE id IN ",
+        " AND reported_at IS NOT NULL",
         |line, row| {
             line.reporter = Some(ReporterLine::from_row(row)?);
             Ok(())

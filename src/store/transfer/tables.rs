@@ -30,13 +30,12 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 54] = [
+pub(super) const TABLES: [Table; 53] = [
     table("matches", &["id"]),
     table("match_players", &["match_id", "seat"]),
     table("match_halves", &["fingerprint"]),
     table("log_matches", &["log", "match_id"]),
     table("match_games", &["game"]),
-    table("client_matches", &["match_id"]),
     table("receipts", &["client", "key"]),
     table("sign_ins", &["secret"]),
     table("pickups", &["client", "pickup"]),

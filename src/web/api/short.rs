@@ -111,6 +111,7 @@ impl ShortMatch {
             end,
             clock: None,
             untimed,
+            client: String::new(),
             logged_as: None,
             map: self.map.clone(),
             game_type: ruleset.game_type().to_owned(),

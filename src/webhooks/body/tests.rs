@@ -47,6 +47,7 @@ fn record(scores: &[f64], participants: Vec<Participant>) -> MatchRecord {
         end: Timestamp(1_700_000_600_000),
         clock: None,
         untimed: false,
+        client: String::new(),
         logged_as: None,
         map: "m".into(),
         game_type: "ctf".into(),

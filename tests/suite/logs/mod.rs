@@ -45,8 +45,16 @@ async fn stored(service: &Service) -> Vec<Stored> {
     }
 }
 
+/// The matches, whichever command has read them.
 fn known(all: &[Stored]) -> Vec<(Fingerprint, MatchRecord)> {
-    let one = |stored: &Stored| (stored.fingerprint, stored.record.clone());
+    let one = |stored: &Stored| {
+        let client = String::new();
+        let record = MatchRecord {
+            client,
+            ..stored.record.clone()
+        };
+        (stored.fingerprint, record)
+    };
     all.iter().map(one).collect()
 }
 
@@ -223,6 +231,13 @@ async fn a_log_that_grows_is_told_match_by_match() {
     let (other, _folder) = self::new().await;
     ingest(&other, None, &[&path]).await;
     assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
+    for (service, client) in [(&service, "follow"), (&other, "ingest")] {
+        let all = stored(service).await;
+        assert!(
+            all.iter().all(|one| one.record.client == client),
+            "{client}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -722,7 +737,11 @@ async fn a_log_that_was_read_before_waiting_was_no_play_gives_no_second_match() 
             panic!("{format}: {all:?}")
         };
         assert_eq!(mended.fingerprint, Fingerprint::of(&before), "{format}");
-        assert_eq!(mended.record, before.clone().played(), "{format}");
+        let expected = MatchRecord {
+            client: "ingest".to_owned(), // the archive knows which command has read the log
+            ..before.clone().played()
+        };
+        assert_eq!(mended.record, expected, "{format}");
         assert!(
             (mended.record.start.0 - before.start.0).abs_diff(720_000) < 10,
             "{format}"

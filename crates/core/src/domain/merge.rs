@@ -212,6 +212,7 @@ mod tests {
             end: Timestamp(1_000),
             clock: None,
             untimed: false,
+            client: String::new(),
             logged_as: None,
             map: String::new(),
             game_type: "ctf".into(),

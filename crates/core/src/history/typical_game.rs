@@ -100,6 +100,7 @@ mod tests {
             end: Timestamp(millis),
             clock: None,
             untimed: false,
+            client: String::new(),
             logged_as: None,
             map: String::new(),
             game_type: "ctf".into(),

@@ -200,6 +200,7 @@ impl RunningGame {
         let teams = if self.has_teams { teams } else { 0 };
         MatchRecord {
             server: frame.server.clone(),
+            client: frame.server.clone(), // which reports its own game
             start: frame.epoch,
             map: self.map.clone().unwrap_or_default(),
             game_type: self.game_type.clone(),

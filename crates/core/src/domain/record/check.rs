@@ -19,7 +19,13 @@ impl MatchRecord {
     /// # Errors
     /// Returns the first invariant that does not hold.
     pub fn check(&self) -> Result<(), RecordError> {
-        let texts = [&self.server, &self.map, &self.game_type, &self.mode];
+        let texts = [
+            &self.server,
+            &self.client,
+            &self.map,
+            &self.game_type,
+            &self.mode,
+        ];
         let texts = texts.into_iter().chain(&self.mutators);
         ensure(
             texts.into_iter().all(|t| t.len() <= MAX_TEXT),

@@ -161,6 +161,9 @@ pub enum Outcome {
 pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,
+    /// Which client has brought the match: a game server by the name of its HELLO, the client of a request over HTTP, or
+    /// the command that has read its log, such as `ingest`. Empty if it is not known.
+    pub client: String,
     /// When play began (after warm-up).
     pub start: Timestamp,
     /// When play ended.
@@ -272,6 +275,7 @@ mod tests {
             end: Timestamp(1_000),
             clock: None,
             untimed: false,
+            client: String::new(),
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

@@ -56,6 +56,7 @@ fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord
         end: Timestamp(end),
         clock: None,
         untimed: false,
+        client: String::new(),
         logged_as: None,
         map: "m".into(),
         game_type: "ctf".into(),

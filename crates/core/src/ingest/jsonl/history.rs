@@ -154,6 +154,7 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         end: start.plus_millis(millis),
         clock: None,
         untimed: false,
+        client: String::new(),
         logged_as: None,
         map: row.map.unwrap_or_default(),
         game_type: row.game,

@@ -20,6 +20,8 @@ struct MatchLine<'a> {
     fingerprint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    client: Cow<'a, str>,
     start: DateOrMillis,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<DateOrMillis>,
@@ -67,6 +69,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         evenkeel: VERSION,
         fingerprint: (fingerprint != own || record.has_waiting()).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
+        client: record.client.as_str().into(),
         start: DateOrMillis::of(record.start),
         end: (!record.untimed).then(|| DateOrMillis::of(record.end)),
         clock: record.clock,
@@ -161,6 +164,7 @@ fn convert(
         server: entry
             .server
             .map_or_else(|| server.to_owned(), Cow::into_owned),
+        client: entry.client.into_owned(),
         start,
         end,
         clock: entry.clock,
@@ -415,6 +419,7 @@ mod tests {
             let won = (!scores.is_empty()).then_some(Outcome::Won(outcome % 2));
             MatchRecord {
                 server: texts.0,
+                client: texts.2.clone(),
                 start: Timestamp(start),
                 end: Timestamp(start + millis as i64),
                 clock,
