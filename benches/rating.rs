@@ -84,6 +84,7 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
         clock: None,
         untimed: false,
         client: String::new(),
+        unscored: false,
         logged_as: None,
         map: format!("map {}", number % 12),
         game_type: "ctf".into(),

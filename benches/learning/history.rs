@@ -92,6 +92,7 @@ impl History {
             clock: None,
             untimed: false,
             client: String::new(),
+            unscored: false,
             logged_as: None,
             map: format!("map_{}", random.random_range(0..400)),
             game_type: self.types[random.random_range(0..self.types.len())].to_owned(),

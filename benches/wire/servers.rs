@@ -265,6 +265,7 @@ fn game(number: usize) -> MatchRecord {
         clock: None,
         untimed: false,
         client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

@@ -49,7 +49,7 @@ CREATE TABLE matches (
     mode        TEXT COLLATE "C" NOT NULL, -- league, region or playlist; empty if there is none
     outcome     TEXT COLLATE "C" NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided', 'abandoned')),
     winner      BIGINT CHECK ((winner IS NOT NULL) = (outcome = 'won')), -- a team, counted from 0
-    scores      TEXT COLLATE "C", -- of each team, as '3:1'; NULL in a game without teams
+    scores      TEXT COLLATE "C", -- of each team, as '3:1', or '-:-' if they are not known; NULL in a game without teams
     gap         DOUBLE PRECISION, -- between the highest and the lowest score; NULL if they are not known
     humans      BIGINT NOT NULL, -- how many took part
     bots        BIGINT NOT NULL,

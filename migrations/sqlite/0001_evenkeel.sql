@@ -18,7 +18,7 @@ CREATE TABLE matches (
     mode        TEXT    NOT NULL,   -- league, region or playlist; empty if there is none
     outcome     TEXT    NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided', 'abandoned')),
     winner      INTEGER CHECK ((winner IS NOT NULL) = (outcome = 'won')), -- a team, counted from 0
-    scores      TEXT,               -- of each team, as '3:1'; NULL in a game without teams
+    scores      TEXT,               -- of each team, as '3:1', or '-:-' if they are not known; NULL in a game without teams
     gap         REAL,               -- between the highest and the lowest score; NULL if they are not known
     humans      INTEGER NOT NULL,   -- how many took part
     bots        INTEGER NOT NULL,

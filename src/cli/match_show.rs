@@ -12,7 +12,7 @@ use super::{
     table::{Table, printable},
 };
 use crate::{
-    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange},
+    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, score_text},
     store::PageMatch,
 };
 
@@ -155,10 +155,11 @@ fn write_text(
     if !record.client.is_empty() {
         writeln!(out, "brought by {}", printable(&record.client))?;
     }
-    let scores: Vec<String> = record.scores.iter().map(f64::to_string).collect();
-    match (record.outcome, scores.is_empty()) {
-        (outcome, true) => writeln!(out, "no teams, {}", word(outcome))?,
-        (outcome, false) => writeln!(out, "{}, {}", scores.join(":"), word(outcome))?,
+    let outcome = word(record.outcome);
+    match (record.has_teams(), record.unscored) {
+        (false, _) => writeln!(out, "no teams, {outcome}")?,
+        (true, true) => writeln!(out, "no scores, {outcome}")?,
+        (true, false) => writeln!(out, "{}, {outcome}", score_text(&record.known_scores()))?,
     }
     match ruling {
         None => writeln!(out, "no weights have been derived from it yet")?,

@@ -116,9 +116,10 @@ fn teams(record: &MatchRecord, with_players: bool) -> Vec<Value> {
             team.push(player(participant));
         }
     }
-    let team = |(at, players)| {
+    let scores = record.known_scores();
+    let team = |(at, players): (usize, _)| {
         let mut team = Map::new();
-        team.insert("score".to_owned(), json!(record.scores.get(at)));
+        team.insert("score".to_owned(), json!(scores.get(at)));
         team.insert("players".to_owned(), Value::Array(players));
         Value::Object(team)
     };
@@ -138,9 +139,13 @@ fn player(participant: &Participant) -> Value {
 }
 
 /// How close the result of a match was: the second highest score divided by the highest, 1 for a draw.
-/// `None` if the match was abandoned, has no teams, or has a score below 0.
+/// `None` if the match was abandoned, has no teams, or has a score below 0, and if somebody has won with a score that is
+/// not known.
 pub fn closeness(record: &MatchRecord) -> Option<f64> {
     if record.outcome == Outcome::Abandoned || record.scores.len() < 2 {
+        return None;
+    }
+    if record.unscored && record.outcome != Outcome::Draw {
         return None;
     }
     if record.scores.iter().any(|score| *score < 0.0) {

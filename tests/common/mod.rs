@@ -361,6 +361,7 @@ pub fn game(
         clock: None,
         untimed: false,
         client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

@@ -188,6 +188,7 @@ fn record(number: usize, seats: &[String], scores: [f64; 2]) -> MatchRecord {
         clock: None,
         untimed: false,
         client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "m".into(),
         game_type: "t.ctf".into(),

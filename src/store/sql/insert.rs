@@ -12,7 +12,7 @@ use super::{
     rows::{Target, insert, write},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant},
+    domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
     store::{Recorded, StoreError, db::*, packed::pack, sql::rows::ROWS},
 };
 
@@ -268,7 +268,9 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
         &record.mode,
         outcome,
         winner,
-        record.has_teams().then(|| score_text(&record.scores)),
+        record
+            .has_teams()
+            .then(|| score_text(&record.known_scores())),
         score_gap(record),
         count(Kind::Human),
         count(Kind::Bot),
@@ -276,24 +278,27 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
     ]
 }
 
-/// Scores as the column has them.
-fn score_text(scores: &[f64]) -> String {
-    let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
-    scores.join(":")
+/// Reads the column of the scores, of which each may not be known; none from NULL.
+pub(super) fn read_scores(text: Option<&str>) -> Vec<Option<f64>> {
+    let scores = text.map(|text| text.split(':'));
+    scores
+        .into_iter()
+        .flatten()
+        .map(|score| score.parse().ok())
+        .collect()
 }
 
-/// Reads the column of the scores; none from NULL.
-pub(super) fn read_scores(text: Option<&str>) -> Vec<f64> {
-    let scores = text.unwrap_or_default().split(':');
-    scores.filter_map(|score| score.parse().ok()).collect()
-}
-
-/// The difference between the highest and the lowest score. Where a team has won with the same score as all others, no
-/// scores were reported.
+/// The difference between the highest and the lowest score, which is 0 for a draw whatever they are. Where a team has won
+/// with the same score as all others, no scores were reported.
 fn score_gap(record: &MatchRecord) -> Option<f64> {
     let high = record.scores.iter().copied().reduce(f64::max)?;
     let low = record.scores.iter().copied().reduce(f64::min)?;
-    (high > low || !matches!(record.outcome, Outcome::Won(_))).then_some(high - low)
+    let is_known = match record.outcome {
+        Outcome::Won(_) => high > low,
+        Outcome::Draw => true,
+        Outcome::Undecided | Outcome::Abandoned => !record.unscored,
+    };
+    is_known.then_some(high - low)
 }
 
 /// Writes the rows of the players of matches.

@@ -117,6 +117,7 @@ impl ShortMatch {
             game_type: ruleset.game_type().to_owned(),
             mode: self.mode.clone(),
             mutators,
+            unscored: self.scores.is_none(),
             scores,
             participants: Vec::new(),
             events: Vec::new(),

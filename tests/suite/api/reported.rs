@@ -287,6 +287,76 @@ fn a_free_for_all_without_a_word_about_teams_is_rated() {
     assert_eq!(shown["started"], "2026-11-20T16:10:00Z");
 }
 
+/// Nobody has said how it ended but who has won: no page and no row says 0:0.
+#[tokio::test]
+async fn a_score_that_nobody_has_stated_is_null() {
+    let api = Api::start("");
+    let draw = json!({"ruleset": "futsal", "teams": [["ann"], ["cid"]], "draw": true});
+    let nil = json!({"ruleset": "futsal", "teams": [["ann"], ["cid"]], "scores": [0, 0]});
+    let long = json!({"game": "futsal", "scores": [null, null], "outcome": "won", "winner": 0,
+        "players": [{"id": "ann", "team": 0}, {"id": "cid", "team": 1}]});
+    for body in [&game(0), &draw, &nil, &long] {
+        let (status, answer) = post(&api, "club", body, "");
+        assert_eq!(status, 201, "{answer}");
+    }
+    let play = "GAME arena\nJOIN ann team=0\nJOIN cid team=1\nSTART\nCLOCK 600\n";
+    for end in ["END 1\n", "SCORE 0 2\nSCORE 1 2\nEND 1\n"] {
+        let said = api
+            .pages
+            .daemon
+            .ask(&format!("HELLO game-7 game-token\n{play}{end}"));
+        assert!(said.contains("END "), "{said}");
+    }
+    let unknown = json!([null, null]);
+    let (zero, two) = (json!([0.0, 0.0]), json!([2.0, 2.0]));
+    let run = |words: &[&str]| {
+        let output = evenkeel(api.folder.path()).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let database = api.folder.path().join("evenkeel.db");
+    let all: Vec<(i64, String, Option<f64>)> =
+        rows(&database, "SELECT id, scores, gap FROM matches ORDER BY id").await;
+    let expected = [
+        ("-:-", None, &unknown),
+        ("-:-", Some(0.0), &unknown),
+        ("0:0", Some(0.0), &zero),
+        ("-:-", None, &unknown),
+        ("-:-", None, &unknown),
+        ("2:2", None, &two),
+    ];
+    assert_eq!(all.len(), expected.len(), "{all:?}");
+    for ((id, text, gap), (own, own_gap, scores)) in all.into_iter().zip(expected) {
+        assert_eq!((text.as_str(), gap), (own, own_gap), "{id}");
+        let (_, shown) = api.call("", "GET", &format!("/v1/matches/{id}"), &NONE);
+        assert_eq!(shown["scores"], *scores, "{id}");
+        assert_eq!(shown["teams"][0]["score"], scores[0], "{id}");
+        let page = api.pages.get(&format!("/matches/{id}")).body;
+        assert_eq!(
+            page.contains("class=\"score\""),
+            *scores != unknown,
+            "{id}: {page}"
+        );
+        let shown = run(&["match", "show", &id.to_string()]);
+        assert_eq!(
+            shown.contains("\nno scores, "),
+            *scores == unknown,
+            "{shown}"
+        );
+    }
+    let exported = run(&["export"]);
+    assert_eq!(
+        exported.matches(r#""scores":[null,null]"#).count(),
+        4,
+        "{exported}"
+    );
+    std::fs::write(api.folder.path().join("again.jsonl"), &exported).unwrap();
+    let read = run(&["ingest", "again.jsonl", "--json"]);
+    assert!(
+        read.contains(r#""duplicates": 6"#) || read.contains(r#""duplicates":6"#),
+        "{read}"
+    );
+}
+
 /// Which client has brought each match, as the record, the row and the command say it, by the number of the match.
 async fn clients(api: &Api) -> Vec<String> {
     let run = |words: &[&str]| {

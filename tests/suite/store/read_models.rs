@@ -129,7 +129,7 @@ fn sum<'a>(lines: impl Iterator<Item = &'a MatchLine>) -> Closeness {
     for line in lines {
         sum.rated += 1;
         sum.matches += 1;
-        let gap = (line.scores[0] - line.scores[1]).abs();
+        let gap = (line.scores[0].unwrap() - line.scores[1].unwrap()).abs();
         sum.scored += 1;
         sum.draws += i64::from(line.outcome == "draw");
         sum.gap += gap;
@@ -215,7 +215,7 @@ async fn check_sums(store: &Store) {
         let mut gaps: BTreeMap<i64, i64> = BTreeMap::new();
         for line in own() {
             *gaps
-                .entry((line.scores[0] - line.scores[1]).abs() as i64)
+                .entry((line.scores[0].unwrap() - line.scores[1].unwrap()).abs() as i64)
                 .or_default() += 1;
         }
         let counted = store.balance_gaps(&name).await.unwrap();

@@ -213,6 +213,7 @@ mod tests {
             clock: None,
             untimed: false,
             client: String::new(),
+            unscored: false,
             logged_as: None,
             map: String::new(),
             game_type: "ctf".into(),

@@ -210,6 +210,7 @@ mod tests {
             clock: None,
             untimed: false,
             client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "tfc".into(),

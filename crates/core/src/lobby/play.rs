@@ -135,7 +135,8 @@ impl Lobby {
             }
             exists(team, teams)?;
         }
-        let record = game.blank_record(frame, teams);
+        let mut record = game.blank_record(frame, teams);
+        record.unscored = silent;
         let verdict = decided.then_some(verdict);
         let was_running = game.recorder.is_running();
         let finished = game.recorder.end(record, verdict, now)?;

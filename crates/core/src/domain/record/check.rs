@@ -54,6 +54,13 @@ impl MatchRecord {
             self.scores.iter().all(|s| s.abs() <= MAX_POINTS),
             "impossible score",
         )?;
+        ensure(
+            !self.unscored
+                || self.has_teams()
+                    && self.events.is_empty()
+                    && self.scores.iter().all(|score| *score == 0.0),
+            "its scores are known and not known",
+        )?;
         if let Outcome::Won(team) = self.outcome {
             ensure(
                 usize::from(team) < self.scores.len(),

@@ -156,6 +156,13 @@ pub enum Outcome {
     Abandoned,
 }
 
+/// Final scores as people write them, such as `3:1`; `-:-` if they are not known.
+pub fn score_text(scores: &[Option<f64>]) -> String {
+    let text = |score: &Option<f64>| score.map_or("-".to_owned(), |score| score.to_string());
+    let scores: Vec<String> = scores.iter().map(text).collect();
+    scores.join(":")
+}
+
 /// One finished or abandoned game. The default is empty, and not valid.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MatchRecord {
@@ -188,6 +195,8 @@ pub struct MatchRecord {
     pub mutators: Vec<String>,
     /// Final score per team; empty in a game without teams.
     pub scores: Vec<f64>,
+    /// Whether no score was stated, at most who has won. All scores are then 0.
+    pub unscored: bool,
     /// The players who took part; once the match is recorded, in the order of their keys at that time.
     pub participants: Vec<Participant>,
     /// Score changes in time order. If the log misses some, they add up to less than `scores`.
@@ -208,6 +217,14 @@ impl MatchRecord {
     /// Whether the match was played in teams.
     pub fn has_teams(&self) -> bool {
         !self.scores.is_empty()
+    }
+
+    /// The final score of each team; `None` where it is not known.
+    pub fn known_scores(&self) -> Vec<Option<f64>> {
+        let scores = self.scores.iter();
+        scores
+            .map(|score| (!self.unscored).then_some(*score))
+            .collect()
     }
 
     /// The outcome that follows from final scores: the team with the highest score wins, and a tie
@@ -276,6 +293,7 @@ mod tests {
             clock: None,
             untimed: false,
             client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

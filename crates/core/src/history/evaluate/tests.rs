@@ -34,6 +34,7 @@ fn history(matches: usize, strength: f64, edge: f64) -> Vec<MatchRecord> {
             clock: None,
             untimed: false,
             client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

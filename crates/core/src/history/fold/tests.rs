@@ -57,6 +57,7 @@ fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord
         clock: None,
         untimed: false,
         client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "m".into(),
         game_type: "ctf".into(),

@@ -108,6 +108,7 @@ fn game(
         clock: None,
         untimed: false,
         client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "m".to_owned(),
         game_type: "ctf".to_owned(),
