@@ -323,7 +323,7 @@ fn check_chances(head: &MatchHead, record: &MatchRecord) -> Result<(), StoreErro
         let is_there =
             |seat: i64| usize::try_from(seat).is_ok_and(|at| at < record.participants.len());
         let is_team = |team: &Option<i64>| team.is_none_or(|team| u8::try_from(team).is_ok());
-        let fault = if !line.seat.is_none_or(is_there) {
+        let fault = if line.seat.is_some_and(|seat| !is_there(seat)) {
             "a seat that does not exist"
         } else if ![line.from_team, line.to_team].iter().all(is_team) {
             "a team that does not exist"
