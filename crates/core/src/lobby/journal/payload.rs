@@ -1,8 +1,8 @@
-//! Entries as the payload of a frame: written in the encoding of postcard, read from it or from that of version 0.2.0.
+//! Entries as the payload of a frame, in the encoding of postcard.
 
-use super::{Entry, JournalError, entry::TimedEntry, frame::FrameBuffer, older};
+use super::{Entry, JournalError, entry::TimedEntry, frame::FrameBuffer};
 
-/// The first byte of a frame's payload; that of version 0.2.0 is another one.
+/// The first byte of a frame's payload: the version of its entries.
 const MARK: u8 = 1;
 
 /// Collects entries for one frame.
@@ -48,8 +48,8 @@ impl EntryBuffer {
 #[derive(Debug)]
 pub(super) struct Entries<'a> {
     rest: &'a [u8],
-    /// Whether version 0.2.0 has written them.
-    older: bool,
+    /// Whether they begin with the [`MARK`] of this version.
+    known: bool,
 }
 
 impl<'a> Entries<'a> {
@@ -58,7 +58,7 @@ impl<'a> Entries<'a> {
         let rest = payload.strip_prefix(&[MARK]);
         Self {
             rest: rest.unwrap_or(payload),
-            older: rest.is_none(),
+            known: rest.is_some(),
         }
     }
 }
@@ -69,20 +69,19 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let bytes = std::mem::take(&mut self.rest);
         (!bytes.is_empty()).then(|| {
-            let (entry, rest) = match self.older {
-                true => older::read(bytes)?,
-                false => postcard::take_from_bytes::<TimedEntry>(bytes)
-                    .map_err(|_| JournalError::Unreadable)?,
-            };
-            match &entry {
-                (_, Entry::Command(command)) if !command.is_finite() => {
-                    Err(JournalError::Unreadable)
-                }
-                _ => {
+            let read = postcard::take_from_bytes::<TimedEntry>(bytes);
+            match read {
+                Ok((entry, rest)) if self.known && is_finite(&entry) => {
                     self.rest = rest;
                     Ok(entry)
                 }
+                _ => Err(JournalError::Unreadable),
             }
         })
     }
+}
+
+/// Whether all numbers of an entry are finite, so that no other number gets into a game.
+fn is_finite((_, entry): &TimedEntry) -> bool {
+    !matches!(entry, Entry::Command(command) if !command.is_finite())
 }

@@ -55,25 +55,17 @@ pub(super) struct Planner {
     pub(super) limit: usize,
     /// By how many humans a plan may let them differ: by `limit`, or as many as now.
     pub(super) most: usize,
-    /// Whether the doubt about the strengths is known.
-    pub(super) doubtful: bool,
 }
 
 impl Planner {
     /// A planner for these teams, which may differ by `limit` humans, or by as many as they do now.
-    pub(super) fn new(
-        strength: TeamStrengths,
-        units: Vec<MoveUnit>,
-        limit: usize,
-        doubtful: bool,
-    ) -> Self {
+    pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
         let most = limit.max(strength.spread());
         Self {
             strength,
             units,
             limit,
             most,
-            doubtful,
         }
     }
 

@@ -49,7 +49,7 @@ impl Rebalance {
         let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
         let torn = self.torn_by_moves(|| offered.iter());
         let units = self.apart(&torn).units(&held);
-        let planner = Planner::new(settled, units, self.limit(), self.doubtful().is_some());
+        let planner = Planner::new(settled, units, self.limit());
         let humans = &self.snapshot.humans;
         let named = planner.plan_of(humans, offered)?;
         Some(Asking {
