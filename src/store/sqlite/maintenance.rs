@@ -148,13 +148,9 @@ impl SqliteFile {
     /// How many changes to players the file contains, and when it last forgot one.
     pub async fn forgotten(&self) -> Result<Forgotten, StoreError> {
         let mut connection = self.connect().await?;
-        // A database of an older version has no such column, and no record of forgotten players.
-        let query = sqlx::query("SELECT * FROM player_changes");
-        let row = query.fetch_one(&mut connection).await?;
-        Ok(Forgotten {
-            changes: row.try_get("changes")?,
-            latest: row.try_get("forgotten").unwrap_or(0),
-        })
+        let query = sqlx::query_as("SELECT changes, forgotten FROM player_changes");
+        let (changes, latest) = query.fetch_one(&mut connection).await?;
+        Ok(Forgotten { changes, latest })
     }
 }
 

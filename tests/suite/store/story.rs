@@ -708,7 +708,7 @@ async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
     }
 }
 
-/// What was predicted of a match comes with it, whichever way it was recorded, and stays when it is archived.
+/// What was predicted of a match comes with it, whichever way it was recorded.
 async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
     let (store, elsewhere) = (open.database("one").await, open.database("one").await);
     let courses = [
