@@ -117,7 +117,7 @@ pub(super) trait Bound: Send + Sync {
 
     /// The share of the tickets that the ticket could play with by this rule, about. Tickets with a
     /// small share are placed first.
-    fn breadth(&self, _ticket: u32, _limit: f64) -> f64 {
+    fn selectivity(&self, _ticket: u32, _limit: f64) -> f64 {
         1.0
     }
 

@@ -235,7 +235,7 @@ impl Bound for SpreadEnds {
         )
     }
 
-    fn breadth(&self, ticket: u32, limit: f64) -> f64 {
+    fn selectivity(&self, ticket: u32, limit: f64) -> f64 {
         let lowest = self.lowest[ticket as usize];
         let below = self.crowd(lowest - limit, lowest);
         let above = self.crowd(lowest, lowest + limit);
