@@ -89,7 +89,11 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 
     /// What a player lacks who can meet the rule in no match, whoever else plays: `needs at least 20
     /// games, has 3`. `None` if the rule is about several players, or the player meets it.
-    fn bars(&self, _columns: &QueueColumns, _player: &TicketPlayer) -> Option<String> {
+    fn ineligible_because(
+        &self,
+        _columns: &QueueColumns,
+        _player: &TicketPlayer,
+    ) -> Option<String> {
         None
     }
 
