@@ -261,8 +261,8 @@ impl Planner {
             .map(|&(unit, _)| self.units[unit].members.len());
         let mut plan = self.plan(moves.sum(), 1.0, 0, steps);
         let after = self.after(&plan);
-        let (likeness, over) = (after.likeness_settled(), after.excess(self.limit));
-        plan = self.plan(plan.moves, likeness, over, plan.steps);
+        let (monotone, over) = (after.monotone_settled(), after.excess(self.limit));
+        plan = self.plan(plan.moves, monotone, over, plan.steps);
         (after.spread() <= self.most).then_some(plan)
     }
 }

@@ -166,7 +166,7 @@ impl Bound for AlikeValues {
         }
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

@@ -132,7 +132,7 @@ impl Bound for CountedValues {
         Some((&self.0, Share::Limited { most }))
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

@@ -149,7 +149,7 @@ impl Bound for CeilingEnds {
         below as f64 / self.values.len().max(1) as f64
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

@@ -215,7 +215,7 @@ impl Bound for SharedWords {
         most as f64 / (self.sizes.len() * self.sharing.len()).max(1) as f64
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

@@ -142,11 +142,11 @@ pub(super) trait Bound: Send + Sync {
 
     /// Whether players who join a match that violates the rule can make it hold.
     fn is_met_by_more(&self) -> bool {
-        !self.only_grows()
+        !self.is_monotone()
     }
 
     /// Whether one more ticket never makes the violation smaller.
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         false
     }
 }

@@ -163,7 +163,7 @@ impl Bound for Fitting {
         Some(if fits { vec![choice] } else { Vec::new() })
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

@@ -242,7 +242,7 @@ impl Bound for SpreadEnds {
         below.max(above) as f64 / self.ends.len().max(1) as f64
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }
