@@ -2,9 +2,6 @@
 
 use super::{Entry, JournalError, entry::TimedEntry, frame::FrameBuffer};
 
-/// The first byte of a frame's payload: the version of its entries.
-const MARK: u8 = 1;
-
 /// Collects entries for one frame.
 #[derive(Debug, Default)]
 pub struct EntryBuffer(FrameBuffer);
@@ -15,11 +12,7 @@ impl EntryBuffer {
     /// # Errors
     /// Fails if the entry cannot be encoded. The buffer cannot be used after that.
     pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
-        let is_first = self.is_empty();
         let payload = self.0.payload();
-        if is_first {
-            payload.push(MARK);
-        }
         let written = postcard::to_extend(&(at, entry), std::mem::take(payload));
         *payload = written.map_err(|_| JournalError::Unwritable)?;
         Ok(())
@@ -46,20 +39,12 @@ impl EntryBuffer {
 
 /// The entries of a frame, each with its millisecond. Ends after the first that cannot be read.
 #[derive(Debug)]
-pub(super) struct Entries<'a> {
-    rest: &'a [u8],
-    /// Whether they begin with the [`MARK`] of this version.
-    known: bool,
-}
+pub(super) struct Entries<'a>(&'a [u8]);
 
 impl<'a> Entries<'a> {
     /// The entries that [`EntryBuffer`] has collected in this payload.
     pub(super) fn read(payload: &'a [u8]) -> Self {
-        let rest = payload.strip_prefix(&[MARK]);
-        Self {
-            rest: rest.unwrap_or(payload),
-            known: rest.is_some(),
-        }
+        Self(payload)
     }
 }
 
@@ -67,12 +52,12 @@ impl Iterator for Entries<'_> {
     type Item = Result<TimedEntry, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let bytes = std::mem::take(&mut self.rest);
+        let bytes = std::mem::take(&mut self.0);
         (!bytes.is_empty()).then(|| {
             let read = postcard::take_from_bytes::<TimedEntry>(bytes);
             match read {
-                Ok((entry, rest)) if self.known && is_finite(&entry) => {
-                    self.rest = rest;
+                Ok((entry, rest)) if is_finite(&entry) => {
+                    self.0 = rest;
                     Ok(entry)
                 }
                 _ => Err(JournalError::Unreadable),
