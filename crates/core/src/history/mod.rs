@@ -27,6 +27,7 @@ mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
+mod numbered;
 mod parts;
 mod people;
 mod points;
