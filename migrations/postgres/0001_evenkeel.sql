@@ -348,101 +348,7 @@ CREATE TABLE checkpoint_pieces (
     hash    BYTEA PRIMARY KEY, -- the SHA-256 of the content
     content BYTEA NOT NULL CHECK (length(content) <= 131072)
 );
-ALTER TABLE checkpoint_pieces ALTER COLUMN content SET STORAGE EXTERNAL; -- it cannot be compressed again
-
--- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
-CREATE TABLE balance_cells (
-    week      BIGINT NOT NULL,
-    ruleset   TEXT COLLATE "C" NOT NULL,
-    map       TEXT COLLATE "C" NOT NULL,
-    rated     BIGINT NOT NULL, -- how many matches are rated
-    matches   BIGINT NOT NULL, -- how many of them had teams; the other columns count only these
-    draws     BIGINT NOT NULL,
-    gap       DOUBLE PRECISION NOT NULL, -- sum of the differences between the highest and the lowest score
-    minutes   DOUBLE PRECISION NOT NULL, -- sum of the lengths of play
-    first_won BIGINT NOT NULL, -- how many team 0 won
-    decided   BIGINT NOT NULL, -- how many a team won
-    predicted BIGINT NOT NULL, -- how many two teams played to a result that was predicted
-    favoured  BIGINT NOT NULL, -- in how many of these the team with the higher chance won
-    brier     DOUBLE PRECISION NOT NULL, -- sum of the squared differences between chance and result
-    scored    BIGINT NOT NULL DEFAULT 0, -- how many have scores; `gap` counts only these
-    predicted_won BIGINT NOT NULL DEFAULT 0, -- how many of `predicted` a team won
-    untimed   BIGINT NOT NULL DEFAULT 0 -- how many have no length
-);
-CREATE UNIQUE INDEX balance_cells_once ON balance_cells (week, md5(ruleset), map);
-
-CREATE TABLE balance_weeks (
-    ruleset   TEXT COLLATE "C" NOT NULL,
-    week      BIGINT NOT NULL,
-    rated     BIGINT NOT NULL,
-    matches   BIGINT NOT NULL,
-    draws     BIGINT NOT NULL,
-    gap       DOUBLE PRECISION NOT NULL,
-    minutes   DOUBLE PRECISION NOT NULL,
-    first_won BIGINT NOT NULL,
-    decided   BIGINT NOT NULL,
-    predicted BIGINT NOT NULL,
-    favoured  BIGINT NOT NULL,
-    brier     DOUBLE PRECISION NOT NULL,
-    scored    BIGINT NOT NULL DEFAULT 0,
-    predicted_won BIGINT NOT NULL DEFAULT 0,
-    untimed   BIGINT NOT NULL DEFAULT 0
-);
-CREATE UNIQUE INDEX balance_weeks_once ON balance_weeks (week, md5(ruleset));
-CREATE INDEX balance_weeks_by_ruleset ON balance_weeks USING hash (ruleset);
-
-CREATE TABLE balance_maps (
-    ruleset   TEXT COLLATE "C" NOT NULL,
-    block     BIGINT NOT NULL, -- the number of the week, divided by 13 and rounded down
-    map       TEXT COLLATE "C" NOT NULL,
-    rated     BIGINT NOT NULL,
-    matches   BIGINT NOT NULL,
-    draws     BIGINT NOT NULL,
-    gap       DOUBLE PRECISION NOT NULL,
-    minutes   DOUBLE PRECISION NOT NULL,
-    first_won BIGINT NOT NULL,
-    decided   BIGINT NOT NULL,
-    predicted BIGINT NOT NULL,
-    favoured  BIGINT NOT NULL,
-    brier     DOUBLE PRECISION NOT NULL,
-    scored    BIGINT NOT NULL DEFAULT 0,
-    predicted_won BIGINT NOT NULL DEFAULT 0,
-    untimed   BIGINT NOT NULL DEFAULT 0
-);
-CREATE UNIQUE INDEX balance_maps_once ON balance_maps (block, md5(ruleset), map);
-CREATE INDEX balance_maps_by_ruleset ON balance_maps USING hash (ruleset);
-
-CREATE TABLE balance_gaps (
-    ruleset TEXT COLLATE "C" NOT NULL,
-    week    BIGINT NOT NULL,
-    gap     BIGINT NOT NULL, -- the difference of the scores, rounded
-    matches BIGINT NOT NULL
-);
-CREATE UNIQUE INDEX balance_gaps_once ON balance_gaps (week, md5(ruleset), gap);
-CREATE INDEX balance_gaps_by_ruleset ON balance_gaps USING hash (ruleset);
-
-CREATE TABLE balance_causes (
-    ruleset TEXT COLLATE "C" NOT NULL,
-    week    BIGINT NOT NULL,
-    causes  BIGINT NOT NULL,
-    matches BIGINT NOT NULL,
-    gap     DOUBLE PRECISION NOT NULL, -- sum of the differences between the highest and the lowest score
-    squares DOUBLE PRECISION NOT NULL -- sum of the squares of these differences
-);
-CREATE UNIQUE INDEX balance_causes_once ON balance_causes (week, md5(ruleset), causes);
-CREATE INDEX balance_causes_by_ruleset ON balance_causes USING hash (ruleset);
-
-CREATE TABLE balance_chances (
-    ruleset TEXT COLLATE "C" NOT NULL,
-    week    BIGINT NOT NULL,
-    step    BIGINT NOT NULL, -- 0 for 50 to 55 %, 9 for 95 to 100 %
-    matches BIGINT NOT NULL,
-    chance  DOUBLE PRECISION NOT NULL, -- sum of the predicted chances
-    won     DOUBLE PRECISION NOT NULL -- how many the favourite won; a draw is half a win
-);
-CREATE UNIQUE INDEX balance_chances_once ON balance_chances (week, md5(ruleset), step);
-CREATE INDEX balance_chances_by_ruleset ON balance_chances USING hash (ruleset);
-
+ALTER TABLE checkpoint_pieces ALTER COLUMN content SET STORAGE EXTERNAL; 
 CREATE TABLE systems_report (
     id          BIGINT PRIMARY KEY CHECK (id = 1),
     settings    TEXT COLLATE "C" NOT NULL, -- the configuration that it was made with
@@ -984,6 +890,27 @@ FROM decisions d
 LEFT JOIN matches m ON m.id = d.match_id
 ORDER BY d.id;
 
+-- The rated matches between teams. A week begins on Monday.
+CREATE VIEW rated_matches AS
+SELECT
+    r.match_id,
+    r.ruleset,
+    left(utc(CAST(floor((m.ended_at + 259200000) / 604800000.0) AS BIGINT) * 604800000 - 259200000), 10) AS week,
+    m.map,
+    m.outcome,
+    m.winner,
+    m.scores,
+    m.gap,
+    CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) END AS minutes,
+    CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
+              WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won,
+    r.chance AS forecast,
+    k.chance AS chance_as_picked
+FROM rulings r
+JOIN matches m ON m.id = r.match_id
+LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
+WHERE r.unrated IS NULL AND m.scores IS NOT NULL;
+
 -- A shutout is a match with a gap of 3 or more in which a team has no points.
 CREATE VIEW balance_report AS
 SELECT
@@ -992,67 +919,53 @@ SELECT
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN rounded(avg(gap), 3) END AS mean_gap,
     rounded(avg(CASE outcome WHEN 'draw' THEN 1.0 ELSE 0 END), 3) AS share_draws,
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*)
-         THEN rounded(avg(CASE WHEN gap IS NOT NULL THEN CASE WHEN shut_out AND gap >= 3 THEN 1.0 ELSE 0 END END), 3) END AS share_shutouts,
+         THEN rounded(avg(CASE WHEN instr(':' || scores || ':', ':0:') > 0 AND instr(scores, '-') = 0 AND gap >= 3
+                               THEN 1.0 ELSE 0 END) FILTER (WHERE gap IS NOT NULL), 3) END AS share_shutouts,
     rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
     rounded(avg(CASE WHEN (forecast >= 0.5) = (won > 0.5) THEN 1.0 ELSE 0 END)
             FILTER (WHERE won <> 0.5 AND forecast IS NOT NULL), 3) AS share_favourite_wins,
     rounded(avg(minutes), 2) AS mean_minutes,
-    count(picked * won) AS predicted,
-    rounded(avg(picked + 0 * won), 3) AS predicted_team_0_wins,
-    rounded(avg(won + 0 * picked), 3) AS happened_team_0_wins,
-    rounded(avg((picked - won) * (picked - won)), 4) AS brier
-FROM (
-    SELECT
-        r.ruleset,
-        m.outcome,
-        m.winner,
-        r.chance AS forecast,
-        CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) END AS minutes,
-        m.gap,
-        instr(':' || m.scores || ':', ':0:') > 0 AND instr(m.scores, '-') = 0 AS shut_out,
-        k.chance AS picked,
-        CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
-                  WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won
-    FROM matches m
-    JOIN rulings r ON r.match_id = m.id
-    LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
-    WHERE r.unrated IS NULL AND m.scores IS NOT NULL
-) AS rated
+    count(chance_as_picked * won) AS predicted,
+    rounded(avg(chance_as_picked + 0 * won), 3) AS predicted_team_0_wins,
+    rounded(avg(won + 0 * chance_as_picked), 3) AS happened_team_0_wins,
+    rounded(avg((chance_as_picked - won) * (chance_as_picked - won)), 4) AS brier
+FROM rated_matches
 GROUP BY ruleset
 ORDER BY ruleset;
 
 CREATE VIEW balance_by_week AS
 SELECT
     ruleset,
-    left(utc(week * 604800000 - 259200000), 10) AS week,
-    matches,
-    CASE WHEN gap > 0 OR scored = matches THEN rounded(gap / nullif(scored, 0), 3) END AS mean_gap,
-    rounded(CAST(draws AS DOUBLE PRECISION) / matches, 3) AS share_draws,
-    rounded(CAST(first_won AS DOUBLE PRECISION) / nullif(decided, 0), 3) AS share_team_0_wins,
-    predicted,
-    rounded(CAST(favoured AS DOUBLE PRECISION) / nullif(predicted_won, 0), 3) AS share_favourite_wins,
-    rounded(brier / nullif(predicted, 0), 4) AS brier,
-    rounded(minutes / nullif(matches - untimed, 0), 2) AS mean_minutes
-FROM balance_weeks
-WHERE matches > 0
-ORDER BY ruleset, balance_weeks.week;
+    week,
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN rounded(avg(gap), 3) END AS mean_gap,
+    rounded(avg(CASE outcome WHEN 'draw' THEN 1.0 ELSE 0 END), 3) AS share_draws,
+    rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    rounded(avg(CASE WHEN (forecast >= 0.5) = (won > 0.5) THEN 1.0 ELSE 0 END)
+            FILTER (WHERE won <> 0.5 AND forecast IS NOT NULL), 3) AS share_favourite_wins,
+    rounded(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    rounded(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
+GROUP BY ruleset, week
+ORDER BY ruleset, week;
 
 CREATE VIEW balance_by_map AS
 SELECT
     ruleset,
     map,
-    CAST(sum(matches) AS BIGINT) AS matches,
-    CASE WHEN sum(gap) > 0 OR sum(scored) = sum(matches) THEN rounded(sum(gap) / nullif(sum(scored), 0), 3) END AS mean_gap,
-    rounded(CAST(sum(draws) AS DOUBLE PRECISION) / sum(matches), 3) AS share_draws,
-    rounded(CAST(sum(first_won) AS DOUBLE PRECISION) / nullif(sum(decided), 0), 3) AS share_team_0_wins,
-    CAST(sum(predicted) AS BIGINT) AS predicted,
-    rounded(CAST(sum(favoured) AS DOUBLE PRECISION) / nullif(sum(predicted_won), 0), 3) AS share_favourite_wins,
-    rounded(sum(brier) / nullif(sum(predicted), 0), 4) AS brier,
-    rounded(sum(minutes) / nullif(sum(matches) - sum(untimed), 0), 2) AS mean_minutes
-FROM balance_maps
-WHERE matches > 0
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN rounded(avg(gap), 3) END AS mean_gap,
+    rounded(avg(CASE outcome WHEN 'draw' THEN 1.0 ELSE 0 END), 3) AS share_draws,
+    rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    rounded(avg(CASE WHEN (forecast >= 0.5) = (won > 0.5) THEN 1.0 ELSE 0 END)
+            FILTER (WHERE won <> 0.5 AND forecast IS NOT NULL), 3) AS share_favourite_wins,
+    rounded(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    rounded(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
 GROUP BY ruleset, map
-ORDER BY ruleset, sum(balance_maps.matches) DESC, map;
+ORDER BY ruleset, count(*) DESC, map;
 
 CREATE VIEW hosted_report AS
 SELECT h.match_id, h.queue, h.state, h.why, h.instance, h.address, h.tries,

@@ -327,94 +327,6 @@ CREATE TABLE checkpoint_pieces (
     content BLOB NOT NULL CHECK (length(content) <= 131072)
 ) STRICT;
 
--- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
-CREATE TABLE balance_cells (
-    week      INTEGER NOT NULL,
-    ruleset   TEXT    NOT NULL,
-    map       TEXT    NOT NULL,
-    rated     INTEGER NOT NULL,     -- how many matches are rated
-    matches   INTEGER NOT NULL,     -- how many of them had teams; the other columns count only these
-    draws     INTEGER NOT NULL,
-    gap       REAL    NOT NULL,     -- sum of the differences between the highest and the lowest score
-    minutes   REAL    NOT NULL,     -- sum of the lengths of play
-    first_won INTEGER NOT NULL,     -- how many team 0 won
-    decided   INTEGER NOT NULL,     -- how many a team won
-    predicted INTEGER NOT NULL,     -- how many two teams played to a result that was predicted
-    favoured  INTEGER NOT NULL,     -- in how many of these the team with the higher chance won
-    brier     REAL    NOT NULL,     -- sum of the squared differences between chance and result
-    scored    INTEGER NOT NULL DEFAULT 0,     -- how many have scores; `gap` counts only these
-    predicted_won INTEGER NOT NULL DEFAULT 0, -- how many of `predicted` a team won
-    untimed   INTEGER NOT NULL DEFAULT 0, -- how many have no length
-    PRIMARY KEY (week, ruleset, map)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_weeks (
-    ruleset   TEXT    NOT NULL,
-    week      INTEGER NOT NULL,
-    rated     INTEGER NOT NULL,
-    matches   INTEGER NOT NULL,
-    draws     INTEGER NOT NULL,
-    gap       REAL    NOT NULL,
-    minutes   REAL    NOT NULL,
-    first_won INTEGER NOT NULL,
-    decided   INTEGER NOT NULL,
-    predicted INTEGER NOT NULL,
-    favoured  INTEGER NOT NULL,
-    brier     REAL    NOT NULL,
-    scored    INTEGER NOT NULL DEFAULT 0,
-    predicted_won INTEGER NOT NULL DEFAULT 0,
-    untimed   INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (ruleset, week)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_maps (
-    ruleset   TEXT    NOT NULL,
-    block     INTEGER NOT NULL,     -- the number of the week, divided by 13 and rounded down
-    map       TEXT    NOT NULL,
-    rated     INTEGER NOT NULL,
-    matches   INTEGER NOT NULL,
-    draws     INTEGER NOT NULL,
-    gap       REAL    NOT NULL,
-    minutes   REAL    NOT NULL,
-    first_won INTEGER NOT NULL,
-    decided   INTEGER NOT NULL,
-    predicted INTEGER NOT NULL,
-    favoured  INTEGER NOT NULL,
-    brier     REAL    NOT NULL,
-    scored    INTEGER NOT NULL DEFAULT 0,
-    predicted_won INTEGER NOT NULL DEFAULT 0,
-    untimed   INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (ruleset, block, map)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_gaps (
-    ruleset TEXT    NOT NULL,
-    week    INTEGER NOT NULL,
-    gap     INTEGER NOT NULL,       -- the difference of the scores, rounded
-    matches INTEGER NOT NULL,
-    PRIMARY KEY (ruleset, week, gap)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_causes (
-    ruleset TEXT NOT NULL,
-    week    INTEGER NOT NULL,
-    causes  INTEGER NOT NULL,
-    matches INTEGER NOT NULL,
-    gap     REAL NOT NULL,    -- sum of the differences between the highest and the lowest score
-    squares REAL NOT NULL,    -- sum of the squares of these differences
-    PRIMARY KEY (ruleset, week, causes)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_chances (
-    ruleset TEXT    NOT NULL,
-    week    INTEGER NOT NULL,
-    step    INTEGER NOT NULL,       -- 0 for 50 to 55 %, 9 for 95 to 100 %
-    matches INTEGER NOT NULL,
-    chance  REAL    NOT NULL,       -- sum of the predicted chances
-    won     REAL    NOT NULL,       -- how many the favourite won; a draw is half a win
-    PRIMARY KEY (ruleset, week, step)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE systems_report (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
     settings    TEXT    NOT NULL,   -- the configuration that it was made with
@@ -930,6 +842,26 @@ FROM decisions d
 LEFT JOIN matches m ON m.id = d.match_id
 ORDER BY d.id;
 
+-- The rated matches between teams. A week begins on Monday.
+CREATE VIEW rated_matches AS
+SELECT
+    r.match_id,
+    r.ruleset,
+    date(m.ended_at / 1000.0, 'unixepoch', 'weekday 0', '-6 days') AS week,
+    m.map,
+    m.outcome,
+    m.winner,
+    m.scores,
+    m.gap,
+    CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / 60000.0 END AS minutes,
+    CASE m.outcome WHEN 'won' THEN CAST(m.winner = 0 AS REAL) WHEN 'draw' THEN 0.5 END AS won,
+    r.chance AS forecast,
+    k.chance AS chance_as_picked
+FROM rulings r
+JOIN matches m ON m.id = r.match_id
+LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
+WHERE r.unrated IS NULL AND m.scores IS NOT NULL;
+
 -- A shutout is a match with a gap of 3 or more in which a team has no points.
 CREATE VIEW balance_report AS
 SELECT
@@ -938,65 +870,51 @@ SELECT
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
     round(avg(outcome = 'draw'), 3) AS share_draws,
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*)
-         THEN round(avg(CASE WHEN gap IS NOT NULL THEN shut_out AND gap >= 3 END), 3) END AS share_shutouts,
+         THEN round(avg(CASE WHEN gap IS NOT NULL
+                             THEN instr(':' || scores || ':', ':0:') > 0 AND instr(scores, '-') = 0 AND gap >= 3 END), 3)
+         END AS share_shutouts,
     round(avg(winner = 0), 3) AS share_team_0_wins,
     round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
     round(avg(minutes), 2) AS mean_minutes,
-    count(picked * won) AS predicted,
-    round(avg(picked + 0 * won), 3) AS predicted_team_0_wins,
-    round(avg(won + 0 * picked), 3) AS happened_team_0_wins,
-    round(avg((picked - won) * (picked - won)), 4) AS brier
-FROM (
-    SELECT
-        r.ruleset,
-        m.outcome,
-        m.winner,
-        r.chance AS forecast,
-        CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / 60000.0 END AS minutes,
-        m.gap,
-        instr(':' || m.scores || ':', ':0:') > 0 AND instr(m.scores, '-') = 0 AS shut_out,
-        k.chance AS picked,
-        CASE m.outcome WHEN 'won' THEN m.winner = 0 WHEN 'draw' THEN 0.5 END AS won
-    FROM matches m
-    JOIN rulings r ON r.match_id = m.id
-    LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
-    WHERE r.unrated IS NULL AND m.scores IS NOT NULL
-)
+    count(chance_as_picked * won) AS predicted,
+    round(avg(chance_as_picked + 0 * won), 3) AS predicted_team_0_wins,
+    round(avg(won + 0 * chance_as_picked), 3) AS happened_team_0_wins,
+    round(avg((chance_as_picked - won) * (chance_as_picked - won)), 4) AS brier
+FROM rated_matches
 GROUP BY ruleset
 ORDER BY ruleset;
 
 CREATE VIEW balance_by_week AS
 SELECT
     ruleset,
-    date(week * 604800 - 259200, 'unixepoch') AS week,
-    matches,
-    CASE WHEN gap > 0 OR scored = matches THEN round(gap / nullif(scored, 0), 3) END AS mean_gap,
-    round(1.0 * draws / matches, 3) AS share_draws,
-    round(1.0 * first_won / nullif(decided, 0), 3) AS share_team_0_wins,
-    predicted,
-    round(1.0 * favoured / nullif(predicted_won, 0), 3) AS share_favourite_wins,
-    round(brier / nullif(predicted, 0), 4) AS brier,
-    round(minutes / nullif(matches - untimed, 0), 2) AS mean_minutes
-FROM balance_weeks
-WHERE matches > 0
-ORDER BY ruleset, balance_weeks.week;
+    week,
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
+    round(avg(outcome = 'draw'), 3) AS share_draws,
+    round(avg(winner = 0), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
+    round(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    round(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
+GROUP BY ruleset, week
+ORDER BY ruleset, week;
 
 CREATE VIEW balance_by_map AS
 SELECT
     ruleset,
     map,
-    sum(matches) AS matches,
-    CASE WHEN sum(gap) > 0 OR sum(scored) = sum(matches) THEN round(sum(gap) / nullif(sum(scored), 0), 3) END AS mean_gap,
-    round(1.0 * sum(draws) / sum(matches), 3) AS share_draws,
-    round(1.0 * sum(first_won) / nullif(sum(decided), 0), 3) AS share_team_0_wins,
-    sum(predicted) AS predicted,
-    round(1.0 * sum(favoured) / nullif(sum(predicted_won), 0), 3) AS share_favourite_wins,
-    round(sum(brier) / nullif(sum(predicted), 0), 4) AS brier,
-    round(sum(minutes) / nullif(sum(matches) - sum(untimed), 0), 2) AS mean_minutes
-FROM balance_maps
-WHERE matches > 0
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
+    round(avg(outcome = 'draw'), 3) AS share_draws,
+    round(avg(winner = 0), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
+    round(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    round(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
 GROUP BY ruleset, map
-ORDER BY ruleset, sum(balance_maps.matches) DESC, map;
+ORDER BY ruleset, count(*) DESC, map;
 
 CREATE VIEW hosted_report AS
 SELECT h.match_id, h.queue, h.state, h.why, h.instance, h.address, h.tries,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{newer::NewerWeights, stored::StoredWeights};
 use crate::{
     domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
-    history::{Fold, Level, Suspect, Weight},
+    history::{Balance, Fold, Level, Suspect, Weight},
     rating::SystemName,
     store::WeightRow,
 };
@@ -18,6 +18,8 @@ pub(super) struct Knowledge {
     /// The rating system of each ruleset that does not use `first`.
     pub(super) chosen: Arc<BTreeMap<Ruleset, SystemName>>,
     pub(super) first: SystemName,
+    /// How even the rated matches were. It is empty while `stored` is served.
+    pub(super) balance: Balance,
     pub(super) pinned: Arc<BTreeMap<PlayerKey, f64>>,
     /// The weights at which players start, by the identity that they count as.
     pub(super) starts: Arc<BTreeMap<PlayerKey, StartWeight>>,

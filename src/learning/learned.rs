@@ -13,7 +13,7 @@ use crate::{
     domain::{
         CountsAs, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
     },
-    history::{self, Fold, Late},
+    history::{self, Balance, Fold, Late},
     rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
 };
@@ -106,6 +106,7 @@ impl Learned {
                 folds: systems.iter().map(fold).collect(),
                 chosen: Arc::default(),
                 first,
+                balance: Balance::default(),
                 pinned: Arc::new(overrides.pinned.iter().cloned().collect()),
                 starts: Arc::new(starts.clone()),
                 counts_as: Arc::new(counts_as),
@@ -156,6 +157,7 @@ impl Learned {
             });
             match ruling {
                 Some(Ok(ruling)) => {
+                    self.knowledge.balance.push(&record, &ruling);
                     if ruling.rated.is_ok() {
                         self.rated += 1;
                         let predictions = &mut self.predictions;
@@ -220,6 +222,7 @@ impl Learned {
             judged: self.judged,
             folds: BTreeMap::new(),
             chosen: (*self.knowledge.chosen).clone(),
+            balance: self.knowledge.balance.clone(),
             warned: self.warned.clone(),
             pieces: Vec::new(),
             bytes: 0,

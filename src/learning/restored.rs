@@ -38,6 +38,7 @@ impl Learned {
             knowledge.first = *folds.keys().next()?;
         }
         (knowledge.folds, knowledge.chosen) = (folds, Arc::new(checkpoint.chosen));
+        knowledge.balance = checkpoint.balance;
         learned.cursor = checkpoint.cursor;
         learned.matches = checkpoint.matches;
         learned.has_all_rulings = checkpoint.matches == 0;

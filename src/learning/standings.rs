@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
     domain::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
-    history::{Fold, LineupReading, Spread},
+    history::{Balance, Fold, LineupReading, Spread},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -40,6 +40,15 @@ impl Standings {
     /// What was learned; `None` before anything was.
     pub(super) fn knowledge(&self) -> Option<&Knowledge> {
         self.knowledge.as_deref()
+    }
+
+    /// How even the rated matches were; `None` while they are counted again, because the weights of the database are served
+    /// until then.
+    pub fn balance(&self) -> Option<Balance> {
+        match &self.knowledge {
+            None => Some(Balance::default()), // without any match
+            Some(known) => known.stored.is_none().then(|| known.balance.clone()),
+        }
     }
 
     /// What these weights lack; `None` once all stored matches are folded.

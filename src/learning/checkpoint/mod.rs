@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::prediction::Predictions;
 use crate::{
     domain::Ruleset,
-    history::Fold,
+    history::{Balance, Fold},
     rating::SystemName,
     store::{CheckpointRow, Cursor, NewCheckpoint, PieceHash},
 };
@@ -26,7 +26,7 @@ use cut::Cutter;
 /// database then derives its weights again.
 pub(super) const FOLD_VERSION: u32 = 32;
 /// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
-const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0b";
+const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0c";
 /// Bytes before the encoded head: the header, the version of the fold, the checksum.
 const PREFIX: usize = 8 + 4 + 32;
 
@@ -51,6 +51,8 @@ pub(super) struct Checkpoint {
     pub folds: BTreeMap<SystemName, usize>,
     /// The rating system chosen for each ruleset.
     pub chosen: BTreeMap<Ruleset, SystemName>,
+    /// How even the rated matches were.
+    pub balance: Balance,
     /// Remarks already logged.
     pub warned: BTreeSet<(Ruleset, String)>,
     /// The pieces of all folds, in order.
@@ -179,6 +181,7 @@ mod tests {
             judged: 0,
             folds: [(SystemName::Joint, 2), (SystemName::Presence, 1)].into(),
             chosen: BTreeMap::new(),
+            balance: Balance::default(),
             warned: BTreeSet::new(),
             pieces: PIECES.into(),
             bytes: 9,

@@ -1,7 +1,7 @@
 //! Data derived from the matches: rulings, weights, and checkpoints of the learned state.
 
 use super::{
-    Store, balances, leases,
+    Store, leases,
     persons::{self, Persons},
     recounts,
     rows::{ROWS, Target, insert},
@@ -114,17 +114,8 @@ impl Store {
         }
         for part in derived.rulings.parts() {
             let new = &part.map_err(StoreError::Temporary)?;
-            if !all {
-                balances::subtract(&mut tx, new).await?;
-            }
             let persons = persons::of(&mut tx, new).await?;
             insert_rulings(&mut tx, new, &persons).await?;
-            if !all {
-                balances::add(&mut tx, new).await?;
-            }
-        }
-        if all {
-            balances::recount(&mut tx).await?;
         }
         if let Some(new) = &derived.weights {
             if let Some(cause) = recount {

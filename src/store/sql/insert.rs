@@ -268,7 +268,7 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
         outcome,
         winner,
         record.has_teams().then(|| score_text(&record.scores)),
-        score_gap(record),
+        record.score_gap(),
         count(Kind::Human),
         count(Kind::Bot),
         pack(record, fingerprint),
@@ -285,14 +285,6 @@ fn score_text(scores: &[f64]) -> String {
 pub(super) fn read_scores(text: Option<&str>) -> Vec<f64> {
     let scores = text.unwrap_or_default().split(':');
     scores.filter_map(|score| score.parse().ok()).collect()
-}
-
-/// The difference between the highest and the lowest score. Where a team has won with the same score as all others, no
-/// scores were reported.
-fn score_gap(record: &MatchRecord) -> Option<f64> {
-    let high = record.scores.iter().copied().reduce(f64::max)?;
-    let low = record.scores.iter().copied().reduce(f64::min)?;
-    (high > low || !matches!(record.outcome, Outcome::Won(_))).then_some(high - low)
 }
 
 /// Writes the rows of the players of matches.

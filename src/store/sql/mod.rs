@@ -1,6 +1,5 @@
 //! The queries: the methods of [`Store`], by use.
 
-mod balances;
 pub(super) mod behaviour;
 mod called;
 mod chances;

@@ -13,7 +13,7 @@ use super::{APPLICATION_ID, application_id, denied};
 use crate::store::StoreError;
 
 /// The derived tables. The checkpoint is not among them: it may be older than the weights.
-const DERIVED: [&str; 15] = [
+const DERIVED: [&str; 9] = [
     "rulings",
     "performances",
     "weight_parts",
@@ -23,12 +23,6 @@ const DERIVED: [&str; 15] = [
     "divisions",
     "seasons",
     "persons",
-    "balance_cells",
-    "balance_weeks",
-    "balance_maps",
-    "balance_gaps",
-    "balance_causes",
-    "balance_chances",
 ];
 /// The most faults of one kind that are reported.
 const FAULTS: usize = 100;

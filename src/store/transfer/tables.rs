@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 54] = [
+pub(super) const TABLES: [Table; 48] = [
     table("matches", &["id"]),
     table("match_players", &["match_id", "seat"]),
     table("match_halves", &["fingerprint"]),
@@ -63,12 +63,6 @@ pub(super) const TABLES: [Table; 54] = [
     table("derived_from", &["id"]),
     table("derived_checkpoint", &["matches"]),
     table("checkpoint_pieces", &["hash"]),
-    table("balance_cells", &["week", "ruleset", "map"]),
-    table("balance_weeks", &["ruleset", "week"]),
-    table("balance_maps", &["ruleset", "block", "map"]),
-    table("balance_gaps", &["ruleset", "week", "gap"]),
-    table("balance_causes", &["ruleset", "week", "causes"]),
-    table("balance_chances", &["ruleset", "week", "step"]),
     table("systems_report", &["id"]),
     table("decisions", &["id"]),
     table("behaviour", &["player", "reporter", "day"]),

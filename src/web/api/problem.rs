@@ -171,6 +171,7 @@ impl From<WebError> for Problem {
         let code = match error {
             WebError::Store(error) => return error.into(),
             WebError::Broken(_) => Code::Internal,
+            WebError::Counting => Code::Overloaded,
             WebError::NotFound => Code::UnknownCommand,
             WebError::NoPlayer => Code::UnknownPlayer,
             WebError::TooLong => Code::TooLong,

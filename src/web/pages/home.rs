@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     domain::{Timestamp, counted, plain_name},
-    store::RulesetLine,
+    history::RulesetTotals,
+    store::PlayersOfRuleset,
     web::{
         Site,
         answer::Page,
@@ -30,6 +31,9 @@ const FEWEST: i64 = 10;
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct Home {
     rulesets: Vec<RulesetSummary>,
+    /// Whether they are being counted again.
+    #[serde(skip)]
+    is_counting: bool,
     /// The running games with most humans.
     now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
@@ -52,18 +56,19 @@ struct RulesetSummary {
     last: Timestamp,
 }
 
-impl From<RulesetLine> for RulesetSummary {
-    fn from(line: RulesetLine) -> Self {
-        let of = line.closeness;
+impl RulesetSummary {
+    fn new(own: RulesetTotals, players: &[PlayersOfRuleset]) -> Self {
+        let of = own.closeness;
+        let players = players.iter().find(|of| of.ruleset == own.ruleset);
         Self {
-            name: line.ruleset,
+            name: own.ruleset,
             rated_matches: of.rated,
-            humans: line.humans,
-            bots: line.bots,
+            humans: players.map_or(0, |of| of.humans),
+            bots: players.map_or(0, |of| of.bots),
             mean_gap: of.mean_gap(),
             draws: of.draw_share(),
             favourite_won: of.favourite_share(),
-            last: line.last.unwrap_or_default(),
+            last: own.last,
         }
     }
 }
@@ -74,11 +79,17 @@ impl Page for Home {
 
     /// Reads what the home page shows.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
-        let rulesets = site.pages().ruleset_lines().await?;
+        let rulesets = site.rulesets();
+        let names: Vec<&str> = rulesets.iter().map(|own| own.ruleset.as_str()).collect();
+        let players = site.pages().players_of_rulesets(&names).await?;
         let lines = site.pages().latest_finished(None, MATCHES).await?;
         let now = present(site, &running(site), Room::BESIDES).await?;
         Ok(Self {
-            rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
+            is_counting: site.balance().is_none(),
+            rulesets: rulesets
+                .into_iter()
+                .map(|own| RulesetSummary::new(own, &players))
+                .collect(),
             now,
             matches: MatchSummary::list(site, lines),
         })
@@ -102,7 +113,9 @@ impl Page for Home {
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
             h1 { (text!(common.rulesets)) }
-            @if self.rulesets.is_empty() {
+            @if self.is_counting {
+                p { (words::COUNTING) }
+            } @else if self.rulesets.is_empty() {
                 p { (text!(home.no_match_has_been_rated_yet_weights)) }
             } @else {
                 (self.lists(site))

@@ -68,9 +68,9 @@ impl Page for SearchPage {
         let (mut players, mut rulesets) = (Vec::new(), Vec::new());
         if !search.is_empty() {
             players = site.pages().find_persons(&search, LISTED).await?;
-            let all = site.pages().ruleset_lines().await?.into_iter();
+            let all = site.rulesets().into_iter();
             rulesets = all
-                .map(|line| line.ruleset)
+                .map(|own| own.ruleset)
                 .filter(|name| name.to_lowercase().contains(&search))
                 .collect();
         }

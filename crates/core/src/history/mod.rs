@@ -14,6 +14,7 @@
 
 mod account;
 mod average_seat;
+mod balance;
 mod bootstrap;
 mod coin;
 mod comparison;
@@ -52,6 +53,10 @@ pub use spread::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
+pub use balance::{
+    Balance, BalanceOfRuleset, ChanceStep, Closeness, GapsByCauses, MapOfBalance, RulesetTotals,
+    WeekOfBalance, begin_of_week,
+};
 pub use bootstrap::{CONFIDENCE, Interval, interval};
 pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};

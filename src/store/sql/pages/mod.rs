@@ -5,7 +5,6 @@
 
 mod balance;
 pub(in crate::store) mod boards;
-mod causes;
 mod filtered;
 mod games;
 mod lengths;
@@ -18,11 +17,8 @@ pub(in crate::store) mod search;
 mod standings;
 mod systems;
 
-pub use balance::{
-    ChanceStep, Closeness, Favoured, MapOfBalance, RulesetLine, RulesetOfMap, WeekOfBalance,
-};
+pub use balance::{Favoured, PlayersOfRuleset};
 pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
-pub use causes::{GapsByCauses, begin_of_week};
 pub use filtered::{MatchFilter, MatchList};
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};

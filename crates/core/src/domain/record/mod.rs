@@ -202,6 +202,14 @@ impl MatchRecord {
         !self.scores.is_empty()
     }
 
+    /// The difference between the highest and the lowest score; `None` without teams, and where a team has won with the
+    /// same score as all others: then no scores were reported.
+    pub fn score_gap(&self) -> Option<f64> {
+        let high = self.scores.iter().copied().reduce(f64::max)?;
+        let low = self.scores.iter().copied().reduce(f64::min)?;
+        (high > low || !matches!(self.outcome, Outcome::Won(_))).then_some(high - low)
+    }
+
     /// The outcome that follows from final scores: the team with the highest score wins, and a tie
     /// is a draw.
     pub fn outcome_of(scores: &[f64]) -> Outcome {
