@@ -285,18 +285,6 @@ CREATE TABLE division_spans (
 );
 CREATE UNIQUE INDEX division_spans_once ON division_spans (md5(ruleset), division);
 
-CREATE TABLE weight_places (
-    ruleset  TEXT COLLATE "C" NOT NULL,
-    kind     TEXT COLLATE "C" NOT NULL,
-    player   TEXT COLLATE "C" NOT NULL,
-    position BIGINT NOT NULL, -- by weight in the ruleset and kind, from 1
-    plain    TEXT COLLATE "C" NOT NULL, -- as in weight_parts
-    standing BIGINT NOT NULL -- 0: placed, 1: placing, 2: away
-);
-CREATE UNIQUE INDEX weight_places_once ON weight_places (player, kind, md5(ruleset));
-CREATE INDEX weight_places_by_position ON weight_places (position);
-CREATE INDEX weight_places_by_standing ON weight_places (standing, position);
-
 CREATE TABLE divisions (
     division         BIGINT PRIMARY KEY, -- 0 is the lowest
     name             TEXT COLLATE "C" NOT NULL,
@@ -328,7 +316,6 @@ CREATE TABLE derived_from (
     last_match BIGINT NOT NULL, -- the highest of their ids
     settings   TEXT COLLATE "C" NOT NULL, -- the configuration that they were made with
     weighed    BIGINT NOT NULL DEFAULT 0,
-    placed     BIGINT NOT NULL DEFAULT 0,
     recount    TEXT COLLATE "C"
 );
 
@@ -788,7 +775,7 @@ CREATE TABLE moved (
 
 -- For people with psql: the same views as in SQLite.
 
-CREATE VIEW computed_weights AS
+CREATE VIEW weights AS
 SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division,
        CASE WHEN newness IS NULL OR division IS NULL THEN progress
             WHEN high > low THEN least(greatest((weight - low) / (high - low), 0.0), 1.0)
@@ -816,12 +803,7 @@ SELECT c.*,
        CAST(CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
             WHEN c.games < 10 OR c.deviation > 15.0 THEN 1
             ELSE 0 END AS BIGINT) AS standing
-FROM computed_weights c;
-CREATE VIEW weights AS
-SELECT c.ruleset, c.kind, c.player, c.name, c.weight, c.deviation, c.games, c.last_seen, c.division, c.progress, c.side_0,
-       c.side_1, c.commander, CASE o.standing WHEN 0 THEN o.position END AS place, c.plain, o.position, o.standing
-FROM computed_weights c
-LEFT JOIN weight_places o ON o.ruleset = c.ruleset AND o.kind = c.kind AND o.player = c.player;
+FROM weights c;
 
 -- The division as it is displayed now: lower than the one reached for players who have long been away.
 CREATE VIEW displayed_ranks AS

@@ -263,18 +263,6 @@ CREATE TABLE division_spans (
     PRIMARY KEY (ruleset, division)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE weight_places (
-    ruleset  TEXT    NOT NULL,
-    kind     TEXT    NOT NULL,
-    player   TEXT    NOT NULL,
-    position INTEGER NOT NULL,      -- by weight in the ruleset and kind, from 1
-    plain    TEXT    NOT NULL,      -- as in weight_parts
-    standing INTEGER NOT NULL,      -- 0: placed, 1: placing, 2: away
-    PRIMARY KEY (ruleset, kind, player)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX weight_places_by_position ON weight_places (ruleset, kind, position, plain);
-CREATE INDEX weight_places_by_standing ON weight_places (ruleset, kind, standing, position);
-
 CREATE TABLE divisions (
     division         INTEGER PRIMARY KEY,   -- 0 is the lowest
     name             TEXT    NOT NULL,
@@ -306,7 +294,6 @@ CREATE TABLE derived_from (
     last_match INTEGER NOT NULL,    -- the highest of their ids
     settings   TEXT    NOT NULL,    -- the configuration that they were made with
     weighed    INTEGER NOT NULL DEFAULT 0,
-    placed     INTEGER NOT NULL DEFAULT 0,
     recount    TEXT
 ) STRICT;
 
@@ -732,7 +719,7 @@ CREATE TABLE moved (
 
 -- For people with sqlite3.
 
-CREATE VIEW computed_weights AS
+CREATE VIEW weights AS
 SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division,
        CASE WHEN newness IS NULL OR division IS NULL THEN progress
             WHEN high > low THEN min(max((weight - low) / (high - low), 0.0), 1.0)
@@ -760,12 +747,7 @@ SELECT c.*,
        CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
             WHEN c.games < 10 OR c.deviation > 15.0 THEN 1
             ELSE 0 END AS standing
-FROM computed_weights c;
-CREATE VIEW weights AS
-SELECT c.ruleset, c.kind, c.player, c.name, c.weight, c.deviation, c.games, c.last_seen, c.division, c.progress, c.side_0,
-       c.side_1, c.commander, CASE o.standing WHEN 0 THEN o.position END AS place, c.plain, o.position, o.standing
-FROM computed_weights c
-LEFT JOIN weight_places o ON o.ruleset = c.ruleset AND o.kind = c.kind AND o.player = c.player;
+FROM weights c;
 
 -- The division as it is displayed now: lower than the one reached for players who have long been away.
 CREATE VIEW displayed_ranks AS

@@ -111,9 +111,7 @@ impl Learning {
             // Put back before anything is written: a write that fails is tried again with this state.
             let (_, learned) = slot.insert((look.key.clone(), learned));
             if let Some(guard) = look.guard.as_ref().filter(|_| due)
-                && !self
-                    .write(learned, &look, (weighs, is_daemon), guard)
-                    .await?
+                && !self.write(learned, &look, weighs, guard).await?
             {
                 if !learned.has_all_rulings {
                     *slot = None;
@@ -121,9 +119,6 @@ impl Learning {
                 continue; // another process wrote meanwhile, has the lease, or recorded a match
             }
             look.forget_rulings(learned, &from, due);
-            if !due && look.is_behind.1 {
-                self.pace.places.note_behind();
-            }
             self.save_checkpoints(&mut slot, &look, &from, is_daemon)
                 .await?;
             if is_changed || due {

@@ -1,13 +1,16 @@
 //! What answers questions about weights: the folds, and what operators have set.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{newer::NewerWeights, stored::StoredWeights};
 use crate::{
     domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     history::{Fold, Level, Suspect, Weight},
     rating::SystemName,
-    store::WeightRow,
+    store::{WeightRow, is_forgotten},
 };
 
 /// The part of the learned state that answers questions about weights. A copy shares with it whatever neither changes.
@@ -161,19 +164,67 @@ impl Knowledge {
         *self.chosen.get(ruleset).unwrap_or(&self.first) == system
     }
 
+    /// The keys of the rulesets with weights.
+    pub(super) fn rulesets(&self) -> BTreeSet<String> {
+        if let Some(stored) = &self.stored {
+            return stored.rulesets().map(Ruleset::to_string).collect();
+        }
+        let folds = self.folds.iter();
+        let own = folds.flat_map(|(system, fold)| {
+            fold.rulesets()
+                .filter(|ruleset| self.serves(*system, ruleset))
+        });
+        own.map(Ruleset::to_string).collect()
+    }
+
     /// The weights of all players, each by the rating system of its ruleset.
     pub(super) fn rows(&self) -> Vec<WeightRow> {
-        let folds = self.folds.iter();
-        let rows = folds.flat_map(|(system, fold)| {
-            let weights = fold.weights();
-            let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
-            own.map(move |weight| {
-                let (weight, _) = self.with_account(weight.ruleset, (weight, Level::Ruleset));
-                self.row(weight)
-            })
-        });
-        let mut rows: Vec<WeightRow> = rows.collect();
-        rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
+        let rulesets = self.rulesets().into_iter();
+        rulesets
+            .flat_map(|ruleset| self.rows_of(&ruleset))
+            .collect()
+    }
+
+    /// The weights of the players of one ruleset, ordered by player.
+    pub(super) fn rows_of(&self, key: &str) -> Vec<WeightRow> {
+        let ruleset = Ruleset::parse(key);
+        if ruleset.to_string() != key {
+            return Vec::new(); // another spelling
+        }
+        if let Some(stored) = &self.stored {
+            return stored.rows_of(&ruleset);
+        }
+        let weights = self
+            .fold(&ruleset)
+            .map(|fold| fold.weights_on(&ruleset, Level::Ruleset));
+        let weights = weights.into_iter().flatten();
+        weights
+            .map(|weight| self.row(self.with_account(&ruleset, (weight, Level::Ruleset)).0))
+            .collect()
+    }
+
+    /// The weights of one player, ordered by ruleset; none of somebody who was forgotten.
+    pub(super) fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
+        let mut rows: Vec<WeightRow> = match &self.stored {
+            Some(stored) => stored.rows_of_player(key),
+            None => {
+                let folds = self.folds.iter();
+                let weights = folds.flat_map(|(system, fold)| {
+                    let weights = fold.weights_of(key.kind, &key.id);
+                    weights.filter(|weight| self.serves(*system, weight.ruleset))
+                });
+                weights
+                    .map(|weight| {
+                        self.row(
+                            self.with_account(weight.ruleset, (weight, Level::Ruleset))
+                                .0,
+                        )
+                    })
+                    .collect()
+            }
+        };
+        rows.retain(|row| !is_forgotten(&row.key, &row.name));
+        rows.sort_by(|a, b| a.ruleset.cmp(&b.ruleset));
         rows
     }
 

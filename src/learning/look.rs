@@ -38,15 +38,15 @@ pub(super) struct Look {
     pub(super) guard: Option<WriteGuard>,
     /// Whether all matches are folded again, and everything is written.
     pub(super) all: bool,
-    /// Whether the table of weights is older than the rulings, and whether the places in it are.
-    pub(super) is_behind: (bool, bool),
+    /// Whether the table of weights is older than the rulings.
+    pub(super) is_behind: bool,
 }
 
 impl Look {
     /// Whether this process has to write what was learned from these matches; `weighs` is whether it may write
     /// the weights now.
     pub(super) fn is_due(&self, from: &DerivedFrom, weighs: bool) -> bool {
-        let is_new = self.before.as_ref() != Some(from) || (self.is_behind.0 && weighs);
+        let is_new = self.before.as_ref() != Some(from) || (self.is_behind && weighs);
         (self.all || (is_new && !self.is_other)) && self.guard.is_some()
     }
 

@@ -11,6 +11,8 @@
 mod ahead;
 mod awaited;
 mod behaviour;
+mod board;
+mod boards;
 mod checkpoint;
 mod compared;
 mod derive;
@@ -71,6 +73,8 @@ use crate::{
 };
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
+pub use board::{BoardSize, Standing};
+pub use boards::{BoardQuery, BoardRow, FoundPerson, StandingLine};
 pub use derive::Rebuilt;
 pub use error::LearningError;
 pub use metrics::{LearnedFigures, LearningMetrics};
@@ -85,6 +89,7 @@ pub use verify::Verified;
 pub use view::View;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason};
 
+use boards::SortedBoards;
 use learned::Learned;
 use pace::Pace;
 use parts::Written;
@@ -105,6 +110,7 @@ pub struct Learning {
     /// Raised after the standings are replaced, so that a reader finds out without a lock whether its own are
     /// old.
     edition: AtomicU64,
+    boards: SortedBoards,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     writer: Writer,
@@ -172,6 +178,7 @@ impl Learning {
             store,
             standings: RwLock::default(),
             edition: AtomicU64::new(0),
+            boards: SortedBoards::default(),
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
             written: Mutex::default(),

@@ -1,7 +1,7 @@
-//! How often a daemon writes what grows with the number of players: weights, places and checkpoints.
+//! How often a daemon writes what grows with the number of players: weights and checkpoints.
 //!
-//! Weights are published at once. The tables, from which pages read, follow at once as long as there are few players;
-//! with more, writing them takes a small part of the daemon's time.
+//! Weights are published at once. The tables follow at once as long as there are few players; with more, writing them takes a
+//! small part of the daemon's time.
 
 use std::time::Duration;
 
@@ -11,45 +11,29 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::store::NewWeights;
-
 /// After a write, a daemon waits this many times as long as it took.
 const REST: u32 = 20;
-/// The weights in the database are never older than this, and the time that it takes to write them. Places, which
-/// change for everybody below a player who rises, are counted again after this time.
+/// The weights in the database are never older than this, and the time that it takes to write them.
 const OLDEST: Duration = Duration::from_secs(30);
 /// Other daemons read a checkpoint this often while matches come: their chances are at most this much older than those
 /// of the daemon that learns, and for large states the time that [`REST`] gives.
 const FOLLOWED: Duration = Duration::from_secs(10);
-/// With at most this many weights, they are written and their places are counted after every match.
-pub(super) const FEW: usize = 500;
+/// With at most this many weights, they are written after every match.
+const FEW: usize = 500;
 
 /// When a daemon writes next.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     pub checkpoints: Schedule,
     pub weights: Schedule,
-    pub places: Schedule,
 }
 
 impl Pace {
-    /// Notes that these weights were written, which began at `since`.
-    pub fn wrote(&self, new: &NewWeights, since: Instant) {
-        match new.places {
-            true => {
-                self.weights.done(Duration::ZERO);
-                self.places_counted(since);
-            }
-            false => {
-                self.weights.done((REST * since.elapsed()).min(OLDEST));
-                self.places.note_behind();
-            }
-        }
-    }
-
-    /// Notes that places were counted, which began at `since`.
-    pub fn places_counted(&self, since: Instant) {
-        self.places.done((REST * since.elapsed()).max(OLDEST));
+    /// Notes that weights were written, which began at `since`; `count` is how many there are.
+    pub fn weights_written(&self, count: usize, since: Instant) {
+        let rest = (REST * since.elapsed()).min(OLDEST);
+        let rest = if count <= FEW { Duration::ZERO } else { rest };
+        self.weights.done(rest);
     }
 
     /// Notes that a checkpoint was written, which began at `since`; `is_shared` is whether other daemons may read it.
@@ -124,25 +108,18 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn new(weights: usize) -> NewWeights {
-        NewWeights {
-            places: weights <= FEW,
-            ..NewWeights::default()
-        }
-    }
-
     #[tokio::test(start_paused = true)]
     async fn many_weights_are_written_a_twentieth_of_the_time() {
         let pace = Pace::default();
         assert!(!pace.weights.rests());
-        pace.wrote(&new(FEW), Instant::now());
+        pace.weights_written(FEW, Instant::now());
         assert!(!pace.weights.rests());
         let since = Instant::now();
         tokio::time::advance(Duration::from_millis(100)).await;
-        pace.wrote(&new(FEW + 1), since);
+        pace.weights_written(FEW + 1, since);
         assert!(pace.weights.rests());
         assert!(!pace.weights.hurry() && !pace.weights.rests());
-        pace.wrote(&new(FEW + 1), since);
+        pace.weights_written(FEW + 1, since);
         pace.weights.note_behind();
         let asked = Instant::now();
         pace.weights.due().await;
@@ -150,23 +127,10 @@ mod tests {
         assert!((1_990..2_010).contains(&waited.as_millis()), "{waited:?}");
         assert!(!pace.weights.rests() && !pace.weights.hurry());
         tokio::time::advance(Duration::from_secs(9)).await;
-        pace.wrote(&new(FEW + 1), since);
+        pace.weights_written(FEW + 1, since);
         let asked = Instant::now();
         pace.weights.note_behind();
         pace.weights.due().await;
         assert!(asked.elapsed() <= OLDEST + Duration::from_millis(2));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn places_are_counted_every_thirty_seconds() {
-        let pace = Pace::default();
-        pace.wrote(&new(FEW + 1), Instant::now());
-        let asked = Instant::now();
-        pace.places.due().await;
-        assert_eq!(asked.elapsed(), Duration::ZERO);
-        pace.places_counted(Instant::now());
-        pace.wrote(&new(FEW + 1), Instant::now());
-        pace.places.due().await;
-        assert!(asked.elapsed() >= OLDEST);
     }
 }

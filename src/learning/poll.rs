@@ -184,13 +184,9 @@ impl Learning {
         self.recorded.notify_one();
     }
 
-    /// Learns from the matches that this process records, and writes weights and places that are behind, until dropped.
+    /// Learns from the matches that this process records, and writes weights that are behind, until dropped.
     pub async fn learn_recorded(&self) {
-        tokio::join!(
-            self.learn_until_dropped(),
-            self.count_until_dropped(),
-            self.save_until_dropped()
-        );
+        tokio::join!(self.learn_until_dropped(), self.save_until_dropped());
     }
 
     async fn learn_until_dropped(&self) {
@@ -226,31 +222,5 @@ impl Learning {
                 self.pace.checkpoints.note_behind();
             }
         }
-    }
-
-    async fn count_until_dropped(&self) {
-        loop {
-            self.pace.places.due().await;
-            if let Err(error) = self.count_places().await {
-                self.metrics.failed();
-                tracing::warn!(%error, "cannot count the places of players, trying again");
-                sleep(RETRY).await;
-                self.pace.places.note_behind();
-            }
-        }
-    }
-
-    /// Counts the places of all players by weight, if this process writes what is derived.
-    pub(super) async fn count_places(&self) -> Result<(), LearningError> {
-        let Some(guard) = self.guard() else {
-            return Ok(());
-        };
-        let since = Instant::now();
-        match self.store.count_places(guard.lease()).await {
-            Err(error) if self.has_lost_lease(&error) => return Ok(()),
-            counted => counted?,
-        }
-        self.pace.places_counted(since);
-        Ok(())
     }
 }

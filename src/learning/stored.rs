@@ -1,6 +1,9 @@
 //! The weights in the database as an answer to questions: they are served while new ones are derived.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     domain::{Kind, PlayerKey, Ruleset, StartWeight},
@@ -12,6 +15,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct StoredWeights {
     players: BTreeMap<PlayerKey, Vec<(Ruleset, WeightRow)>>,
+    /// Who has a weight in each ruleset.
+    rulesets: BTreeMap<Ruleset, BTreeSet<PlayerKey>>,
 }
 
 impl StoredWeights {
@@ -24,9 +29,33 @@ impl StoredWeights {
     }
 
     fn add(&mut self, row: WeightRow) {
+        let ruleset = Ruleset::parse(&row.ruleset);
+        let of_ruleset = self.rulesets.entry(ruleset.clone()).or_default();
+        of_ruleset.insert(row.key.clone());
         let of_player = self.players.entry(row.key.clone()).or_default();
-        of_player.push((Ruleset::parse(&row.ruleset), row));
+        of_player.push((ruleset, row));
         of_player.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+
+    /// The rulesets with weights.
+    pub fn rulesets(&self) -> impl Iterator<Item = &Ruleset> {
+        self.rulesets.keys()
+    }
+
+    /// The weights of one ruleset, ordered by player.
+    pub fn rows_of(&self, ruleset: &Ruleset) -> Vec<WeightRow> {
+        let players = self.rulesets.get(ruleset).into_iter().flatten();
+        let rows = players.filter_map(|key| {
+            let mut own = self.players.get(key)?.iter();
+            own.find(|(other, _)| other == ruleset)
+        });
+        rows.map(|(_, row)| row.clone()).collect()
+    }
+
+    /// The weights of one player.
+    pub fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
+        let rows = self.players.get(key).into_iter().flatten();
+        rows.map(|(_, row)| row.clone()).collect()
     }
 
     /// A player's closest weight for a ruleset and the level it comes from, as

@@ -33,7 +33,7 @@ impl Learning {
                 let why = "matches have come since the weights were derived";
                 return Ok(Verified::Incomparable(why));
             }
-            Some(_) if self.store.are_behind().await?.0 => {
+            Some(_) if self.store.are_behind().await? => {
                 let why = "a daemon has not written the weights of the latest matches yet";
                 return Ok(Verified::Incomparable(why));
             }

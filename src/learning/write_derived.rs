@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::{
-    Learning, LearningError, derive::on_blocking_thread, learned::Learned, look::Look, pace::FEW,
+    Learning, LearningError, derive::on_blocking_thread, learned::Learned, look::Look,
     parts::Written, writer::WriteGuard,
 };
 use crate::{
@@ -16,7 +16,7 @@ impl Learning {
     pub(super) fn know_written(&self, look: &Look, learned: &Learned) {
         let is_its = look.before == Some(look.made_from(learned));
         let mut written = self.written.lock();
-        if written.is_none() && is_its && !look.is_behind.0 && look.guard.is_some() {
+        if written.is_none() && is_its && !look.is_behind && look.guard.is_some() {
             *written = look.before.clone().map(|from| Written {
                 from,
                 count: learned.knowledge.count(),
@@ -31,7 +31,7 @@ impl Learning {
         &self,
         learned: &mut Learned,
         look: &Look,
-        (weighs, is_daemon): (bool, bool),
+        weighs: bool,
         guard: &WriteGuard,
     ) -> Result<bool, LearningError> {
         let since = Instant::now();
@@ -42,8 +42,7 @@ impl Learning {
             let known = known.clone().filter(|_| !all);
             let knowledge = learned.knowledge.clone();
             let new = move || knowledge.new_weights(known.as_ref());
-            let (mut new, all) = on_blocking_thread(new).await?;
-            new.places = all <= FEW || !is_daemon;
+            let (new, all) = on_blocking_thread(new).await?;
             (weights, count) = (Some(new), all);
         }
         self.store.add_accounts(&learned.accounts, all).await?;
@@ -70,8 +69,8 @@ impl Learning {
         learned.is_replayed = false;
         learned.accounts.clear();
         *self.written.lock() = match derived.weights {
-            Some(new) => {
-                self.pace.wrote(&new, since);
+            Some(_) => {
+                self.pace.weights_written(count, since);
                 let knowledge = learned.knowledge.clone();
                 Some(Written {
                     from,

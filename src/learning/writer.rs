@@ -10,7 +10,7 @@
 use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::{Learning, LearningError};
 use crate::{
@@ -22,8 +22,6 @@ use crate::{
 const LEASE: &str = "fold";
 /// The delay before a failed read or write is tried again.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// How long a daemon counts places before it ends. If that is not enough, the next one begins with it.
-const LONGEST_COUNT: Duration = Duration::from_secs(1);
 
 /// Whether this process writes what it derives.
 #[derive(Debug, Default)]
@@ -121,18 +119,13 @@ impl Learning {
         }
     }
 
-    /// Writes weights that are behind, a checkpoint, and places that are behind, and gives the lease back, so that another
-    /// daemon need not wait for its end. Called when the program ends.
+    /// Writes weights that are behind and a checkpoint, and gives the lease back, so that another daemon need not wait for its
+    /// end. Called when the program ends.
     pub async fn end(&self) -> Result<(), LearningError> {
         if self.pace.weights.hurry() {
             self.learn_beside_others().await?;
         }
         self.save_checkpoint().await?;
-        if self.pace.places.hurry()
-            && let Ok(counted) = timeout(LONGEST_COUNT, self.count_places()).await
-        {
-            counted?;
-        }
         let held = self.writer.held.lock().take();
         if let Some(held) = held.and_then(Arc::into_inner) {
             held.give_back().await?;

@@ -113,8 +113,6 @@ pub struct NewWeights {
     pub changed: Vec<PartRow>,
     /// What has changed in rulesets. A ruleset with new weights is among them.
     pub shares: Vec<SharesRow>,
-    /// Whether the places of these rulesets are counted at once.
-    pub places: bool,
 }
 
 columns! {

@@ -110,7 +110,6 @@ pub fn as_they_stand(rows: Vec<WeightRow>) -> Option<NewWeights> {
     Some(NewWeights {
         named: rows.into_iter().map(Into::into).collect(),
         shares: rulesets.into_iter().map(shares).collect(),
-        places: true,
         ..NewWeights::default()
     })
 }

@@ -15,10 +15,6 @@ use crate::{
     },
 };
 
-/// The most places in a transaction. They are on pages all over the table, so that writing them takes long, and a match
-/// that ends waits for it.
-const PLACES: usize = 256;
-
 impl Store {
     /// The input that the derived tables were made from; `None` if they have never been written.
     pub async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
@@ -135,8 +131,7 @@ impl Store {
             replace_seasons(&mut tx, &derived.seasons).await?;
         }
         let weighs = derived.weights.is_some();
-        let places = derived.weights.as_ref().is_some_and(|new| new.places);
-        note_source(&mut tx, &derived.from, (weighs, places)).await?;
+        note_source(&mut tx, &derived.from, weighs).await?;
         let waits = recount.filter(|_| !weighs);
         if recount.is_some() {
             recounts::note_waiting(&mut tx, waits).await?;
@@ -145,42 +140,11 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether the weights are made from fewer matches than the rulings, and whether the places are.
-    pub async fn are_behind(&self) -> Result<(bool, bool), StoreError> {
-        let query = tuple("SELECT matches - weighed, matches - placed FROM derived_from");
-        let behind: Option<(i64, i64)> = query.fetch_optional(&self.readers).await?;
-        Ok(behind.map_or((false, false), |(weights, places)| {
-            (weights != 0, places != 0)
-        }))
-    }
-
-    /// Counts the places of all players by weight. They are written some at a time, so that other writes need not wait
-    /// for long.
-    ///
-    /// # Errors
-    /// Fails if the lease is lost.
-    pub async fn count_places(&self, lease: Option<&Lease>) -> Result<(), StoreError> {
-        let weighed = scalar("SELECT weighed FROM derived_from");
-        let weighed: Option<i64> = weighed.fetch_optional(&self.readers).await?;
-        let rulesets = scalar("SELECT ruleset FROM weight_shares ORDER BY ruleset");
-        let rulesets: Vec<String> = rulesets.fetch_all(&self.readers).await?;
-        for ruleset in &rulesets {
-            let places = {
-                let mut reader = self.readers.acquire().await?;
-                weights::places(&mut reader, ruleset).await?
-            };
-            for part in places.parts() {
-                for some in part.map_err(StoreError::Temporary)?.chunks(PLACES) {
-                    let mut tx = self.begin_with(lease).await?;
-                    weights::place(&mut tx, ruleset, some).await?;
-                    self.commit(tx).await?;
-                }
-            }
-        }
-        let mut tx = self.begin().await?;
-        let placed = sql("UPDATE derived_from SET placed = $1");
-        placed.bind(weighed.unwrap_or(0)).execute(&mut tx).await?;
-        self.commit(tx).await
+    /// Whether the weights are made from fewer matches than the rulings.
+    pub async fn are_behind(&self) -> Result<bool, StoreError> {
+        let query = scalar("SELECT matches <> weighed FROM derived_from");
+        let behind: Option<bool> = query.fetch_optional(&self.readers).await?;
+        Ok(behind.unwrap_or(false))
     }
 
     /// Whether rows made from these matches may replace those in the tables.
@@ -235,24 +199,21 @@ async fn stored_from(tx: &mut Connection) -> Result<Option<StoredFrom>, StoreErr
     query.fetch_optional(tx).await
 }
 
-/// Notes what the tables are made from now; `weighs` is whether that includes the weights, `places` whether it includes
-/// the places.
+/// Notes what the tables are made from now; `weighs` is whether that includes the weights.
 async fn note_source(
     tx: &mut Connection,
     from: &DerivedFrom,
-    (weighs, places): (bool, bool),
+    weighs: bool,
 ) -> Result<(), StoreError> {
     let query = sql(
-        "INSERT INTO derived_from (id, matches, last_match, settings, weighed, placed)
-         VALUES (1, $1, $2, $3, CASE WHEN $4 THEN $1 ELSE 0 END, CASE WHEN $5 THEN $1 ELSE 0 END)
+        "INSERT INTO derived_from (id, matches, last_match, settings, weighed)
+         VALUES (1, $1, $2, $3, CASE WHEN $4 THEN $1 ELSE 0 END)
          ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
              last_match = excluded.last_match, settings = excluded.settings,
-             weighed = CASE WHEN $4 THEN excluded.matches ELSE derived_from.weighed END,
-             placed = CASE WHEN $5 THEN excluded.matches ELSE derived_from.placed END",
+             weighed = CASE WHEN $4 THEN excluded.matches ELSE derived_from.weighed END",
     );
     let query = query.bind(from.matches).bind(from.last_match);
-    let query = query.bind(&from.settings).bind(weighs).bind(places);
-    query.execute(tx).await?;
+    query.bind(&from.settings).bind(weighs).execute(tx).await?;
     Ok(())
 }
 

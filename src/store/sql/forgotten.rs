@@ -68,7 +68,6 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
         "DELETE FROM pinned_weights WHERE kind = $1 AND player = $2",
         "DELETE FROM start_weights WHERE kind = $1 AND player = $2",
         "DELETE FROM weight_parts WHERE kind = $1 AND player = $2",
-        "DELETE FROM weight_places WHERE kind = $1 AND player = $2",
         "DELETE FROM recounts WHERE kind = $1 AND player = $2",
         "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
         "DELETE FROM links WHERE $1 = 'human' AND (player = $2 OR into_player = $2)",

@@ -26,7 +26,7 @@ mod orphans;
 pub(super) mod own_tickets;
 pub(super) mod pages;
 pub(super) mod partitions;
-mod persons;
+pub(super) mod persons;
 pub(super) mod pickups;
 mod played;
 pub(super) mod players;

@@ -25,13 +25,13 @@ const HANDLE: usize = 10;
 pub(super) const FORGOTTEN: &str = "forgotten-";
 
 /// Whether a player was forgotten: without a name, under an identity that `forget` gave.
-pub(super) fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
+pub fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
     name.is_empty() && key.id.starts_with(FORGOTTEN)
 }
 
 /// The name of a player as others may see it: empty if the game knows no name but a guid, which is a
 /// secret.
-pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
+pub fn public_name(key: &PlayerKey, name: String) -> String {
     match key.kind == Kind::Human && name == key.id && is_guid(&key.id) {
         true => String::new(),
         false => name,

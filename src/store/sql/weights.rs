@@ -1,17 +1,14 @@
-//! Writes weights and what strengths are computed from, and counts the places of players by weight.
+//! Writes weights and what strengths are computed from.
 //!
-//! The view `computed_weights` computes the strengths by role, with the bits that the daemon has.
-
-use futures_util::TryStreamExt;
-use serde::{Deserialize, Serialize};
+//! The view `weights` computes the strengths by role, with the bits that the daemon has.
 
 use super::{
-    persons::{self, FORGOTTEN},
+    persons,
     rows::{Target, insert, with_given},
 };
 use crate::{
     domain::plain_name,
-    store::{NewWeights, PartRow, SharesRow, Spool, StoreError, db::*},
+    store::{NewWeights, PartRow, SharesRow, StoreError, db::*},
 };
 
 const PARTS: Target = Target::new(
@@ -60,18 +57,6 @@ pub(super) async fn write(tx: &mut Connection, new: &NewWeights) -> Result<(), S
     insert(tx, PARTS, renamed, named).await?;
     change(tx, &new.changed).await?;
     share(tx, &new.shares).await?;
-    if new.since.is_none() {
-        let gone = "DELETE FROM weight_places WHERE NOT EXISTS (SELECT 1 FROM weight_parts p
-             WHERE p.ruleset = weight_places.ruleset AND p.kind = weight_places.kind AND p.player = weight_places.player)";
-        sql(gone).execute(&mut *tx).await?;
-    }
-    if new.places {
-        for SharesRow { ruleset, .. } in &new.shares {
-            for some in places(tx, ruleset).await?.parts() {
-                place(tx, ruleset, &some.map_err(StoreError::Temporary)?).await?;
-            }
-        }
-    }
     Ok(())
 }
 
@@ -158,87 +143,4 @@ async fn share(tx: &mut Connection, shares: &[SharesRow]) -> Result<(), StoreErr
     });
     let target = Target::new("division_spans", "ruleset, division, low, high");
     insert(tx, target, "", spans).await
-}
-
-/// The position of a player in the order of the leaderboard.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Place {
-    kind: String,
-    player: String,
-    plain: String,
-    standing: i64,
-    position: i64,
-}
-
-impl FromRow for Place {
-    fn from_row(row: &Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            kind: row.get("kind")?,
-            player: row.get("player")?,
-            plain: row.get("plain")?,
-            standing: row.get("standing")?,
-            position: row.get("position")?,
-        })
-    }
-}
-
-/// Counts the positions in a ruleset, from 1 among humans and among bots, and returns those that differ from the table's.
-/// Players who were forgotten have none.
-pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Spool<Place>, StoreError> {
-    let counted = sql(
-        "SELECT kind, player, plain, standing,
-                row_number() OVER (PARTITION BY kind ORDER BY standing, at_least DESC, player) AS position
-         FROM ranked_weights
-         WHERE ruleset = $1 AND NOT (name = '' AND substr(player, 1, length(CAST($2 AS TEXT))) = CAST($2 AS TEXT))
-         EXCEPT
-         SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1",
-    );
-    let counted = counted.bind(ruleset).bind(FORGOTTEN);
-    let mut rows = tx.stream(counted.into_statement());
-    let mut places = Spool::default();
-    while let Some(row) = rows.try_next().await? {
-        places.push(Place::from_row(&row)?);
-        places.spill();
-    }
-    Ok(places)
-}
-
-/// Writes places of a ruleset, without those of players who have been removed meanwhile.
-pub(super) async fn place(
-    tx: &mut Connection,
-    ruleset: &str,
-    places: &[Place],
-) -> Result<(), StoreError> {
-    /// The two texts differ in the key alone.
-    macro_rules! placed {
-        ($key:literal) => {
-            concat!(
-                "INSERT INTO weight_places (ruleset, kind, player, position, standing, plain)
-                 SELECT given.in_ruleset, given.of_kind, given.who, given.position, given.standing, given.plain FROM {given}
-                 WHERE EXISTS (SELECT 1 FROM weight_parts p WHERE p.ruleset = given.in_ruleset
-                                  AND p.kind = given.of_kind AND p.player = given.who)
-                 ON CONFLICT (",
-                $key,
-                ") DO UPDATE SET position = excluded.position, standing = excluded.standing, plain = excluded.plain"
-            )
-        };
-    }
-    let text = match tx.dialect() {
-        Dialect::Sqlite => placed!("ruleset, kind, player"),
-        Dialect::Postgres => placed!("player, kind, md5(ruleset)"),
-    };
-    let columns =
-        "in_ruleset text, of_kind text, who text, position bigint, standing bigint, plain text";
-    let rows = places.iter().map(|at| {
-        values![
-            ruleset,
-            &at.kind,
-            &at.player,
-            at.position,
-            at.standing,
-            &at.plain
-        ]
-    });
-    with_given(tx, columns, text, rows).await?;
-    Ok(())
 }

@@ -13,11 +13,10 @@ use super::{APPLICATION_ID, application_id, denied};
 use crate::store::StoreError;
 
 /// The derived tables. The checkpoint is not among them: it may be older than the weights.
-const DERIVED: [&str; 15] = [
+const DERIVED: [&str; 14] = [
     "rulings",
     "performances",
     "weight_parts",
-    "weight_places",
     "weight_shares",
     "division_spans",
     "divisions",

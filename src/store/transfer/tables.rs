@@ -30,7 +30,7 @@ const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
 
 /// All tables, in an order in which each comes after those that it refers to. The webhooks are last, so that
 /// no row of another table becomes an event again.
-pub(super) const TABLES: [Table; 54] = [
+pub(super) const TABLES: [Table; 53] = [
     table("matches", &["id"]),
     table("match_players", &["match_id", "seat"]),
     table("match_halves", &["fingerprint"]),
@@ -55,7 +55,6 @@ pub(super) const TABLES: [Table; 54] = [
     table("performances", &["match_id", "seat"]),
     table("persons", &["person"]),
     table("weight_parts", &["ruleset", "kind", "player"]),
-    table("weight_places", &["ruleset", "kind", "player"]),
     table("weight_shares", &["ruleset"]),
     table("division_spans", &["ruleset", "division"]),
     table("divisions", &["division"]),

@@ -9,6 +9,7 @@ use axum::{
 use serde_json::json;
 
 use crate::{
+    learning::LearningError,
     lifecycle::TicketRefused,
     protocol::{Code, Refusal},
     queues::QueuesError,
@@ -163,6 +164,12 @@ impl From<StoreError> for Problem {
         let why = "the database cannot be used now: see the daemon's log";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Self::new(status, Code::Internal, why).after(Duration::from_secs(1))
+    }
+}
+
+impl From<LearningError> for Problem {
+    fn from(error: LearningError) -> Self {
+        WebError::from(error).into()
     }
 }
 

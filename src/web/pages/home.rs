@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     domain::{Timestamp, counted, plain_name},
+    learning::BoardSize,
     store::RulesetLine,
     web::{
         Site,
@@ -52,14 +53,15 @@ struct RulesetSummary {
     last: Timestamp,
 }
 
-impl From<RulesetLine> for RulesetSummary {
-    fn from(line: RulesetLine) -> Self {
+impl RulesetSummary {
+    /// That of a ruleset with leaderboards of these sizes.
+    fn new(line: RulesetLine, [humans, bots]: [BoardSize; 2]) -> Self {
         let of = line.closeness;
         Self {
             name: line.ruleset,
             rated_matches: of.rated,
-            humans: line.humans,
-            bots: line.bots,
+            humans: humans.all,
+            bots: bots.all,
             mean_gap: of.mean_gap(),
             draws: of.draw_share(),
             favourite_won: of.favourite_share(),
@@ -75,10 +77,15 @@ impl Page for Home {
     /// Reads what the home page shows.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
         let rulesets = site.pages().ruleset_lines().await?;
+        let names: Vec<String> = rulesets.iter().map(|line| line.ruleset.clone()).collect();
+        let sizes = site.learning().board_sizes(&names).await?;
+        let rulesets = rulesets.into_iter().zip(sizes);
         let lines = site.pages().latest_finished(None, MATCHES).await?;
         let now = present(site, &running(site), Room::BESIDES).await?;
         Ok(Self {
-            rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
+            rulesets: rulesets
+                .map(|(line, sizes)| RulesetSummary::new(line, sizes))
+                .collect(),
             now,
             matches: MatchSummary::list(site, lines),
         })

@@ -1046,7 +1046,12 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     for form in forms.into_iter().chain(["76561197960277949"]) {
         assert!(view.is_pinned(Kind::Human, form), "{form}");
         assert!(
-            service.store().person(form, None).await.unwrap().is_none(),
+            service
+                .learning()
+                .person(form, None)
+                .await
+                .unwrap()
+                .is_none(),
             "hidden: {form}"
         );
     }
@@ -1074,7 +1079,7 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     );
     let mut pages = Vec::new();
     for form in forms.into_iter().chain(["76561197960277949"]) {
-        let page = service.store().person(form, None).await.unwrap();
+        let page = service.learning().person(form, None).await.unwrap();
         pages.push(page.unwrap().key.id);
     }
     assert_eq!(pages, ["[U:1:12221]"; 4]);

@@ -12,10 +12,6 @@ columns! {
     pub struct RulesetLine {
         /// The key of the ruleset.
         pub ruleset: String,
-        /// Number of humans with a weight.
-        pub humans: i64,
-        /// Number of bots with a weight.
-        pub bots: i64,
         /// When its last match ended; `None` without any.
         pub last: Option<Timestamp>,
         /// How close all its matches were.
@@ -196,8 +192,6 @@ impl Store {
     pub async fn ruleset_lines(&self) -> Result<Vec<RulesetLine>, StoreError> {
         let query = tuple(sums!(
             "ruleset,
-             coalesce((SELECT max(position) FROM weight_places w WHERE w.ruleset = b.ruleset AND kind = 'human'), 0) AS humans,
-             coalesce((SELECT max(position) FROM weight_places w WHERE w.ruleset = b.ruleset AND kind = 'bot'), 0) AS bots,
              (SELECT max(ended_at) FROM rulings r WHERE r.ruleset = b.ruleset) AS last",
             "balance_weeks b GROUP BY ruleset ORDER BY rated DESC, ruleset LIMIT 100"
         ));

@@ -1,27 +1,6 @@
-//! Finds players in all rulesets, and the matches of two players.
+//! Finds the matches of two players.
 
-use super::super::persons::public_name;
-use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
-    store::{Store, StoreError, db::*},
-};
-
-/// A player whom a search has found, with a page.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FoundPerson {
-    /// The public handle.
-    pub handle: String,
-    /// The kind of the player.
-    pub kind: Kind,
-    /// The latest name, as the game sent it.
-    pub name: String,
-    /// Number of rated matches in all rulesets.
-    pub games: i64,
-    /// The end of the latest of them.
-    pub last_seen: Timestamp,
-    /// The ruleset with most of them.
-    pub ruleset: String,
-}
+use crate::store::{Store, StoreError, db::*};
 
 columns! {
     /// A rated match with a result in which two persons were on teams.
@@ -66,20 +45,6 @@ impl Store {
         query.fetch_all(&self.pages).await
     }
 
-    /// The players of all rulesets with this text, in lower case, in their names, those with most matches first; of the first
-    /// 200 names that have it.
-    pub async fn find_persons(
-        &self,
-        text: &str,
-        limit: i64,
-    ) -> Result<Vec<FoundPerson>, StoreError> {
-        tuple(FIND)
-            .bind(text)
-            .bind(limit)
-            .fetch_all(&self.pages)
-            .await
-    }
-
     /// Which of two persons was in fewer matches: who was in both is found among these.
     pub(super) async fn rarer(&self, one: i64, other: i64) -> Result<i64, StoreError> {
         let query = scalar(
@@ -102,44 +67,3 @@ pub(in crate::store) const SHARED: &str = "SELECT a.match_id AS id, a.team = b.t
       AND a.match_id = d.match_id AND a.seat = d.seat AND b.match_id = e.match_id AND b.seat = e.seat
       AND r.match_id = d.match_id AND a.result IS NOT NULL AND b.result IS NOT NULL AND a.person <> b.person
     ORDER BY d.ended_at DESC, d.match_id DESC LIMIT $4";
-
-/// The players with a text in a name, of the first 200 names that have it: all names of a large club contain some
-/// letter. An index contains all that is read of those whose name is another; the rest is read of the players who are listed.
-const FIND: &str = "WITH found AS (
-        SELECT DISTINCT kind, player FROM (
-            SELECT kind, player FROM weight_places WHERE instr(plain, $1) > 0
-            ORDER BY ruleset, kind, position LIMIT 200) AS places),
-    most AS (
-        SELECT f.kind, f.player, p.handle,
-            CAST((SELECT sum(w.games) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS BIGINT) AS games
-        FROM found f JOIN persons p ON p.kind = f.kind AND p.player = f.player
-        WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = f.kind AND h.player = f.player)
-        ORDER BY games DESC, p.handle LIMIT $2)
-    SELECT f.kind, f.player, f.handle,
-        (SELECT w.name FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind
-         ORDER BY w.last_seen DESC, w.ruleset LIMIT 1) AS name,
-        (SELECT w.ruleset FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind
-         ORDER BY w.games DESC, w.ruleset LIMIT 1) AS ruleset,
-        f.games,
-        (SELECT max(w.last_seen) FROM weight_parts w WHERE w.player = f.player AND w.kind = f.kind) AS last_seen
-    FROM most f ORDER BY f.games DESC, f.handle";
-
-impl FromRow for FoundPerson {
-    fn from_row(row: &Row) -> Result<Self, StoreError> {
-        let key: PlayerKey = row.player()?;
-        Ok(Self {
-            handle: row.get("handle")?,
-            name: public_name(&key, row.get("name")?),
-            kind: key.kind,
-            games: row.get("games")?,
-            last_seen: row.get("last_seen")?,
-            ruleset: row.get("ruleset")?,
-        })
-    }
-}
-
-impl Column<'_> for FoundPerson {
-    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
-        Self::from_row(row)
-    }
-}
