@@ -1,6 +1,6 @@
 //! A leaderboard: the players of a ruleset by what they are worth at least.
 
-use std::{cmp::Ordering, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub struct BoardSize {
 }
 
 /// The leaderboards of a ruleset, and when its latest match ended.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Boards {
     humans: Board,
     bots: Board,
@@ -65,23 +65,23 @@ pub(super) struct Boards {
 }
 
 /// The players of one kind, without those who were forgotten.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Board {
-    pub(super) kind: Kind,
     /// The players, ordered by identity.
-    pub(super) lines: Vec<Line>,
-    ids: Texts,
-    names: Texts,
-    /// The names without colours in lower case, for searches.
-    plain: Texts,
-    /// The players in the order of the leaderboard.
+    lines: Vec<Line>,
+    /// The numbers of the lines in the order of the leaderboard.
     order: Vec<usize>,
     pub(super) size: BoardSize,
 }
 
 /// A player in a leaderboard.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Line {
+    pub(super) key: PlayerKey,
+    /// The name in the latest match.
+    pub(super) name: String,
+    /// The name without colours in lower case, for searches.
+    plain: String,
     pub(super) weight: f64,
     pub(super) deviation: f64,
     pub(super) games: u32,
@@ -93,43 +93,17 @@ pub(super) struct Line {
     pub(super) position: usize,
 }
 
-/// Many texts in one: they need less memory and time than each on its own.
-#[derive(Debug, Default)]
-struct Texts {
-    all: String,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn push(&mut self, text: &str) {
-        self.all.push_str(text);
-        self.ends.push(self.all.len());
-    }
-
-    fn get(&self, at: usize) -> &str {
-        let from = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.all[from..self.ends[at]]
-    }
-}
-
-impl Default for Boards {
-    fn default() -> Self {
-        Self::new(Vec::new())
-    }
-}
-
 impl Boards {
-    /// The leaderboards of a ruleset with these weights.
-    pub(super) fn new(mut rows: Vec<WeightRow>) -> Self {
+    /// The leaderboards of a ruleset with these weights, which are ordered by player.
+    pub(super) fn new(rows: Vec<WeightRow>) -> Self {
         let latest = rows.iter().map(|row| row.last_seen).max();
-        rows.retain(|row| !is_forgotten(&row.key, &row.name));
-        rows.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-        let humans = rows.partition_point(|row| row.key.kind == Kind::Human);
-        let (humans, bots) = rows.split_at(humans);
-        let board = |kind, rows| Board::new(kind, rows, latest.unwrap_or_default());
+        let shown = rows.into_iter();
+        let shown = shown.filter(|row| !is_forgotten(&row.key, &row.name));
+        let lines = shown.map(|row| Line::new(row, latest.unwrap_or_default()));
+        let (humans, bots) = lines.partition(|line| line.key.kind == Kind::Human);
         Self {
-            humans: board(Kind::Human, humans),
-            bots: board(Kind::Bot, bots),
+            humans: Board::new(humans),
+            bots: Board::new(bots),
             latest,
         }
     }
@@ -144,115 +118,147 @@ impl Boards {
 
 impl Board {
     /// That of players of one kind, who are ordered by identity.
-    fn new(kind: Kind, rows: &[WeightRow], latest: Timestamp) -> Self {
-        let mut board = Self {
-            kind,
-            lines: Vec::with_capacity(rows.len()),
-            ids: Texts::default(),
-            names: Texts::default(),
-            plain: Texts::default(),
-            order: Vec::new(),
-            size: BoardSize::default(),
-        };
-        for row in rows {
-            let name = public_name(&row.key, row.name.clone());
-            board.ids.push(&row.key.id);
-            board.plain.push(&plain_name(&name).to_lowercase());
-            board.names.push(&name);
-            board.lines.push(Line {
-                weight: row.weight,
-                deviation: row.deviation,
-                games: row.games,
-                last_seen: row.last_seen,
-                rank: row.rank,
-                standing: Standing::of(row, latest),
-                position: 0,
-            });
-        }
-        board.sort();
-        board
-    }
-
-    fn sort(&mut self) {
-        let lines = self.lines.iter().enumerate();
-        let keys = lines.map(|(at, line)| (line.standing, line.at_least(), at));
-        let mut keys: Vec<(Standing, f64, usize)> = keys.collect();
-        keys.sort_unstable_by(|one, other| {
-            let by_worth = || other.1.total_cmp(&one.1);
-            let standing: Ordering = one.0.cmp(&other.0);
-            standing.then_with(by_worth).then(one.2.cmp(&other.2))
+    fn new(mut lines: Vec<Line>) -> Self {
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_unstable_by(|one, other| {
+            let (a, b) = (&lines[*one], &lines[*other]);
+            let by_worth = || b.at_least().total_cmp(&a.at_least());
+            let standing = a.standing.cmp(&b.standing);
+            standing.then_with(by_worth).then(one.cmp(other))
         });
-        self.order = keys.iter().map(|(_, _, at)| *at).collect();
-        for (position, at) in self.order.iter().enumerate() {
-            self.lines[*at].position = position;
-        }
-        let up_to = |last| keys.partition_point(|(standing, ..)| *standing <= last) as i64;
-        self.size = BoardSize {
+        let up_to = |last| order.partition_point(|at| lines[*at].standing <= last) as i64;
+        let size = BoardSize {
             placed: up_to(Standing::Placed),
             listed: up_to(Standing::Placing),
             all: up_to(Standing::Away),
         };
-    }
-
-    pub(super) fn id(&self, at: usize) -> &str {
-        self.ids.get(at)
-    }
-
-    pub(super) fn key(&self, at: usize) -> PlayerKey {
-        PlayerKey {
-            kind: self.kind,
-            id: self.id(at).to_owned(),
+        for (position, at) in order.iter().enumerate() {
+            lines[*at].position = position;
         }
+        Self { lines, order, size }
     }
 
-    pub(super) fn name(&self, at: usize) -> &str {
-        self.names.get(at)
+    pub(super) fn find(&self, key: &PlayerKey) -> Option<&Line> {
+        let at = self.lines.binary_search_by(|line| line.key.cmp(key));
+        at.ok().map(|at| &self.lines[at])
     }
 
     /// The players at these positions, from 0.
-    pub(super) fn at_positions(&self, positions: std::ops::Range<usize>) -> &[usize] {
-        let end = positions.end.min(self.order.len());
-        self.order.get(positions.start..end).unwrap_or_default()
-    }
-
-    /// The player with this identity.
-    pub(super) fn find(&self, id: &str) -> Option<usize> {
-        let (mut low, mut high) = (0, self.lines.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.id(middle).cmp(id) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
-                Ordering::Equal => return Some(middle),
-            }
-        }
-        None
+    pub(super) fn at_positions(&self, skip: usize, limit: usize) -> impl Iterator<Item = &Line> {
+        let order = self.order.iter().skip(skip).take(limit);
+        order.map(|at| &self.lines[*at])
     }
 
     /// The players of whom this is true, in the order of the leaderboard.
-    fn those(&self, is_one: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut found: Vec<usize> = (0..self.lines.len()).filter(|at| is_one(*at)).collect();
-        found.sort_unstable_by_key(|at| self.lines[*at].position);
+    pub(super) fn those(&self, is_one: impl Fn(&Line) -> bool) -> Vec<&Line> {
+        let mut found: Vec<&Line> = self.lines.iter().filter(|line| is_one(line)).collect();
+        found.sort_unstable_by_key(|line| line.position);
         found
-    }
-
-    /// The players whose names contain a text in lower case.
-    pub(super) fn containing(&self, text: &str) -> Vec<usize> {
-        self.those(|at| self.plain.get(at).contains(text))
-    }
-
-    /// The players whose name is one of these texts in lower case, or whose identity is one of these or of those.
-    pub(super) fn called(&self, texts: &BTreeSet<String>, ids: &BTreeSet<String>) -> Vec<usize> {
-        self.those(|at| {
-            let (id, name) = (self.id(at), self.plain.get(at));
-            texts.contains(name) || texts.contains(&id.to_lowercase()) || ids.contains(id)
-        })
     }
 }
 
 impl Line {
+    fn new(row: WeightRow, latest: Timestamp) -> Self {
+        let standing = Standing::of(&row, latest);
+        let name = public_name(&row.key, row.name);
+        Self {
+            plain: plain_name(&name).to_lowercase(),
+            name,
+            key: row.key,
+            weight: row.weight,
+            deviation: row.deviation,
+            games: row.games,
+            last_seen: row.last_seen,
+            rank: row.rank,
+            standing,
+            position: 0,
+        }
+    }
+
     /// What the player is worth at least.
     pub(super) fn at_least(&self) -> f64 {
         self.weight - self.deviation
+    }
+
+    /// Whether the name contains a text in lower case.
+    pub(super) fn has(&self, text: &str) -> bool {
+        self.plain.contains(text)
+    }
+
+    /// Whether the name or the identity is one of these texts in lower case.
+    pub(super) fn is_called(&self, texts: &BTreeSet<String>) -> bool {
+        texts.contains(&self.plain) || texts.contains(&self.key.id.to_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::RoleWeights;
+
+    const DAY: i64 = MILLIS_A_DAY;
+
+    fn row(id: &str, weight: f64, deviation: f64, games: u32, day: i64) -> WeightRow {
+        let (kind, id) = (Kind::Human, id.to_owned());
+        WeightRow {
+            ruleset: "ctf".into(),
+            name: format!("^2{}", id.to_uppercase()),
+            key: PlayerKey { kind, id },
+            weight,
+            deviation,
+            rank: None,
+            roles: RoleWeights::default(),
+            games,
+            last_seen: Timestamp(day * DAY),
+        }
+    }
+
+    #[test]
+    fn standing_then_what_a_player_is_worth_at_least_then_the_identity_decide() {
+        let mut forgotten = row("forgotten-7", 99.0, 0.0, 50, 100);
+        forgotten.name.clear();
+        let rows = vec![
+            row("ann", 60.0, 15.0, 10, 100),
+            row("bob", 50.0, 5.0, 10, 40),
+            row("cid", 90.0, 15.1, 50, 100),
+            row("dan", 90.0, 1.0, 9, 100),
+            row("eve", 99.0, 0.0, 50, 39),
+            forgotten,
+            row("gus", 46.0, 0.0, 10, 100),
+            row("hal", 20.0, 0.0, 10, 99),
+        ];
+        let boards = Boards::new(rows);
+        let board = boards.of(Kind::Human);
+        let listed = |skip, limit| -> Vec<&str> {
+            let lines = board.at_positions(skip, limit);
+            lines.map(|line| line.key.id.as_str()).collect()
+        };
+        assert_eq!(
+            listed(0, 9),
+            ["gus", "ann", "bob", "hal", "dan", "cid", "eve"]
+        );
+        assert_eq!(listed(5, 9), ["cid", "eve"]);
+        assert_eq!(listed(9, 9), [""; 0]);
+        let BoardSize {
+            placed,
+            listed,
+            all,
+        } = board.size;
+        assert_eq!((placed, listed, all), (4, 6, 7));
+        assert_eq!(boards.latest, Some(Timestamp(100 * DAY)));
+        assert_eq!(boards.of(Kind::Bot).size, BoardSize::default());
+        let found = board.those(|line| line.has("n"));
+        let found: Vec<usize> = found.iter().map(|line| line.position).collect();
+        assert_eq!(found, [1, 4]);
+        assert!(board.those(|line| line.has("^2")).is_empty());
+        assert_eq!(
+            board.find(&row("hal", 0.0, 0.0, 0, 0).key).unwrap().weight,
+            20.0
+        );
+        assert!(
+            board
+                .find(&row("forgotten-7", 0.0, 0.0, 0, 0).key)
+                .is_none()
+        );
     }
 }

@@ -15,14 +15,14 @@ use tokio::time::Instant;
 
 use super::{
     Learning, LearningError,
-    board::{Board, BoardSize, Boards, Standing},
+    board::{Board, BoardSize, Boards, Line, Standing},
     derive::on_blocking_thread,
     knowledge::Knowledge,
 };
 use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     rating::divisions,
-    store::{Handles, PersonRow, public_name},
+    store::{Handles, PersonRow, WeightRow, public_name},
 };
 
 /// The boards of a ruleset are sorted again after this many times as long as it took, at the earliest.
@@ -127,71 +127,74 @@ struct Kept {
 }
 
 impl SortedBoards {
-    /// Those of these rulesets that need not be sorted again.
-    fn fresh(&self, rulesets: &[String], edition: u64) -> Vec<Option<Arc<Boards>>> {
+    /// Those of these rulesets that have to be sorted.
+    fn old(&self, rulesets: &[String], edition: u64) -> Vec<String> {
         let (kept, now) = (self.kept.lock(), Instant::now());
-        let is_fresh = |kept: &&Kept| kept.edition == edition || now < kept.rests_until;
-        let fresh = |ruleset| Some(kept.get(ruleset).filter(is_fresh)?.boards.clone());
-        rulesets.iter().map(fresh).collect()
+        let is_fresh = |own: &Kept| own.edition == edition || now < own.rests_until;
+        let old = |name: &&String| !kept.get(*name).is_some_and(is_fresh);
+        rulesets.iter().filter(old).cloned().collect()
     }
 
-    /// Keeps boards, but not those of rulesets that do not exist: anybody can ask for them.
-    fn keep(&self, new: HashMap<String, Arc<Boards>>, edition: u64, rests_until: Instant) {
-        let mut kept = self.kept.lock();
-        for (ruleset, boards) in new {
-            if boards.latest.is_none() {
-                kept.remove(&ruleset);
-                continue;
-            }
-            let new = Kept {
-                boards,
-                edition,
-                rests_until,
-            };
-            kept.insert(ruleset, new);
-        }
+    /// The boards of these rulesets; empty ones of those that do not exist.
+    fn of(&self, rulesets: &[String]) -> Vec<Arc<Boards>> {
+        let kept = self.kept.lock();
+        let boards = |name| kept.get(name).map(|own| own.boards.clone());
+        rulesets
+            .iter()
+            .map(|name| boards(name).unwrap_or_default())
+            .collect()
     }
 }
 
 impl Learning {
     /// The boards of these rulesets, in the same order.
     async fn boards(&self, rulesets: &[String]) -> Result<Vec<Arc<Boards>>, LearningError> {
-        let sorted = |edition| {
-            let boards = self.boards.fresh(rulesets, edition).into_iter();
-            boards.collect::<Option<Vec<_>>>()
-        };
-        if let Some(boards) = sorted(self.edition()) {
-            return Ok(boards);
+        if self.boards.old(rulesets, self.edition()).is_empty() {
+            return Ok(self.boards.of(rulesets));
         }
         let _one = self.boards.sorting.lock().await;
         // What is read after the edition is at least as new.
         let edition = self.edition();
-        let fresh = self.boards.fresh(rulesets, edition);
-        let old = rulesets.iter().zip(&fresh).filter(|(_, own)| own.is_none());
-        let old: BTreeSet<String> = old.map(|(ruleset, _)| ruleset.clone()).collect();
-        let known = self.standings().knowledge_of_boards();
-        let new = on_blocking_thread(move || {
+        let (old, known) = (self.boards.old(rulesets, edition), self.known());
+        let sort = move || {
             let began = Instant::now();
-            let rows = |ruleset: &String| known.as_ref().map(|known| known.rows_of(ruleset));
-            let sort = |ruleset: String| {
-                let boards = Boards::new(rows(&ruleset).unwrap_or_default());
-                (ruleset, Arc::new(boards))
-            };
-            let new: HashMap<String, Arc<Boards>> = old.into_iter().map(sort).collect();
-            (new, (REST * began.elapsed()).min(LONGEST_REST))
-        });
-        let (new, rest) = new.await?;
-        let boards = rulesets.iter().zip(fresh);
-        let boards = boards.filter_map(|(name, own)| own.or_else(|| new.get(name).cloned()));
-        let boards = boards.collect();
-        self.boards.keep(new, edition, Instant::now() + rest);
-        Ok(boards)
+            let rows = |name: &String| known.as_ref().map(|known| known.rows_of(name));
+            let sort = |name: String| (Boards::new(rows(&name).unwrap_or_default()), name);
+            let new: Vec<_> = old.into_iter().map(sort).collect();
+            (
+                new,
+                Instant::now() + (REST * began.elapsed()).min(LONGEST_REST),
+            )
+        };
+        let (new, rests_until) = on_blocking_thread(sort).await?;
+        let mut kept = self.boards.kept.lock();
+        for (boards, ruleset) in new {
+            // Anybody can ask for a ruleset that does not exist.
+            if boards.latest.is_none() {
+                kept.remove(&ruleset);
+                continue;
+            }
+            let boards = Arc::new(boards);
+            kept.insert(
+                ruleset,
+                Kept {
+                    boards,
+                    edition,
+                    rests_until,
+                },
+            );
+        }
+        drop(kept);
+        Ok(self.boards.of(rulesets))
     }
 
-    /// The boards of one ruleset.
-    async fn boards_of(&self, ruleset: &str) -> Result<Arc<Boards>, LearningError> {
+    /// The boards of one ruleset, and whom they show.
+    async fn boards_of(&self, ruleset: &str) -> Result<(Arc<Boards>, Shown), LearningError> {
         let boards = self.boards(&[ruleset.to_owned()]).await?;
-        Ok(boards.into_iter().next().unwrap_or_default())
+        Ok((
+            boards.into_iter().next().unwrap_or_default(),
+            self.shown().await?,
+        ))
     }
 
     /// A part of a leaderboard, and how many players it has.
@@ -199,35 +202,22 @@ impl Learning {
         &self,
         query: BoardQuery<'_>,
     ) -> Result<(Vec<BoardRow>, BoardSize), LearningError> {
-        let boards = self.boards_of(query.ruleset).await?;
-        let (handles, kind) = (self.store.handles().await?, query.kind);
+        let (boards, shown) = self.boards_of(query.ruleset).await?;
+        let [skip, limit] = [query.skip, query.limit].map(as_count);
+        let (kind, search) = (query.kind, query.search.to_owned());
         let size = boards.of(kind).size;
-        let [skip, limit] = [query.skip, query.limit].map(|n| usize::try_from(n).unwrap_or(0));
-        let last = if query.away { size.all } else { size.listed };
-        let (search, divisions) = (query.search.to_owned(), self.divisions());
-        let rows = move || {
-            let shown = Shown::new(boards.of(kind), &handles, divisions);
-            if search.is_empty() {
-                let end = skip
-                    .saturating_add(limit)
-                    .min(usize::try_from(last).unwrap_or(0));
-                let listed = shown.board.at_positions(skip..end).iter().copied();
-                return shown.rows(listed.filter(|at| shown.is_shown(*at)));
-            }
-            let found = shown.board.containing(&search).into_iter();
-            shown.rows(
-                found
-                    .filter(|at| shown.is_shown(*at))
-                    .skip(skip)
-                    .take(limit),
-            )
-        };
+        let last = as_count(if query.away { size.all } else { size.listed });
         // A search reads all names.
-        let rows = match query.search.is_empty() {
-            true => rows()?,
-            false => on_blocking_thread(rows).await??,
-        };
-        Ok((rows, size))
+        let rows = on_blocking_thread(move || {
+            let board = boards.of(kind);
+            if search.is_empty() {
+                let limit = limit.min(last.saturating_sub(skip));
+                return shown.rows(board, board.at_positions(skip, limit));
+            }
+            let found = board.those(|line| line.has(&search) && shown.has(line));
+            shown.rows(board, found.into_iter().skip(skip).take(limit))
+        });
+        Ok((rows.await??, size))
     }
 
     /// How many humans and how many bots the leaderboards of these rulesets have.
@@ -250,14 +240,14 @@ impl Learning {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let boards = self.boards_of(ruleset).await?;
+        let (boards, shown) = self.boards_of(ruleset).await?;
         let ids = self.store.humans_with_handles(texts).await?;
-        let (handles, divisions) = (self.store.handles().await?, self.divisions());
         let texts = texts.clone();
         on_blocking_thread(move || {
-            let shown = Shown::new(boards.of(Kind::Human), &handles, divisions);
-            let called = shown.board.called(&texts, &ids).into_iter();
-            shown.rows(called.filter(|at| shown.is_shown(*at)).take(NAMED))
+            let board = boards.of(Kind::Human);
+            let is_meant = |line: &Line| line.is_called(&texts) || ids.contains(&line.key.id);
+            let found = board.those(|line| is_meant(line) && shown.has(line));
+            shown.rows(board, found.into_iter().take(NAMED))
         })
         .await?
     }
@@ -268,18 +258,15 @@ impl Learning {
         ruleset: &str,
         limit: i64,
     ) -> Result<Vec<BoardRow>, LearningError> {
-        let boards = self.boards_of(ruleset).await?;
+        let (boards, shown) = self.boards_of(ruleset).await?;
+        let board = boards.of(Kind::Human);
         let latest = self.store.latest_humans(ruleset, LATEST, limit).await?;
-        let handles = self.store.handles().await?;
-        let shown = Shown::new(boards.of(Kind::Human), &handles, self.divisions());
-        let found = latest.iter().filter_map(|(id, last)| {
-            let at = shown.board.find(id)?;
-            Some((Reverse(*last), shown.board.lines[at].position, at))
-        });
+        let found = latest
+            .iter()
+            .filter_map(|(key, last)| Some((last, board.find(key)?)));
         let mut found: Vec<_> = found.collect();
-        found.sort_unstable();
-        let found = found.into_iter().map(|(.., at)| at);
-        shown.rows(found.filter(|at| shown.is_shown(*at)))
+        found.sort_unstable_by_key(|(last, line)| (Reverse(*last), line.position));
+        shown.rows(board, found.into_iter().map(|(_, line)| line))
     }
 
     /// The player with this handle, else with this identity: the human, or the bot if there is no such
@@ -291,12 +278,8 @@ impl Learning {
         kind: Option<Kind>,
     ) -> Result<Option<PersonRow>, LearningError> {
         let persons = self.store.persons(text, kind).await?;
-        let known = self.standings().knowledge_of_boards();
-        let has_weight = |person: &PersonRow| {
-            let known = known.as_ref();
-            known.is_some_and(|known| !known.rows_of_player(&person.key).is_empty())
-        };
-        Ok(persons.into_iter().find(has_weight))
+        let mut persons = persons.into_iter();
+        Ok(persons.find(|person| !self.rows_of_player(&person.key).is_empty()))
     }
 
     /// A player's standings, that with most matches first, at most 50.
@@ -304,30 +287,21 @@ impl Learning {
         &self,
         person: &PersonRow,
     ) -> Result<Vec<StandingLine>, LearningError> {
-        let known = self.standings().knowledge_of_boards();
-        let rows = known.map(|known| known.rows_of_player(&person.key));
-        let mut rows = rows.unwrap_or_default();
-        rows.sort_by(|a, b| (Reverse(a.games), &a.ruleset).cmp(&(Reverse(b.games), &b.ruleset)));
-        let rulesets: Vec<String> = rows
-            .into_iter()
-            .map(|row| row.ruleset)
-            .take(RULESETS)
-            .collect();
-        let boards = self.boards(&rulesets).await?;
-        let handles = self.store.handles().await?;
+        let mut rows = self.rows_of_player(&person.key);
+        rows.sort_by_key(|row| Reverse(row.games));
+        let rulesets = rows.into_iter().map(|row| row.ruleset);
+        let rulesets: Vec<String> = rulesets.take(RULESETS).collect();
+        let (boards, shown) = (self.boards(&rulesets).await?, self.shown().await?);
         let mut lines = Vec::with_capacity(rulesets.len());
         for (ruleset, boards) in rulesets.into_iter().zip(boards) {
             let board = boards.of(person.key.kind);
-            let Some(at) = board.find(&person.key.id) else {
-                continue; // it was sorted before the player's first match
-            };
-            let shown = Shown::new(board, &handles, self.divisions());
-            if shown.is_shown(at) {
+            // Somebody who is new may not be in it yet.
+            for row in shown.rows(board, board.find(&person.key).into_iter())? {
                 lines.push(StandingLine {
-                    ruleset,
+                    ruleset: ruleset.clone(),
                     of: board.size.placed,
                     learned: boards.latest,
-                    row: shown.row(at)?,
+                    row,
                 });
             }
         }
@@ -342,13 +316,17 @@ impl Learning {
         kind: Kind,
         most: usize,
     ) -> Result<Vec<f64>, LearningError> {
-        let boards = self.boards_of(ruleset).await?;
-        let board = boards.of(kind);
-        let placed = usize::try_from(board.size.placed).unwrap_or(0);
-        let placed = board.at_positions(0..placed);
+        let boards = self.boards(&[ruleset.to_owned()]).await?;
+        let board = boards.first().map(|own| own.of(kind));
+        let placed = |own: &Board| {
+            own.at_positions(0, as_count(own.size.placed))
+                .map(Line::at_least)
+                .collect()
+        };
+        let placed: Vec<f64> = board.map(placed).unwrap_or_default();
         let count = placed.len().min(most);
         let chosen = (0..count).map(|at| placed[at * (placed.len() - 1) / (count - 1).max(1)]);
-        Ok(chosen.map(|at| board.lines[at].at_least()).collect())
+        Ok(chosen.collect())
     }
 
     /// The players of all rulesets with this text, in lower case, in their names, those with most matches first; of the first
@@ -358,121 +336,121 @@ impl Learning {
         text: &str,
         limit: usize,
     ) -> Result<Vec<FoundPerson>, LearningError> {
-        let Some(known) = self.standings().knowledge_of_boards() else {
+        let Some(known) = self.known() else {
             return Ok(Vec::new());
         };
         let rulesets: Vec<String> = known.rulesets().into_iter().collect();
         let boards = self.boards(&rulesets).await?;
-        let (handles, text) = (self.store.handles().await?, text.to_owned());
+        let (shown, text) = (self.shown().await?, text.to_owned());
         let found = on_blocking_thread(move || {
-            let kinds = boards
+            let boards = boards
                 .iter()
-                .flat_map(|own| [own.of(Kind::Bot), own.of(Kind::Human)]);
-            let keys = kinds.flat_map(|board| {
-                let names = board.containing(&text).into_iter();
-                names.map(|at| board.key(at))
+                .flat_map(|own| [Kind::Bot, Kind::Human].map(|kind| own.of(kind)));
+            let lines = boards.flat_map(|board| board.those(|line| line.has(&text)));
+            let keys: BTreeSet<&PlayerKey> = lines
+                .take(FOUND)
+                .filter(|line| shown.has(line))
+                .map(|line| &line.key)
+                .collect();
+            let found = keys.into_iter().filter_map(|key| {
+                let handle = shown.handles.of(key);
+                let found = |handle| found_person(handle, known.rows_of_player(key));
+                handle.map(found).transpose()
             });
-            let keys: BTreeSet<PlayerKey> = keys.take(FOUND).collect();
-            let shown = keys
-                .into_iter()
-                .filter(|key| !handles.is_hidden(key.kind, &key.id));
-            let found = shown.filter_map(|key| found_person(&known, key, &handles).transpose());
-            found.collect::<Result<Vec<FoundPerson>, LearningError>>()
+            found.collect::<Result<Vec<FoundPerson>, _>>()
         });
         let mut found = found.await??;
-        found.sort_by(|a, b| (Reverse(a.games), &a.handle).cmp(&(Reverse(b.games), &b.handle)));
+        found.sort_by(|a, b| (b.games, &a.handle).cmp(&(a.games, &b.handle)));
         found.truncate(limit);
         Ok(found)
     }
 
-    /// The divisions, and the time at which they are displayed.
-    fn divisions(&self) -> (divisions::Settings, Timestamp) {
-        (self.settings.history.divisions.clone(), (self.clock)())
+    /// What was learned, as boards show it.
+    fn known(&self) -> Option<Arc<Knowledge>> {
+        self.standings().knowledge_of_boards()
+    }
+
+    fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
+        let known = self.known();
+        known.map_or_else(Vec::new, |known| known.rows_of_player(key))
+    }
+
+    async fn shown(&self) -> Result<Shown, LearningError> {
+        Ok(Shown {
+            handles: self.store.handles().await?,
+            divisions: self.settings.history.divisions.clone(),
+            now: (self.clock)(),
+        })
     }
 }
 
-/// A player whom a search has found; `None` without a weight.
-fn found_person(
-    known: &Knowledge,
-    key: PlayerKey,
-    handles: &Handles,
-) -> Result<Option<FoundPerson>, LearningError> {
-    let rows = known.rows_of_player(&key);
+/// A number of rows; 0 if it is negative.
+fn as_count(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+/// A player whom a search has found, with these weights, which are ordered by ruleset; `None` without any.
+fn found_person(handle: String, rows: Vec<WeightRow>) -> Option<FoundPerson> {
     // Of those that are equal, the first ruleset.
-    let latest = rows.iter().rev().max_by_key(|row| row.last_seen);
-    let usual = rows.iter().rev().max_by_key(|row| row.games);
-    let Some((latest, usual)) = latest.zip(usual) else {
-        return Ok(None);
-    };
-    Ok(Some(FoundPerson {
-        handle: handles.of(&key)?,
-        kind: key.kind,
-        name: public_name(&key, latest.name.clone()),
+    let latest = rows.iter().rev().max_by_key(|row| row.last_seen)?;
+    let usual = rows.iter().rev().max_by_key(|row| row.games)?;
+    Some(FoundPerson {
+        handle,
+        kind: latest.key.kind,
+        name: public_name(&latest.key, latest.name.clone()),
         games: rows.iter().map(|row| i64::from(row.games)).sum(),
         last_seen: latest.last_seen,
         ruleset: usual.ruleset.clone(),
-    }))
+    })
 }
 
-/// A board as it is shown: with handles, and without those who are hidden.
-struct Shown<'a> {
-    board: &'a Board,
-    handles: &'a Handles,
-    /// The positions of those who have a place and are hidden, ascending.
-    hidden: Vec<usize>,
-    divisions: (divisions::Settings, Timestamp),
+/// How boards are shown: with handles and divisions, and without those who are hidden.
+struct Shown {
+    handles: Handles,
+    divisions: divisions::Settings,
+    now: Timestamp,
 }
 
-impl<'a> Shown<'a> {
-    fn new(
-        board: &'a Board,
-        handles: &'a Handles,
-        divisions: (divisions::Settings, Timestamp),
-    ) -> Self {
-        let hidden = handles.hidden(board.kind).filter_map(|id| board.find(id));
-        let lines = hidden.map(|at| &board.lines[at]);
-        let placed = lines.filter(|line| line.standing == Standing::Placed);
-        let mut hidden: Vec<usize> = placed.map(|line| line.position).collect();
+impl Shown {
+    fn has(&self, line: &Line) -> bool {
+        !self.handles.hidden.contains(&line.key)
+    }
+
+    /// These players, without those who are hidden, who leave no gap in the places.
+    fn rows<'a>(
+        &self,
+        board: &Board,
+        lines: impl Iterator<Item = &'a Line>,
+    ) -> Result<Vec<BoardRow>, LearningError> {
+        let hidden = self.handles.hidden.iter().filter_map(|key| board.find(key));
+        let mut hidden: Vec<usize> = hidden.map(|line| line.position).collect();
         hidden.sort_unstable();
-        Self {
-            board,
-            handles,
-            hidden,
-            divisions,
-        }
+        let before = |line: &Line| hidden.partition_point(|hidden| *hidden < line.position);
+        let lines = lines.filter(|line| self.has(line));
+        lines
+            .map(|line| self.row(line, line.position + 1 - before(line)))
+            .collect()
     }
 
-    fn is_shown(&self, at: usize) -> bool {
-        !self.handles.is_hidden(self.board.kind, self.board.id(at))
-    }
-
-    fn rows(&self, players: impl Iterator<Item = usize>) -> Result<Vec<BoardRow>, LearningError> {
-        players.map(|at| self.row(at)).collect()
-    }
-
-    fn row(&self, at: usize) -> Result<BoardRow, LearningError> {
-        let (line, key) = (self.board.lines[at], self.board.key(at));
-        // Those who are hidden leave no gap.
-        let hidden = self
-            .hidden
-            .partition_point(|hidden| *hidden < line.position);
-        let place = (line.standing == Standing::Placed).then_some(line.position + 1 - hidden);
-        let (settings, now) = &self.divisions;
+    /// The row of a player who is at this position among those who are shown, from 1.
+    fn row(&self, line: &Line, position: usize) -> Result<BoardRow, LearningError> {
         let division = line.rank.and_then(|rank| {
-            let displayed = settings.displayed(rank, now.0.saturating_sub(line.last_seen.0));
-            Some(settings.name(displayed.division)?.to_owned())
+            let away = self.now.0.saturating_sub(line.last_seen.0);
+            let displayed = self.divisions.displayed(rank, away);
+            Some(self.divisions.name(displayed.division)?.to_owned())
         });
+        let place = i64::try_from(position).ok();
         Ok(BoardRow {
             standing: line.standing,
-            place: place.and_then(|place| i64::try_from(place).ok()),
-            handle: self.handles.of(&key)?,
-            name: self.board.name(at).to_owned(),
+            place: place.filter(|_| line.standing == Standing::Placed),
+            handle: self.handles.of(&line.key)?,
+            name: line.name.clone(),
             weight: line.weight,
             deviation: line.deviation,
             games: line.games.into(),
             last_seen: line.last_seen,
             division,
-            key,
+            key: line.key.clone(),
         })
     }
 }

@@ -166,15 +166,12 @@ impl Knowledge {
 
     /// The keys of the rulesets with weights.
     pub(super) fn rulesets(&self) -> BTreeSet<String> {
-        if let Some(stored) = &self.stored {
-            return stored.rulesets().map(Ruleset::to_string).collect();
-        }
-        let folds = self.folds.iter();
-        let own = folds.flat_map(|(system, fold)| {
-            fold.rulesets()
-                .filter(|ruleset| self.serves(*system, ruleset))
+        let stored = self.stored.iter().flat_map(|stored| stored.rulesets());
+        let folds = self.folds.iter().flat_map(|(system, fold)| {
+            let rulesets = fold.rulesets();
+            rulesets.filter(|ruleset| self.serves(*system, ruleset))
         });
-        own.map(Ruleset::to_string).collect()
+        stored.chain(folds).map(Ruleset::to_string).collect()
     }
 
     /// The weights of all players, each by the rating system of its ruleset.
@@ -194,41 +191,30 @@ impl Knowledge {
         if let Some(stored) = &self.stored {
             return stored.rows_of(&ruleset);
         }
-        let weights = self
-            .fold(&ruleset)
-            .map(|fold| fold.weights_on(&ruleset, Level::Ruleset));
-        let weights = weights.into_iter().flatten();
-        weights
-            .map(|weight| self.row(self.with_account(&ruleset, (weight, Level::Ruleset)).0))
-            .collect()
+        let fold = self.fold(&ruleset).into_iter();
+        let weights = fold.flat_map(|fold| fold.weights_on(&ruleset, Level::Ruleset));
+        weights.map(|weight| self.row(weight)).collect()
     }
 
     /// The weights of one player, ordered by ruleset; none of somebody who was forgotten.
     pub(super) fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
-        let mut rows: Vec<WeightRow> = match &self.stored {
+        let mut rows = match &self.stored {
             Some(stored) => stored.rows_of_player(key),
-            None => {
-                let folds = self.folds.iter();
-                let weights = folds.flat_map(|(system, fold)| {
-                    let weights = fold.weights_of(key.kind, &key.id);
-                    weights.filter(|weight| self.serves(*system, weight.ruleset))
-                });
-                weights
-                    .map(|weight| {
-                        self.row(
-                            self.with_account(weight.ruleset, (weight, Level::Ruleset))
-                                .0,
-                        )
-                    })
-                    .collect()
-            }
+            None => Vec::new(),
         };
+        for (system, fold) in &self.folds {
+            let weights = fold.weights_of(key.kind, &key.id);
+            let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
+            rows.extend(own.map(|weight| self.row(weight)));
+        }
         rows.retain(|row| !is_forgotten(&row.key, &row.name));
         rows.sort_by(|a, b| a.ruleset.cmp(&b.ruleset));
         rows
     }
 
+    /// The row of a weight for its ruleset, with the weight of the account.
     fn row(&self, weight: Weight<'_>) -> WeightRow {
+        let (weight, _) = self.with_account(weight.ruleset, (weight, Level::Ruleset));
         let pinned = self.pinned.get(weight.key).copied();
         let human = weight.key.kind == Kind::Human;
         let rank = match pinned.filter(|_| human) {

@@ -1,6 +1,6 @@
 //! Reads who is on the pages: the persons, their handles, and who is hidden.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::super::persons;
 use crate::{
@@ -25,7 +25,8 @@ columns! {
 #[derive(Clone)]
 pub struct Handles {
     secret: Vec<u8>,
-    hidden: BTreeMap<Kind, BTreeSet<String>>,
+    /// The hidden players.
+    pub hidden: BTreeSet<PlayerKey>,
 }
 
 impl std::fmt::Debug for Handles {
@@ -41,18 +42,6 @@ impl Handles {
     /// Fails if the key of the handles is not valid.
     pub fn of(&self, player: &PlayerKey) -> Result<String, StoreError> {
         persons::handle(&self.secret, player)
-    }
-
-    /// The identities of the hidden players of a kind.
-    pub fn hidden(&self, kind: Kind) -> impl Iterator<Item = &str> {
-        let hidden = self.hidden.get(&kind).into_iter();
-        hidden.flatten().map(String::as_str)
-    }
-
-    /// Whether a player is hidden.
-    pub fn is_hidden(&self, kind: Kind, id: &str) -> bool {
-        let hidden = self.hidden.get(&kind);
-        hidden.is_some_and(|hidden| hidden.contains(id))
     }
 }
 
@@ -78,12 +67,9 @@ impl Store {
         let mut tx = self.pages.snapshot().await?;
         let secret = scalar("SELECT key FROM handle_key");
         let secret = secret.fetch_one(&mut tx).await?;
-        let mut hidden: BTreeMap<Kind, BTreeSet<String>> = BTreeMap::new();
-        let query = tuple("SELECT kind, player FROM hidden_players");
-        let rows: Vec<(Kind, String)> = query.fetch_all(&mut tx).await?;
-        for (kind, id) in rows {
-            hidden.entry(kind).or_default().insert(id);
-        }
+        let hidden = sql("SELECT kind, player FROM hidden_players");
+        let hidden = hidden.fetch_all(&mut tx).await?;
+        let hidden = hidden.iter().map(Row::player).collect::<Result<_, _>>()?;
         Ok(Handles { secret, hidden })
     }
 
@@ -98,24 +84,24 @@ impl Store {
         Ok(found.into_iter().collect())
     }
 
-    /// The identities of humans who were in the latest `matches` rated matches of a ruleset, at most `limit`, each with the end
+    /// The humans who were in the latest `matches` rated matches of a ruleset, at most `limit`, each with the end
     /// of the last one: those who played last first.
     pub async fn latest_humans(
         &self,
         ruleset: &str,
         matches: i64,
         limit: i64,
-    ) -> Result<Vec<(String, Timestamp)>, StoreError> {
-        let query = tuple(
-            "SELECT o.player, max(l.ended_at) AS last
+    ) -> Result<Vec<(PlayerKey, Timestamp)>, StoreError> {
+        let query = sql("SELECT o.kind, o.player, max(l.ended_at) AS last
              FROM (SELECT match_id, ended_at FROM rulings WHERE ruleset = $1 AND unrated IS NULL
                    ORDER BY ended_at DESC LIMIT $2) l
              CROSS JOIN performances q CROSS JOIN persons o
              WHERE q.match_id = l.match_id AND o.person = q.person AND o.kind = 'human'
-             GROUP BY o.player ORDER BY last DESC, o.player LIMIT $3",
-        );
+             GROUP BY o.kind, o.player ORDER BY last DESC, o.player LIMIT $3");
         let query = query.bind(ruleset).bind(matches).bind(limit);
-        query.fetch_all(&self.pages).await
+        let rows = query.fetch_all(&self.pages).await?;
+        let human = |row: &Row| Ok((row.player()?, row.get("last")?));
+        rows.iter().map(human).collect()
     }
 
     /// The player with this handle, then those with this identity, the human before the bot; with a kind, only that.
