@@ -29,11 +29,13 @@ async fn play(service: &Service) {
     for number in 0..300 {
         draw.shuffle(&mut players);
         // Some play only at first, and others only lately.
-        let is_there = |id: &str| match number < 40 {
-            true => id < "p15",
-            false => id > "p02",
+        let is_there = |(kind, id): &&(Kind, String)| match number {
+            _ if *kind == Bot => true,
+            ..40 => id.as_str() < "p15",
+            40..270 => ("p03".."p19").contains(&id.as_str()),
+            _ => id.as_str() > "p02",
         };
-        let four = players.iter().filter(|(_, id)| is_there(id)).take(4);
+        let four = players.iter().filter(is_there).take(4);
         let four: Vec<(Kind, &str)> = four.map(|(kind, id)| (*kind, id.as_str())).collect();
         let minute = 20 * number + if number < 40 { 0 } else { 90 * DAY };
         let scores = [[3.0, 1.0], [1.0, 3.0]][draw.below(2)];
@@ -54,11 +56,11 @@ async fn correct(service: &Service) {
         store.set_hidden(&key(Human, id), true).await.unwrap();
     }
     store.set_hidden(&key(Bot, "bot 1"), true).await.unwrap();
-    let merged = store.merge_player(&key(Human, "p05"), &key(Human, "p06"));
-    merged.await.unwrap();
+    let (one, other) = (key(Human, "p05"), key(Human, "p06"));
+    store.merge_player(&one, &other).await.unwrap();
     for (id, weight) in [("p07", 71.0), ("p08", 20.0), ("p10", 71.0)] {
-        let pinned = store.pin_weight(&key(Human, id), Some(weight));
-        pinned.await.unwrap();
+        let player = key(Human, id);
+        store.pin_weight(&player, Some(weight)).await.unwrap();
     }
     store.forget_player(&key(Human, "p11")).await.unwrap();
     service.learning().refresh().await.unwrap();
