@@ -177,7 +177,7 @@ async fn same_from_stored_weights(
     boards: &BTreeMap<(&str, Kind), (Vec<BoardRow>, BoardSize)>,
 ) {
     common::sql(database, "DELETE FROM derived_checkpoint").await;
-    let other = common::config(&format!("rating.max_seconds = 1\n{METALS}"));
+    let other = common::config(&METALS.replace("min_seconds = 0", "min_seconds = 1"));
     let other = Service::open(service.store().clone(), other.service()).unwrap();
     other.learning().resume(0).await.unwrap();
     assert!(other.learning().is_deriving());
