@@ -83,6 +83,8 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
         end: start.plus_millis(600_000),
         clock: None,
         untimed: false,
+        client: String::new(),
+        unscored: false,
         logged_as: None,
         map: format!("map {}", number % 12),
         game_type: "ctf".into(),

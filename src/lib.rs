@@ -22,7 +22,7 @@
 //!
 //! | word | meaning |
 //! | --- | --- |
-//! | client | a program that sends requests; a configured client has a name and rights |
+//! | client | a program that sends requests; a configured client has a name and rights; of a stored match, who has brought it, also the command that has read its log |
 //! | right | what a client may do: ask, report, queue, instance or admin |
 //! | match | a finished or abandoned game, as it is stored |
 //! | game | a running game of a server; in a log parser, the game being read |

@@ -91,6 +91,8 @@ impl History {
             end: start.plus_millis(MINUTES * 60_000),
             clock: None,
             untimed: false,
+            client: String::new(),
+            unscored: false,
             logged_as: None,
             map: format!("map_{}", random.random_range(0..400)),
             game_type: self.types[random.random_range(0..self.types.len())].to_owned(),

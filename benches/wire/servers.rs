@@ -264,6 +264,8 @@ fn game(number: usize) -> MatchRecord {
         end: start.plus_millis(600_000),
         clock: None,
         untimed: false,
+        client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

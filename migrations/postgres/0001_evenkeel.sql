@@ -42,17 +42,19 @@ CREATE TABLE matches (
     ended_at    BIGINT NOT NULL CHECK (ended_at >= started_at),
     untimed     BOOLEAN NOT NULL, -- its length is not known
     server      TEXT COLLATE "C" NOT NULL,
+    client      TEXT COLLATE "C" NOT NULL, -- which has brought it: a game server, a client over HTTP, 'ingest' or 'follow'; or ''
     map         TEXT COLLATE "C" NOT NULL,
     game_type   TEXT COLLATE "C" NOT NULL, -- as the game names it
     mutators    TEXT COLLATE "C" NOT NULL, -- all of them, as the game names them, with spaces between them
     mode        TEXT COLLATE "C" NOT NULL, -- league, region or playlist; empty if there is none
     outcome     TEXT COLLATE "C" NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided', 'abandoned')),
     winner      BIGINT CHECK ((winner IS NOT NULL) = (outcome = 'won')), -- a team, counted from 0
-    scores      TEXT COLLATE "C", -- of each team, as '3:1'; NULL in a game without teams
+    scores      TEXT COLLATE "C", -- of each team, as '3:1', or '-:-' if they are not known; NULL in a game without teams
     gap         DOUBLE PRECISION, -- between the highest and the lowest score; NULL if they are not known
     humans      BIGINT NOT NULL, -- how many took part
     bots        BIGINT NOT NULL,
     record      BYTEA NOT NULL,
+    reported_at BIGINT, -- when its client has recorded it over HTTP; NULL otherwise
     xid         BIGINT DEFAULT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) -- of the transaction that wrote it
 );
 CREATE INDEX matches_by_xid ON matches (xid);
@@ -117,13 +119,7 @@ CREATE TABLE match_chances (
 );
 CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE cause = 'picked';
 
--- Which client has reported a match over HTTP, and what it was answered.
-CREATE TABLE client_matches (
-    match_id    BIGINT PRIMARY KEY REFERENCES matches (id) ON DELETE CASCADE,
-    client      TEXT COLLATE "C" NOT NULL,
-    recorded_at BIGINT NOT NULL
-);
-
+-- Under which keys clients have reported matches over HTTP, and what they were answered.
 CREATE TABLE receipts (
     client     TEXT COLLATE "C" NOT NULL,
     key        TEXT COLLATE "C" NOT NULL,
@@ -240,69 +236,36 @@ CREATE TABLE persons (
     UNIQUE (kind, player)
 );
 
--- What weights are computed from.
-CREATE TABLE weight_parts (
-    ruleset    TEXT COLLATE "C" NOT NULL,
-    kind       TEXT COLLATE "C" NOT NULL CHECK (kind IN ('human', 'bot')),
-    player     TEXT COLLATE "C" NOT NULL,
-    name       TEXT COLLATE "C" NOT NULL,
-    plain      TEXT COLLATE "C" NOT NULL, -- the name without colours in lower case, for searches
-    weight     DOUBLE PRECISION NOT NULL,
-    deviation  DOUBLE PRECISION NOT NULL, -- a standard deviation of the weight; 0 where the system has none
-    doubt      DOUBLE PRECISION NOT NULL, -- the same of the strength
-    games      BIGINT NOT NULL,
-    last_seen  BIGINT NOT NULL,
-    division   BIGINT CHECK (division >= 0),
-    progress   DOUBLE PRECISION CHECK (progress BETWEEN 0 AND 1), -- of a weight as it stands
-    own        DOUBLE PRECISION NOT NULL, -- the player's own part of the strength; the weight, if it stands as it is
-    side_0     DOUBLE PRECISION, -- the same on side 0
-    side_1     DOUBLE PRECISION,
-    commander  DOUBLE PRECISION,
-    newness    DOUBLE PRECISION, -- factors on the effects of the ruleset; NULL if weights stand as they are
-    experience DOUBLE PRECISION,
-    record     DOUBLE PRECISION
+-- The weight of each player under each ruleset, after the player's last match there.
+CREATE TABLE weights (
+    ruleset   TEXT COLLATE "C" NOT NULL,
+    game_type TEXT COLLATE "C" NOT NULL,
+    mutators  TEXT COLLATE "C" NOT NULL, -- those that affect play, with spaces between them
+    kind      TEXT COLLATE "C" NOT NULL CHECK (kind IN ('human', 'bot')),
+    player    TEXT COLLATE "C" NOT NULL,
+    name      TEXT COLLATE "C" NOT NULL, -- in the latest match
+    plain     TEXT COLLATE "C" NOT NULL, -- the name without colours in lower case, for searches
+    weight    DOUBLE PRECISION NOT NULL,
+    deviation DOUBLE PRECISION NOT NULL, -- a standard deviation; 0 where the system has none
+    division  BIGINT CHECK (division >= 0),
+    games     BIGINT NOT NULL, -- rated matches
+    last_seen BIGINT NOT NULL, -- the end of the last of them
+    pinned    BOOLEAN NOT NULL -- an operator has set the weight
 ) WITH (fillfactor = 70);
-CREATE UNIQUE INDEX weight_parts_once ON weight_parts (player, kind, md5(ruleset));
-CREATE INDEX weight_parts_by_ruleset ON weight_parts USING hash (ruleset);
+CREATE UNIQUE INDEX weights_once ON weights (player, kind, md5(ruleset));
+CREATE INDEX weights_by_ruleset ON weights USING hash (ruleset);
 
-CREATE TABLE weight_shares (
-    ruleset    TEXT COLLATE "C" NOT NULL,
-    newness    DOUBLE PRECISION NOT NULL, -- effects
-    experience DOUBLE PRECISION NOT NULL,
-    record     DOUBLE PRECISION NOT NULL,
-    newcomer   DOUBLE PRECISION, -- a newcomer's strength, and the unit of strengths; NULL if strengths are weights
-    unit       DOUBLE PRECISION,
-    points     DOUBLE PRECISION NOT NULL, -- points of weight in a unit
-    average    DOUBLE PRECISION -- the strength of the average seat
-);
-CREATE UNIQUE INDEX weight_shares_once ON weight_shares (md5(ruleset));
-
-CREATE TABLE division_spans (
-    ruleset  TEXT COLLATE "C" NOT NULL,
-    division BIGINT NOT NULL,
-    low      DOUBLE PRECISION NOT NULL,
-    high     DOUBLE PRECISION NOT NULL
-);
-CREATE UNIQUE INDEX division_spans_once ON division_spans (md5(ruleset), division);
-
-CREATE TABLE weight_places (
-    ruleset  TEXT COLLATE "C" NOT NULL,
-    kind     TEXT COLLATE "C" NOT NULL,
-    player   TEXT COLLATE "C" NOT NULL,
-    position BIGINT NOT NULL, -- by weight in the ruleset and kind, from 1
-    plain    TEXT COLLATE "C" NOT NULL, -- as in weight_parts
-    standing BIGINT NOT NULL -- 0: placed, 1: placing, 2: away
-);
-CREATE UNIQUE INDEX weight_places_once ON weight_places (player, kind, md5(ruleset));
-CREATE INDEX weight_places_by_position ON weight_places (position);
-CREATE INDEX weight_places_by_standing ON weight_places (standing, position);
-
+-- The divisions of each ruleset in which somebody has one.
 CREATE TABLE divisions (
-    division         BIGINT PRIMARY KEY, -- 0 is the lowest
-    name             TEXT COLLATE "C" NOT NULL,
+    ruleset  TEXT COLLATE "C" NOT NULL,
+    division BIGINT NOT NULL, -- 0 is the lowest
+    name     TEXT COLLATE "C" NOT NULL,
+    low      DOUBLE PRECISION NOT NULL, -- the weights at which the progress is 0 and 1
+    high     DOUBLE PRECISION NOT NULL,
     decay_after_days BIGINT NOT NULL, -- days without a match after which the displayed division falls
     decay_days       BIGINT NOT NULL -- by one in so many days; 0: never
 );
+CREATE UNIQUE INDEX divisions_once ON divisions (md5(ruleset), division);
 
 CREATE TABLE seasons (
     starts_at BIGINT PRIMARY KEY, -- milliseconds since 1970
@@ -326,104 +289,8 @@ CREATE TABLE derived_from (
     id         BIGINT PRIMARY KEY CHECK (id = 1),
     matches    BIGINT NOT NULL, -- how many matches the derived tables know
     last_match BIGINT NOT NULL, -- the highest of their ids
-    settings   TEXT COLLATE "C" NOT NULL, -- the configuration that they were made with
-    weighed    BIGINT NOT NULL DEFAULT 0,
-    placed     BIGINT NOT NULL DEFAULT 0,
-    recount    TEXT COLLATE "C"
+    settings   TEXT COLLATE "C" NOT NULL -- the configuration that they were made with
 );
-
--- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
-CREATE TABLE balance_cells (
-    week      BIGINT NOT NULL,
-    ruleset   TEXT COLLATE "C" NOT NULL,
-    map       TEXT COLLATE "C" NOT NULL,
-    rated     BIGINT NOT NULL, -- how many matches are rated
-    matches   BIGINT NOT NULL, -- how many of them had teams; the other columns count only these
-    draws     BIGINT NOT NULL,
-    gap       DOUBLE PRECISION NOT NULL, -- sum of the differences between the highest and the lowest score
-    minutes   DOUBLE PRECISION NOT NULL, -- sum of the lengths of play
-    first_won BIGINT NOT NULL, -- how many team 0 won
-    decided   BIGINT NOT NULL, -- how many a team won
-    predicted BIGINT NOT NULL, -- how many two teams played to a result that was predicted
-    favoured  BIGINT NOT NULL, -- in how many of these the team with the higher chance won
-    brier     DOUBLE PRECISION NOT NULL, -- sum of the squared differences between chance and result
-    scored    BIGINT NOT NULL DEFAULT 0, -- how many have scores; `gap` counts only these
-    predicted_won BIGINT NOT NULL DEFAULT 0, -- how many of `predicted` a team won
-    untimed   BIGINT NOT NULL DEFAULT 0 -- how many have no length
-);
-CREATE UNIQUE INDEX balance_cells_once ON balance_cells (week, md5(ruleset), map);
-
-CREATE TABLE balance_weeks (
-    ruleset   TEXT COLLATE "C" NOT NULL,
-    week      BIGINT NOT NULL,
-    rated     BIGINT NOT NULL,
-    matches   BIGINT NOT NULL,
-    draws     BIGINT NOT NULL,
-    gap       DOUBLE PRECISION NOT NULL,
-    minutes   DOUBLE PRECISION NOT NULL,
-    first_won BIGINT NOT NULL,
-    decided   BIGINT NOT NULL,
-    predicted BIGINT NOT NULL,
-    favoured  BIGINT NOT NULL,
-    brier     DOUBLE PRECISION NOT NULL,
-    scored    BIGINT NOT NULL DEFAULT 0,
-    predicted_won BIGINT NOT NULL DEFAULT 0,
-    untimed   BIGINT NOT NULL DEFAULT 0
-);
-CREATE UNIQUE INDEX balance_weeks_once ON balance_weeks (week, md5(ruleset));
-CREATE INDEX balance_weeks_by_ruleset ON balance_weeks USING hash (ruleset);
-
-CREATE TABLE balance_maps (
-    ruleset   TEXT COLLATE "C" NOT NULL,
-    block     BIGINT NOT NULL, -- the number of the week, divided by 13 and rounded down
-    map       TEXT COLLATE "C" NOT NULL,
-    rated     BIGINT NOT NULL,
-    matches   BIGINT NOT NULL,
-    draws     BIGINT NOT NULL,
-    gap       DOUBLE PRECISION NOT NULL,
-    minutes   DOUBLE PRECISION NOT NULL,
-    first_won BIGINT NOT NULL,
-    decided   BIGINT NOT NULL,
-    predicted BIGINT NOT NULL,
-    favoured  BIGINT NOT NULL,
-    brier     DOUBLE PRECISION NOT NULL,
-    scored    BIGINT NOT NULL DEFAULT 0,
-    predicted_won BIGINT NOT NULL DEFAULT 0,
-    untimed   BIGINT NOT NULL DEFAULT 0
-);
-CREATE UNIQUE INDEX balance_maps_once ON balance_maps (block, md5(ruleset), map);
-CREATE INDEX balance_maps_by_ruleset ON balance_maps USING hash (ruleset);
-
-CREATE TABLE balance_gaps (
-    ruleset TEXT COLLATE "C" NOT NULL,
-    week    BIGINT NOT NULL,
-    gap     BIGINT NOT NULL, -- the difference of the scores, rounded
-    matches BIGINT NOT NULL
-);
-CREATE UNIQUE INDEX balance_gaps_once ON balance_gaps (week, md5(ruleset), gap);
-CREATE INDEX balance_gaps_by_ruleset ON balance_gaps USING hash (ruleset);
-
-CREATE TABLE balance_causes (
-    ruleset TEXT COLLATE "C" NOT NULL,
-    week    BIGINT NOT NULL,
-    causes  BIGINT NOT NULL,
-    matches BIGINT NOT NULL,
-    gap     DOUBLE PRECISION NOT NULL, -- sum of the differences between the highest and the lowest score
-    squares DOUBLE PRECISION NOT NULL -- sum of the squares of these differences
-);
-CREATE UNIQUE INDEX balance_causes_once ON balance_causes (week, md5(ruleset), causes);
-CREATE INDEX balance_causes_by_ruleset ON balance_causes USING hash (ruleset);
-
-CREATE TABLE balance_chances (
-    ruleset TEXT COLLATE "C" NOT NULL,
-    week    BIGINT NOT NULL,
-    step    BIGINT NOT NULL, -- 0 for 50 to 55 %, 9 for 95 to 100 %
-    matches BIGINT NOT NULL,
-    chance  DOUBLE PRECISION NOT NULL, -- sum of the predicted chances
-    won     DOUBLE PRECISION NOT NULL -- how many the favourite won; a draw is half a win
-);
-CREATE UNIQUE INDEX balance_chances_once ON balance_chances (week, md5(ruleset), step);
-CREATE INDEX balance_chances_by_ruleset ON balance_chances USING hash (ruleset);
 
 CREATE TABLE systems_report (
     id          BIGINT PRIMARY KEY CHECK (id = 1),
@@ -770,59 +637,13 @@ CREATE TABLE moved (
 
 -- For people with psql: the same views as in SQLite.
 
-CREATE VIEW computed_weights AS
-SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division,
-       CASE WHEN newness IS NULL OR division IS NULL THEN progress
-            WHEN high > low THEN least(greatest((weight - low) / (high - low), 0.0), 1.0)
-            ELSE 0.0 END AS progress,
-       CASE WHEN newness IS NULL OR side_0 IS NULL THEN side_0
-            WHEN unit IS NULL THEN side_0 + career
-            ELSE 50.0 + points * (side_0 + career - average) / unit END AS side_0,
-       CASE WHEN newness IS NULL OR side_1 IS NULL THEN side_1
-            WHEN unit IS NULL THEN side_1 + career
-            ELSE 50.0 + points * (side_1 + career - average) / unit END AS side_1,
-       CASE WHEN newness IS NULL OR commander IS NULL THEN commander
-            WHEN unit IS NULL THEN commander + career
-            ELSE 50.0 + points * (commander + career - average) / unit END AS commander,
-       plain
-FROM (
-    SELECT p.*, s.average, s.unit, s.points, d.low, d.high,
-           s.newness * p.newness + s.experience * p.experience + s.record * p.record AS career
-    FROM weight_parts p
-    LEFT JOIN weight_shares s ON s.ruleset = p.ruleset
-    LEFT JOIN division_spans d ON d.ruleset = p.ruleset AND d.division = p.division
-) AS joined;
-CREATE VIEW ranked_weights AS
-SELECT c.*,
-       c.weight - c.deviation AS at_least,
-       CAST(CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
-            WHEN c.games < 10 OR c.deviation > 15.0 THEN 1
-            ELSE 0 END AS BIGINT) AS standing
-FROM computed_weights c;
-CREATE VIEW weights AS
-SELECT c.ruleset, c.kind, c.player, c.name, c.weight, c.deviation, c.games, c.last_seen, c.division, c.progress, c.side_0,
-       c.side_1, c.commander, CASE o.standing WHEN 0 THEN o.position END AS place, c.plain, o.position, o.standing
-FROM computed_weights c
-LEFT JOIN weight_places o ON o.ruleset = c.ruleset AND o.kind = c.kind AND o.player = c.player;
-
--- The division as it is displayed now: lower than the one reached for players who have long been away.
-CREATE VIEW displayed_ranks AS
-SELECT ruleset, kind, player,
-       least(division, CAST(trunc(position) AS BIGINT)) AS division,
-       position - least(division, CAST(trunc(position) AS BIGINT)) AS progress
-FROM (
-    SELECT w.ruleset, w.kind, w.player, w.division,
-           greatest(0, w.division + w.progress - CASE d.decay_days WHEN 0 THEN 0 ELSE greatest(0,
-               (extract(epoch FROM now()) / 86400 - w.last_seen / 86400000.0 - d.decay_after_days) / d.decay_days)
-           END) AS position
-    FROM weights w JOIN divisions d ON d.division = w.division
-) AS positions;
+-- Places and divisions as they are now: a division is lower than the one reached for players who have long been away.
 CREATE VIEW leaderboard AS
 SELECT
     w.ruleset,
     w.kind,
-    CASE w.standing WHEN 0 THEN
-        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing ORDER BY w.at_least DESC)
+    CASE w.standing WHEN 'placed' THEN
+        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing ORDER BY w.weight - w.deviation DESC)
     END AS place,
     w.name,
     w.player,
@@ -831,16 +652,25 @@ SELECT
     w.games,
     utc(w.last_seen) AS last_seen,
     d.name AS division,
-    rounded(r.progress, 3) AS progress,
-    rounded(w.side_0, 3) AS side_0,
-    rounded(w.side_1, 3) AS side_1,
-    rounded(w.commander, 3) AS commander,
+    rounded(w.rung - d.division, 3) AS progress,
     (SELECT s.season FROM seasons s WHERE s.starts_at <= w.last_seen ORDER BY s.starts_at DESC LIMIT 1) AS season,
-    CASE w.standing WHEN 0 THEN 'placed' WHEN 1 THEN 'placing' ELSE 'away' END AS standing
-FROM ranked_weights w
-LEFT JOIN displayed_ranks r ON r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player
-LEFT JOIN divisions d ON d.division = r.division
-ORDER BY w.ruleset, w.kind DESC, w.standing, w.at_least DESC, w.player;
+    w.standing
+FROM (
+    SELECT
+        w.*,
+        CASE WHEN w.last_seen < max(w.last_seen) OVER (PARTITION BY w.ruleset) - 5184000000 THEN 'away'
+             WHEN w.games < 10 OR w.deviation > 15.0 THEN 'placing'
+             ELSE 'placed' END AS standing,
+        CASE WHEN w.division IS NOT NULL THEN greatest(0, w.division
+            + CASE WHEN d.high > d.low THEN least(greatest((w.weight - d.low) / (d.high - d.low), 0.0), 1.0) ELSE 0.0 END
+            - CASE d.decay_days WHEN 0 THEN 0 ELSE greatest(0,
+                  (extract(epoch FROM now()) / 86400 - w.last_seen / 86400000.0 - d.decay_after_days) / d.decay_days) END) END AS rung
+    FROM weights w
+    LEFT JOIN divisions d ON d.ruleset = w.ruleset AND d.division = w.division
+) w
+LEFT JOIN divisions d ON d.ruleset = w.ruleset AND d.division = least(w.division, CAST(trunc(w.rung) AS BIGINT))
+ORDER BY w.ruleset, w.kind DESC, CASE w.standing WHEN 'placed' THEN 0 WHEN 'placing' THEN 1 ELSE 2 END,
+    w.weight - w.deviation DESC, w.player;
 
 CREATE VIEW player_history AS
 SELECT
@@ -966,6 +796,27 @@ FROM decisions d
 LEFT JOIN matches m ON m.id = d.match_id
 ORDER BY d.id;
 
+-- The rated matches between teams. A week begins on Monday.
+CREATE VIEW rated_matches AS
+SELECT
+    r.match_id,
+    r.ruleset,
+    left(utc(CAST(floor((m.ended_at + 259200000) / 604800000.0) AS BIGINT) * 604800000 - 259200000), 10) AS week,
+    m.map,
+    m.outcome,
+    m.winner,
+    m.scores,
+    m.gap,
+    CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) END AS minutes,
+    CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
+              WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won,
+    r.chance AS forecast,
+    k.chance AS chance_as_picked
+FROM rulings r
+JOIN matches m ON m.id = r.match_id
+LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
+WHERE r.unrated IS NULL AND m.scores IS NOT NULL;
+
 -- A shutout is a match with a gap of 3 or more in which a team has no points.
 CREATE VIEW balance_report AS
 SELECT
@@ -974,67 +825,53 @@ SELECT
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN rounded(avg(gap), 3) END AS mean_gap,
     rounded(avg(CASE outcome WHEN 'draw' THEN 1.0 ELSE 0 END), 3) AS share_draws,
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*)
-         THEN rounded(avg(CASE WHEN gap IS NOT NULL THEN CASE WHEN shut_out AND gap >= 3 THEN 1.0 ELSE 0 END END), 3) END AS share_shutouts,
+         THEN rounded(avg(CASE WHEN instr(':' || scores || ':', ':0:') > 0 AND instr(scores, '-') = 0 AND gap >= 3
+                               THEN 1.0 ELSE 0 END) FILTER (WHERE gap IS NOT NULL), 3) END AS share_shutouts,
     rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
     rounded(avg(CASE WHEN (forecast >= 0.5) = (won > 0.5) THEN 1.0 ELSE 0 END)
             FILTER (WHERE won <> 0.5 AND forecast IS NOT NULL), 3) AS share_favourite_wins,
     rounded(avg(minutes), 2) AS mean_minutes,
-    count(picked * won) AS predicted,
-    rounded(avg(picked + 0 * won), 3) AS predicted_team_0_wins,
-    rounded(avg(won + 0 * picked), 3) AS happened_team_0_wins,
-    rounded(avg((picked - won) * (picked - won)), 4) AS brier
-FROM (
-    SELECT
-        r.ruleset,
-        m.outcome,
-        m.winner,
-        r.chance AS forecast,
-        CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / CAST(60000 AS DOUBLE PRECISION) END AS minutes,
-        m.gap,
-        instr(':' || m.scores || ':', ':0:') > 0 AND instr(m.scores, '-') = 0 AS shut_out,
-        k.chance AS picked,
-        CAST(CASE WHEN m.outcome = 'draw' THEN 0.5 WHEN m.outcome <> 'won' THEN NULL
-                  WHEN m.winner = 0 THEN 1 ELSE 0 END AS DOUBLE PRECISION) AS won
-    FROM matches m
-    JOIN rulings r ON r.match_id = m.id
-    LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
-    WHERE r.unrated IS NULL AND m.scores IS NOT NULL
-) AS rated
+    count(chance_as_picked * won) AS predicted,
+    rounded(avg(chance_as_picked + 0 * won), 3) AS predicted_team_0_wins,
+    rounded(avg(won + 0 * chance_as_picked), 3) AS happened_team_0_wins,
+    rounded(avg((chance_as_picked - won) * (chance_as_picked - won)), 4) AS brier
+FROM rated_matches
 GROUP BY ruleset
 ORDER BY ruleset;
 
 CREATE VIEW balance_by_week AS
 SELECT
     ruleset,
-    left(utc(week * 604800000 - 259200000), 10) AS week,
-    matches,
-    CASE WHEN gap > 0 OR scored = matches THEN rounded(gap / nullif(scored, 0), 3) END AS mean_gap,
-    rounded(CAST(draws AS DOUBLE PRECISION) / matches, 3) AS share_draws,
-    rounded(CAST(first_won AS DOUBLE PRECISION) / nullif(decided, 0), 3) AS share_team_0_wins,
-    predicted,
-    rounded(CAST(favoured AS DOUBLE PRECISION) / nullif(predicted_won, 0), 3) AS share_favourite_wins,
-    rounded(brier / nullif(predicted, 0), 4) AS brier,
-    rounded(minutes / nullif(matches - untimed, 0), 2) AS mean_minutes
-FROM balance_weeks
-WHERE matches > 0
-ORDER BY ruleset, balance_weeks.week;
+    week,
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN rounded(avg(gap), 3) END AS mean_gap,
+    rounded(avg(CASE outcome WHEN 'draw' THEN 1.0 ELSE 0 END), 3) AS share_draws,
+    rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    rounded(avg(CASE WHEN (forecast >= 0.5) = (won > 0.5) THEN 1.0 ELSE 0 END)
+            FILTER (WHERE won <> 0.5 AND forecast IS NOT NULL), 3) AS share_favourite_wins,
+    rounded(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    rounded(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
+GROUP BY ruleset, week
+ORDER BY ruleset, week;
 
 CREATE VIEW balance_by_map AS
 SELECT
     ruleset,
     map,
-    CAST(sum(matches) AS BIGINT) AS matches,
-    CASE WHEN sum(gap) > 0 OR sum(scored) = sum(matches) THEN rounded(sum(gap) / nullif(sum(scored), 0), 3) END AS mean_gap,
-    rounded(CAST(sum(draws) AS DOUBLE PRECISION) / sum(matches), 3) AS share_draws,
-    rounded(CAST(sum(first_won) AS DOUBLE PRECISION) / nullif(sum(decided), 0), 3) AS share_team_0_wins,
-    CAST(sum(predicted) AS BIGINT) AS predicted,
-    rounded(CAST(sum(favoured) AS DOUBLE PRECISION) / nullif(sum(predicted_won), 0), 3) AS share_favourite_wins,
-    rounded(sum(brier) / nullif(sum(predicted), 0), 4) AS brier,
-    rounded(sum(minutes) / nullif(sum(matches) - sum(untimed), 0), 2) AS mean_minutes
-FROM balance_maps
-WHERE matches > 0
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN rounded(avg(gap), 3) END AS mean_gap,
+    rounded(avg(CASE outcome WHEN 'draw' THEN 1.0 ELSE 0 END), 3) AS share_draws,
+    rounded(avg(CASE winner WHEN 0 THEN 1.0 ELSE 0 END) FILTER (WHERE winner IS NOT NULL), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    rounded(avg(CASE WHEN (forecast >= 0.5) = (won > 0.5) THEN 1.0 ELSE 0 END)
+            FILTER (WHERE won <> 0.5 AND forecast IS NOT NULL), 3) AS share_favourite_wins,
+    rounded(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    rounded(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
 GROUP BY ruleset, map
-ORDER BY ruleset, sum(balance_maps.matches) DESC, map;
+ORDER BY ruleset, count(*) DESC, map;
 
 CREATE VIEW hosted_report AS
 SELECT h.match_id, h.queue, h.state, h.why, h.instance, h.address, h.tries,

@@ -11,17 +11,19 @@ CREATE TABLE matches (
     ended_at    INTEGER NOT NULL CHECK (ended_at >= started_at),
     untimed     INTEGER NOT NULL CHECK (untimed IN (0, 1)), -- its length is not known
     server      TEXT    NOT NULL,
+    client      TEXT    NOT NULL,   -- which has brought it: a game server, a client over HTTP, 'ingest' or 'follow'; or ''
     map         TEXT    NOT NULL,
     game_type   TEXT    NOT NULL,   -- as the game names it
     mutators    TEXT    NOT NULL,   -- all of them, as the game names them, with spaces between them
     mode        TEXT    NOT NULL,   -- league, region or playlist; empty if there is none
     outcome     TEXT    NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided', 'abandoned')),
     winner      INTEGER CHECK ((winner IS NOT NULL) = (outcome = 'won')), -- a team, counted from 0
-    scores      TEXT,               -- of each team, as '3:1'; NULL in a game without teams
+    scores      TEXT,               -- of each team, as '3:1', or '-:-' if they are not known; NULL in a game without teams
     gap         REAL,               -- between the highest and the lowest score; NULL if they are not known
     humans      INTEGER NOT NULL,   -- how many took part
     bots        INTEGER NOT NULL,
     record      BLOB    NOT NULL,
+    reported_at INTEGER,            -- when its client has recorded it over HTTP; NULL otherwise
     xid         INTEGER             -- NULL; on PostgreSQL, the transaction that wrote the row
 ) STRICT;
 CREATE INDEX matches_in_order ON matches (ended_at, fingerprint);
@@ -97,13 +99,7 @@ CREATE TABLE match_chances (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX match_chances_picked ON match_chances (match_id) WHERE cause = 'picked';
 
--- Which client has reported a match over HTTP, and what it was answered.
-CREATE TABLE client_matches (
-    match_id    INTEGER PRIMARY KEY REFERENCES matches (id) ON DELETE CASCADE,
-    client      TEXT NOT NULL,
-    recorded_at INTEGER NOT NULL
-) STRICT;
-
+-- Under which keys clients have reported matches over HTTP, and what they were answered.
 CREATE TABLE receipts (
     client     TEXT NOT NULL,
     key        TEXT NOT NULL,
@@ -219,68 +215,36 @@ CREATE TABLE persons (
     UNIQUE (kind, player)
 ) STRICT;
 
--- What weights are computed from.
-CREATE TABLE weight_parts (
-    ruleset    TEXT    NOT NULL,
-    kind       TEXT    NOT NULL CHECK (kind IN ('human', 'bot')),
-    player     TEXT    NOT NULL,
-    name       TEXT    NOT NULL,
-    plain      TEXT    NOT NULL,    -- the name without colours in lower case, for searches
-    weight     REAL    NOT NULL,
-    deviation  REAL    NOT NULL,    -- a standard deviation of the weight; 0 where the system has none
-    doubt      REAL    NOT NULL,    -- the same of the strength
-    games      INTEGER NOT NULL,
-    last_seen  INTEGER NOT NULL,
-    division   INTEGER CHECK (division >= 0),
-    progress   REAL CHECK (progress BETWEEN 0 AND 1), -- of a weight as it stands
-    own        REAL    NOT NULL,    -- the player's own part of the strength; the weight, if it stands as it is
-    side_0     REAL,                -- the same on side 0
-    side_1     REAL,
-    commander  REAL,
-    newness    REAL,                -- factors on the effects of the ruleset; NULL if weights stand as they are
-    experience REAL,
-    record     REAL,
+-- The weight of each player under each ruleset, after the player's last match there.
+CREATE TABLE weights (
+    ruleset   TEXT NOT NULL,
+    game_type TEXT NOT NULL,
+    mutators  TEXT NOT NULL, -- those that affect play, with spaces between them
+    kind      TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
+    player    TEXT NOT NULL,
+    name      TEXT NOT NULL, -- in the latest match
+    plain     TEXT NOT NULL, -- the name without colours in lower case, for searches
+    weight    REAL NOT NULL,
+    deviation REAL NOT NULL, -- a standard deviation; 0 where the system has none
+    division  INTEGER CHECK (division >= 0),
+    games     INTEGER NOT NULL, -- rated matches
+    last_seen INTEGER NOT NULL, -- the end of the last of them
+    pinned    INTEGER NOT NULL CHECK (pinned IN (0, 1)), -- an operator has set the weight
     PRIMARY KEY (ruleset, kind, player)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX weight_parts_by_player ON weight_parts (player, kind);
+CREATE INDEX weights_by_player ON weights (player, kind);
 
-CREATE TABLE weight_shares (
-    ruleset    TEXT NOT NULL PRIMARY KEY,
-    newness    REAL NOT NULL,       -- effects
-    experience REAL NOT NULL,
-    record     REAL NOT NULL,
-    newcomer   REAL,                -- a newcomer's strength, and the unit of strengths; NULL if strengths are weights
-    unit       REAL,
-    points     REAL NOT NULL,       -- points of weight in a unit
-    average    REAL                 -- the strength of the average seat
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE division_spans (
-    ruleset  TEXT    NOT NULL,
-    division INTEGER NOT NULL,
-    low      REAL    NOT NULL,
-    high     REAL    NOT NULL,
+-- The divisions of each ruleset in which somebody has one.
+CREATE TABLE divisions (
+    ruleset  TEXT NOT NULL,
+    division INTEGER NOT NULL, -- 0 is the lowest
+    name     TEXT NOT NULL,
+    low      REAL NOT NULL, -- the weights at which the progress is 0 and 1
+    high     REAL NOT NULL,
+    decay_after_days INTEGER NOT NULL, -- days without a match after which the displayed division falls
+    decay_days       INTEGER NOT NULL, -- by one in so many days; 0: never
     PRIMARY KEY (ruleset, division)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE weight_places (
-    ruleset  TEXT    NOT NULL,
-    kind     TEXT    NOT NULL,
-    player   TEXT    NOT NULL,
-    position INTEGER NOT NULL,      -- by weight in the ruleset and kind, from 1
-    plain    TEXT    NOT NULL,      -- as in weight_parts
-    standing INTEGER NOT NULL,      -- 0: placed, 1: placing, 2: away
-    PRIMARY KEY (ruleset, kind, player)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX weight_places_by_position ON weight_places (ruleset, kind, position, plain);
-CREATE INDEX weight_places_by_standing ON weight_places (ruleset, kind, standing, position);
-
-CREATE TABLE divisions (
-    division         INTEGER PRIMARY KEY,   -- 0 is the lowest
-    name             TEXT    NOT NULL,
-    decay_after_days INTEGER NOT NULL,      -- days without a match after which the displayed division falls
-    decay_days       INTEGER NOT NULL       -- by one in so many days; 0: never
-) STRICT;
 
 CREATE TABLE seasons (
     starts_at INTEGER PRIMARY KEY,  -- milliseconds since 1970
@@ -302,101 +266,10 @@ CREATE TABLE recounts (
 -- From which matches the derived tables were made.
 CREATE TABLE derived_from (
     id         INTEGER PRIMARY KEY CHECK (id = 1),
-    matches    INTEGER NOT NULL,    -- how many matches the derived tables know
-    last_match INTEGER NOT NULL,    -- the highest of their ids
-    settings   TEXT    NOT NULL,    -- the configuration that they were made with
-    weighed    INTEGER NOT NULL DEFAULT 0,
-    placed     INTEGER NOT NULL DEFAULT 0,
-    recount    TEXT
+    matches    INTEGER NOT NULL, -- how many matches the derived tables know
+    last_match INTEGER NOT NULL, -- the highest of their ids
+    settings   TEXT NOT NULL    -- the configuration that they were made with
 ) STRICT;
-
--- How close the rated matches were. A week begins on Monday and is counted from 1969-12-29.
-CREATE TABLE balance_cells (
-    week      INTEGER NOT NULL,
-    ruleset   TEXT    NOT NULL,
-    map       TEXT    NOT NULL,
-    rated     INTEGER NOT NULL,     -- how many matches are rated
-    matches   INTEGER NOT NULL,     -- how many of them had teams; the other columns count only these
-    draws     INTEGER NOT NULL,
-    gap       REAL    NOT NULL,     -- sum of the differences between the highest and the lowest score
-    minutes   REAL    NOT NULL,     -- sum of the lengths of play
-    first_won INTEGER NOT NULL,     -- how many team 0 won
-    decided   INTEGER NOT NULL,     -- how many a team won
-    predicted INTEGER NOT NULL,     -- how many two teams played to a result that was predicted
-    favoured  INTEGER NOT NULL,     -- in how many of these the team with the higher chance won
-    brier     REAL    NOT NULL,     -- sum of the squared differences between chance and result
-    scored    INTEGER NOT NULL DEFAULT 0,     -- how many have scores; `gap` counts only these
-    predicted_won INTEGER NOT NULL DEFAULT 0, -- how many of `predicted` a team won
-    untimed   INTEGER NOT NULL DEFAULT 0, -- how many have no length
-    PRIMARY KEY (week, ruleset, map)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_weeks (
-    ruleset   TEXT    NOT NULL,
-    week      INTEGER NOT NULL,
-    rated     INTEGER NOT NULL,
-    matches   INTEGER NOT NULL,
-    draws     INTEGER NOT NULL,
-    gap       REAL    NOT NULL,
-    minutes   REAL    NOT NULL,
-    first_won INTEGER NOT NULL,
-    decided   INTEGER NOT NULL,
-    predicted INTEGER NOT NULL,
-    favoured  INTEGER NOT NULL,
-    brier     REAL    NOT NULL,
-    scored    INTEGER NOT NULL DEFAULT 0,
-    predicted_won INTEGER NOT NULL DEFAULT 0,
-    untimed   INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (ruleset, week)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_maps (
-    ruleset   TEXT    NOT NULL,
-    block     INTEGER NOT NULL,     -- the number of the week, divided by 13 and rounded down
-    map       TEXT    NOT NULL,
-    rated     INTEGER NOT NULL,
-    matches   INTEGER NOT NULL,
-    draws     INTEGER NOT NULL,
-    gap       REAL    NOT NULL,
-    minutes   REAL    NOT NULL,
-    first_won INTEGER NOT NULL,
-    decided   INTEGER NOT NULL,
-    predicted INTEGER NOT NULL,
-    favoured  INTEGER NOT NULL,
-    brier     REAL    NOT NULL,
-    scored    INTEGER NOT NULL DEFAULT 0,
-    predicted_won INTEGER NOT NULL DEFAULT 0,
-    untimed   INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (ruleset, block, map)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_gaps (
-    ruleset TEXT    NOT NULL,
-    week    INTEGER NOT NULL,
-    gap     INTEGER NOT NULL,       -- the difference of the scores, rounded
-    matches INTEGER NOT NULL,
-    PRIMARY KEY (ruleset, week, gap)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_causes (
-    ruleset TEXT NOT NULL,
-    week    INTEGER NOT NULL,
-    causes  INTEGER NOT NULL,
-    matches INTEGER NOT NULL,
-    gap     REAL NOT NULL,    -- sum of the differences between the highest and the lowest score
-    squares REAL NOT NULL,    -- sum of the squares of these differences
-    PRIMARY KEY (ruleset, week, causes)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE balance_chances (
-    ruleset TEXT    NOT NULL,
-    week    INTEGER NOT NULL,
-    step    INTEGER NOT NULL,       -- 0 for 50 to 55 %, 9 for 95 to 100 %
-    matches INTEGER NOT NULL,
-    chance  REAL    NOT NULL,       -- sum of the predicted chances
-    won     REAL    NOT NULL,       -- how many the favourite won; a draw is half a win
-    PRIMARY KEY (ruleset, week, step)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE systems_report (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
@@ -715,59 +588,13 @@ CREATE TABLE moved (
 
 -- For people with sqlite3.
 
-CREATE VIEW computed_weights AS
-SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division,
-       CASE WHEN newness IS NULL OR division IS NULL THEN progress
-            WHEN high > low THEN min(max((weight - low) / (high - low), 0.0), 1.0)
-            ELSE 0.0 END AS progress,
-       CASE WHEN newness IS NULL OR side_0 IS NULL THEN side_0
-            WHEN unit IS NULL THEN side_0 + career
-            ELSE 50.0 + points * (side_0 + career - average) / unit END AS side_0,
-       CASE WHEN newness IS NULL OR side_1 IS NULL THEN side_1
-            WHEN unit IS NULL THEN side_1 + career
-            ELSE 50.0 + points * (side_1 + career - average) / unit END AS side_1,
-       CASE WHEN newness IS NULL OR commander IS NULL THEN commander
-            WHEN unit IS NULL THEN commander + career
-            ELSE 50.0 + points * (commander + career - average) / unit END AS commander,
-       plain
-FROM (
-    SELECT p.*, s.average, s.unit, s.points, d.low, d.high,
-           s.newness * p.newness + s.experience * p.experience + s.record * p.record AS career
-    FROM weight_parts p
-    LEFT JOIN weight_shares s ON s.ruleset = p.ruleset
-    LEFT JOIN division_spans d ON d.ruleset = p.ruleset AND d.division = p.division
-);
-CREATE VIEW ranked_weights AS
-SELECT c.*,
-       c.weight - c.deviation AS at_least,
-       CASE WHEN c.last_seen < max(c.last_seen) OVER (PARTITION BY c.ruleset) - 5184000000 THEN 2
-            WHEN c.games < 10 OR c.deviation > 15.0 THEN 1
-            ELSE 0 END AS standing
-FROM computed_weights c;
-CREATE VIEW weights AS
-SELECT c.ruleset, c.kind, c.player, c.name, c.weight, c.deviation, c.games, c.last_seen, c.division, c.progress, c.side_0,
-       c.side_1, c.commander, CASE o.standing WHEN 0 THEN o.position END AS place, c.plain, o.position, o.standing
-FROM computed_weights c
-LEFT JOIN weight_places o ON o.ruleset = c.ruleset AND o.kind = c.kind AND o.player = c.player;
-
--- The division as it is displayed now: lower than the one reached for players who have long been away.
-CREATE VIEW displayed_ranks AS
-SELECT ruleset, kind, player,
-       min(division, CAST(position AS INTEGER)) AS division,
-       position - min(division, CAST(position AS INTEGER)) AS progress
-FROM (
-    SELECT w.ruleset, w.kind, w.player, w.division,
-           max(0, w.division + w.progress - CASE d.decay_days WHEN 0 THEN 0 ELSE max(0,
-               (julianday('now') - 2440587.5 - w.last_seen / 86400000.0 - d.decay_after_days) / d.decay_days)
-           END) AS position
-    FROM weights w JOIN divisions d ON d.division = w.division
-);
+-- Places and divisions as they are now: a division is lower than the one reached for players who have long been away.
 CREATE VIEW leaderboard AS
 SELECT
     w.ruleset,
     w.kind,
-    CASE w.standing WHEN 0 THEN
-        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing ORDER BY w.at_least DESC)
+    CASE w.standing WHEN 'placed' THEN
+        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing ORDER BY w.weight - w.deviation DESC)
     END AS place,
     w.name,
     w.player,
@@ -776,16 +603,25 @@ SELECT
     w.games,
     datetime(w.last_seen / 1000, 'unixepoch') AS last_seen,
     d.name AS division,
-    round(r.progress, 3) AS progress,
-    round(w.side_0, 3) AS side_0,
-    round(w.side_1, 3) AS side_1,
-    round(w.commander, 3) AS commander,
+    round(w.rung - d.division, 3) AS progress,
     (SELECT s.season FROM seasons s WHERE s.starts_at <= w.last_seen ORDER BY s.starts_at DESC LIMIT 1) AS season,
-    CASE w.standing WHEN 0 THEN 'placed' WHEN 1 THEN 'placing' ELSE 'away' END AS standing
-FROM ranked_weights w
-LEFT JOIN displayed_ranks r ON r.ruleset = w.ruleset AND r.kind = w.kind AND r.player = w.player
-LEFT JOIN divisions d ON d.division = r.division
-ORDER BY w.ruleset, w.kind DESC, w.standing, w.at_least DESC, w.player;
+    w.standing
+FROM (
+    SELECT
+        w.*,
+        CASE WHEN w.last_seen < max(w.last_seen) OVER (PARTITION BY w.ruleset) - 5184000000 THEN 'away'
+             WHEN w.games < 10 OR w.deviation > 15.0 THEN 'placing'
+             ELSE 'placed' END AS standing,
+        CASE WHEN w.division IS NOT NULL THEN max(0, w.division
+            + CASE WHEN d.high > d.low THEN min(max((w.weight - d.low) / (d.high - d.low), 0.0), 1.0) ELSE 0.0 END
+            - CASE d.decay_days WHEN 0 THEN 0 ELSE max(0,
+                  (julianday('now') - 2440587.5 - w.last_seen / 86400000.0 - d.decay_after_days) / d.decay_days) END) END AS rung
+    FROM weights w
+    LEFT JOIN divisions d ON d.ruleset = w.ruleset AND d.division = w.division
+) w
+LEFT JOIN divisions d ON d.ruleset = w.ruleset AND d.division = min(w.division, CAST(w.rung AS INTEGER))
+ORDER BY w.ruleset, w.kind DESC, CASE w.standing WHEN 'placed' THEN 0 WHEN 'placing' THEN 1 ELSE 2 END,
+    w.weight - w.deviation DESC, w.player;
 
 CREATE VIEW player_history AS
 SELECT
@@ -913,6 +749,26 @@ FROM decisions d
 LEFT JOIN matches m ON m.id = d.match_id
 ORDER BY d.id;
 
+-- The rated matches between teams. A week begins on Monday.
+CREATE VIEW rated_matches AS
+SELECT
+    r.match_id,
+    r.ruleset,
+    date(m.ended_at / 1000.0, 'unixepoch', 'weekday 0', '-6 days') AS week,
+    m.map,
+    m.outcome,
+    m.winner,
+    m.scores,
+    m.gap,
+    CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / 60000.0 END AS minutes,
+    CASE m.outcome WHEN 'won' THEN CAST(m.winner = 0 AS REAL) WHEN 'draw' THEN 0.5 END AS won,
+    r.chance AS forecast,
+    k.chance AS chance_as_picked
+FROM rulings r
+JOIN matches m ON m.id = r.match_id
+LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
+WHERE r.unrated IS NULL AND m.scores IS NOT NULL;
+
 -- A shutout is a match with a gap of 3 or more in which a team has no points.
 CREATE VIEW balance_report AS
 SELECT
@@ -921,65 +777,51 @@ SELECT
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
     round(avg(outcome = 'draw'), 3) AS share_draws,
     CASE WHEN sum(gap) > 0 OR count(gap) = count(*)
-         THEN round(avg(CASE WHEN gap IS NOT NULL THEN shut_out AND gap >= 3 END), 3) END AS share_shutouts,
+         THEN round(avg(CASE WHEN gap IS NOT NULL
+                             THEN instr(':' || scores || ':', ':0:') > 0 AND instr(scores, '-') = 0 AND gap >= 3 END), 3)
+         END AS share_shutouts,
     round(avg(winner = 0), 3) AS share_team_0_wins,
     round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
     round(avg(minutes), 2) AS mean_minutes,
-    count(picked * won) AS predicted,
-    round(avg(picked + 0 * won), 3) AS predicted_team_0_wins,
-    round(avg(won + 0 * picked), 3) AS happened_team_0_wins,
-    round(avg((picked - won) * (picked - won)), 4) AS brier
-FROM (
-    SELECT
-        r.ruleset,
-        m.outcome,
-        m.winner,
-        r.chance AS forecast,
-        CASE WHEN NOT m.untimed THEN (m.ended_at - m.started_at) / 60000.0 END AS minutes,
-        m.gap,
-        instr(':' || m.scores || ':', ':0:') > 0 AND instr(m.scores, '-') = 0 AS shut_out,
-        k.chance AS picked,
-        CASE m.outcome WHEN 'won' THEN m.winner = 0 WHEN 'draw' THEN 0.5 END AS won
-    FROM matches m
-    JOIN rulings r ON r.match_id = m.id
-    LEFT JOIN match_chances k ON k.match_id = m.id AND k.step = 0 AND (k.ruleset IS NULL OR k.ruleset = r.ruleset)
-    WHERE r.unrated IS NULL AND m.scores IS NOT NULL
-)
+    count(chance_as_picked * won) AS predicted,
+    round(avg(chance_as_picked + 0 * won), 3) AS predicted_team_0_wins,
+    round(avg(won + 0 * chance_as_picked), 3) AS happened_team_0_wins,
+    round(avg((chance_as_picked - won) * (chance_as_picked - won)), 4) AS brier
+FROM rated_matches
 GROUP BY ruleset
 ORDER BY ruleset;
 
 CREATE VIEW balance_by_week AS
 SELECT
     ruleset,
-    date(week * 604800 - 259200, 'unixepoch') AS week,
-    matches,
-    CASE WHEN gap > 0 OR scored = matches THEN round(gap / nullif(scored, 0), 3) END AS mean_gap,
-    round(1.0 * draws / matches, 3) AS share_draws,
-    round(1.0 * first_won / nullif(decided, 0), 3) AS share_team_0_wins,
-    predicted,
-    round(1.0 * favoured / nullif(predicted_won, 0), 3) AS share_favourite_wins,
-    round(brier / nullif(predicted, 0), 4) AS brier,
-    round(minutes / nullif(matches - untimed, 0), 2) AS mean_minutes
-FROM balance_weeks
-WHERE matches > 0
-ORDER BY ruleset, balance_weeks.week;
+    week,
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
+    round(avg(outcome = 'draw'), 3) AS share_draws,
+    round(avg(winner = 0), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
+    round(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    round(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
+GROUP BY ruleset, week
+ORDER BY ruleset, week;
 
 CREATE VIEW balance_by_map AS
 SELECT
     ruleset,
     map,
-    sum(matches) AS matches,
-    CASE WHEN sum(gap) > 0 OR sum(scored) = sum(matches) THEN round(sum(gap) / nullif(sum(scored), 0), 3) END AS mean_gap,
-    round(1.0 * sum(draws) / sum(matches), 3) AS share_draws,
-    round(1.0 * sum(first_won) / nullif(sum(decided), 0), 3) AS share_team_0_wins,
-    sum(predicted) AS predicted,
-    round(1.0 * sum(favoured) / nullif(sum(predicted_won), 0), 3) AS share_favourite_wins,
-    round(sum(brier) / nullif(sum(predicted), 0), 4) AS brier,
-    round(sum(minutes) / nullif(sum(matches) - sum(untimed), 0), 2) AS mean_minutes
-FROM balance_maps
-WHERE matches > 0
+    count(*) AS matches,
+    CASE WHEN sum(gap) > 0 OR count(gap) = count(*) THEN round(avg(gap), 3) END AS mean_gap,
+    round(avg(outcome = 'draw'), 3) AS share_draws,
+    round(avg(winner = 0), 3) AS share_team_0_wins,
+    count(forecast * won) AS predicted,
+    round(avg(CASE WHEN won <> 0.5 THEN (forecast >= 0.5) = (won > 0.5) END), 3) AS share_favourite_wins,
+    round(avg((forecast - won) * (forecast - won)), 4) AS brier,
+    round(avg(minutes), 2) AS mean_minutes
+FROM rated_matches
 GROUP BY ruleset, map
-ORDER BY ruleset, sum(balance_maps.matches) DESC, map;
+ORDER BY ruleset, count(*) DESC, map;
 
 CREATE VIEW hosted_report AS
 SELECT h.match_id, h.queue, h.state, h.why, h.instance, h.address, h.tries,

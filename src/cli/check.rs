@@ -90,7 +90,6 @@ async fn derive_again(
     }
     let before = copy.derived_hashes().await?;
     let from = service.store().derived_from().await?;
-    let (weights, places) = service.store().are_behind().await?;
     let mut progress = Progress::of_matches(&service).await?;
     let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
@@ -102,17 +101,7 @@ async fn derive_again(
         return Ok(());
     }
     for (was, is) in before.iter().zip(copy.derived_hashes().await?) {
-        let is_behind = match was.0.as_str() {
-            "weight_parts" | "weight_shares" | "division_spans" => weights,
-            "weight_places" => weights || places,
-            _ => false,
-        };
-        if is_behind && was != &is {
-            let why = "a daemon has not written the weights of the latest matches yet; they were not compared";
-            if !findings.notes.iter().any(|note| note == why) {
-                findings.notes.push(why.to_owned());
-            }
-        } else if *was != is {
+        if *was != is {
             let table = &was.0;
             findings.faults.push(format!(
                 "the table {table} is not what its matches give: `evenkeel rebuild` derives it again"

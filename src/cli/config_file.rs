@@ -163,7 +163,7 @@ impl CommonArgs {
 }
 
 /// Refuses to begin a new database in the folder of the configuration file while there is one in the current
-/// folder, where earlier versions looked for it.
+/// folder, where a command without a configuration puts it.
 fn refuse_other_database(config: &Config) -> Result<(), CliError> {
     let (database, here) = (&config.store.database, &config.store.database_as_written);
     let is_other = config.store.url.is_none() && database != here;

@@ -27,7 +27,7 @@ pub(super) struct HostingArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum HostingCommand {
+enum HostingCommand {
     Instances(InstancesArgs),
     Matches(MatchesArgs),
     Drain(DrainArgs),
@@ -37,7 +37,7 @@ pub(super) enum HostingCommand {
 
 /// List the instances: game servers that can host matches of queues
 #[derive(Debug, Args)]
-pub(super) struct InstancesArgs {
+struct InstancesArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -47,7 +47,7 @@ pub(super) struct InstancesArgs {
 
 /// List the matches that instances host or have hosted in the last day, the latest first
 #[derive(Debug, Args)]
-pub(super) struct MatchesArgs {
+struct MatchesArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -62,7 +62,7 @@ pub(super) struct MatchesArgs {
 ///
 /// This ends when the instance has gone, or with --off.
 #[derive(Debug, Args)]
-pub(super) struct DrainArgs {
+struct DrainArgs {
     /// The name that the instance gives in HELLO
     #[arg(value_name = "NAME")]
     name: String,
@@ -73,36 +73,8 @@ pub(super) struct DrainArgs {
     common: CommonArgs,
 }
 
-/// The former name of two commands of `hosting`
-#[derive(Debug, Args)]
-pub(super) struct InstanceArgs {
-    #[command(subcommand)]
-    command: InstanceCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum InstanceCommand {
-    Idtech3(Box<AgentArgs>),
-    Drain(DrainArgs),
-}
-
-impl From<HostingArgs> for HostingCommand {
-    fn from(args: HostingArgs) -> Self {
-        args.command
-    }
-}
-
-impl From<InstanceArgs> for HostingCommand {
-    fn from(args: InstanceArgs) -> Self {
-        match args.command {
-            InstanceCommand::Idtech3(args) => Self::Idtech3(args),
-            InstanceCommand::Drain(args) => Self::Drain(args),
-        }
-    }
-}
-
-pub(super) async fn run(command: impl Into<HostingCommand>) -> Result<(), CliError> {
-    match command.into() {
+pub(super) async fn run(args: HostingArgs) -> Result<(), CliError> {
+    match args.command {
         HostingCommand::Instances(args) => instances(&args).await,
         HostingCommand::Matches(args) => matches(&args).await,
         HostingCommand::Drain(args) => drain(&args).await,

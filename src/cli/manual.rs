@@ -17,7 +17,7 @@ use super::{Cli, CliError};
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
     /// Write one page per command into this folder, which is created if it is missing
-    #[arg(long, value_name = "FOLDER", alias = "dir")]
+    #[arg(long, value_name = "FOLDER")]
     write: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ fn pages(command: &Command, name: &str, folder: &Path) -> io::Result<()> {
     page(command.clone(), &mut text)?;
     fs::write(folder.join(format!("{name}.1")), text)?;
     let subcommands = command.get_subcommands();
-    for below in subcommands.filter(|below| below.get_name() != "help" && !below.is_hide_set()) {
+    for below in subcommands.filter(|below| below.get_name() != "help") {
         pages(below, &format!("{name}-{}", below.get_name()), folder)?;
     }
     Ok(())
@@ -64,4 +64,26 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
     clap_complete::generate(args.shell, &mut Cli::command(), "evenkeel", &mut text);
     // Written at once: the generator panics if the reader has gone.
     Ok(io::stdout().lock().write_all(&text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that a command, its flags and all commands below it have one name each, and are listed.
+    fn check(command: &Command) {
+        let name = command.get_name();
+        assert!(!command.is_hide_set(), "{name}");
+        assert_eq!(command.get_all_aliases().count(), 0, "{name}");
+        for flag in command.get_arguments() {
+            assert!(!flag.is_hide_set(), "{name} {flag}");
+            assert_eq!(flag.get_all_aliases().unwrap_or_default(), [""; 0]);
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn commands_and_flags_have_one_name_and_are_listed() {
+        check(&Cli::command());
+    }
 }

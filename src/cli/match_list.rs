@@ -10,7 +10,7 @@ use super::{
     table::{Table, or_dash, printable},
 };
 use crate::{
-    domain::{Kind, Timestamp, plain_name},
+    domain::{Kind, Timestamp, plain_name, score_text},
     server::Service,
     store::MatchLine,
 };
@@ -49,7 +49,7 @@ pub(super) struct ListedMatch {
     ruleset: Option<String>,
     map: String,
     server: String,
-    scores: Vec<f64>,
+    scores: Vec<Option<f64>>,
     outcome: String,
     winner: Option<u8>,
     humans: i64,
@@ -97,10 +97,7 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
     let of = args.game.as_deref().map(printable);
     let of = of.map_or(String::new(), |game| format!(" of {game}"));
     let none = format!("there is no match{of}");
-    let scores = |line: &ListedMatch| {
-        let scores: Vec<String> = line.scores.iter().map(f64::to_string).collect();
-        scores.join(":")
-    };
+    let scores = |line: &ListedMatch| score_text(&line.scores);
     Table::of(&lines)
         .num("id", |line| line.id)
         .text("ended (UTC)", |line| &line.ended)

@@ -12,7 +12,7 @@ use super::{
     table::{Table, printable},
 };
 use crate::{
-    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange},
+    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, score_text},
     store::PageMatch,
 };
 
@@ -46,6 +46,8 @@ struct ShownMatch<'a> {
     #[serde(flatten)]
     line: ListedMatch,
     game_type: &'a str,
+    /// Which client has brought it; empty if it is not known.
+    client: &'a str,
     mutators: &'a [String],
     /// Whether it is rated; `None` if no weights have been derived from it yet.
     rated: Option<bool>,
@@ -100,6 +102,7 @@ fn print_match(
     print_json(&ShownMatch {
         line: told.line.clone().into(),
         game_type: &record.game_type,
+        client: &record.client,
         mutators: &record.mutators,
         rated: ruling.map(|unrated| unrated.is_none()),
         players: record.participants.iter().map(player).collect(),
@@ -149,10 +152,14 @@ fn write_text(
     if !record.mutators.is_empty() {
         writeln!(out, "mutators: {}", printable(&record.mutators.join(", ")))?;
     }
-    let scores: Vec<String> = record.scores.iter().map(f64::to_string).collect();
-    match (record.outcome, scores.is_empty()) {
-        (outcome, true) => writeln!(out, "no teams, {}", word(outcome))?,
-        (outcome, false) => writeln!(out, "{}, {}", scores.join(":"), word(outcome))?,
+    if !record.client.is_empty() {
+        writeln!(out, "brought by {}", printable(&record.client))?;
+    }
+    let outcome = word(record.outcome);
+    match (record.has_teams(), record.unscored) {
+        (false, _) => writeln!(out, "no teams, {outcome}")?,
+        (true, true) => writeln!(out, "no scores, {outcome}")?,
+        (true, false) => writeln!(out, "{}, {outcome}", score_text(&record.known_scores()))?,
     }
     match ruling {
         None => writeln!(out, "no weights have been derived from it yet")?,
@@ -201,8 +208,7 @@ fn teams(record: &MatchRecord, participant: &Participant) -> Vec<u8> {
 
 /// How long a participant played.
 fn minutes(participant: &Participant) -> f64 {
-    let millis: u64 = participant.presence.iter().map(|p| p.span.millis()).sum();
-    millis as f64 / 60_000.0
+    participant.millis() as f64 / 60_000.0
 }
 
 /// The outcome for one player: that of the team they were on for longest.
@@ -214,13 +220,7 @@ fn own_outcome(outcome: Outcome, participant: &Participant) -> &'static str {
             Outcome::Undecided | Outcome::Won(_) => "",
         };
     };
-    let on = |team: u8| {
-        let stays = participant.presence.iter().filter(|p| p.team == team);
-        let last = stays.clone().map(|p| p.span.to).max();
-        (stays.map(|p| p.span.millis()).sum::<u64>(), last)
-    };
-    let teams = participant.presence.iter().map(|p| p.team);
-    match teams.max_by_key(|&team| on(team)) {
+    match participant.main_team() {
         None => "",
         Some(team) if team == winner => "won",
         Some(_) => "lost",

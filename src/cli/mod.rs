@@ -65,7 +65,6 @@ use crate::{
 
 use config_file::load_config;
 use error::CliError;
-use hosting::HostingCommand;
 use json::{print_json, print_json_line};
 use output_file::OutputFile;
 
@@ -96,13 +95,6 @@ enum Command {
     Player(player::PlayerArgs),
     Queue(queue::QueueArgs),
     Hosting(hosting::HostingArgs),
-    // The former names of the commands of `hosting`.
-    #[command(hide = true)]
-    Instances(hosting::InstancesArgs),
-    #[command(hide = true)]
-    Instance(hosting::InstanceArgs),
-    #[command(hide = true)]
-    Hosted(hosting::MatchesArgs),
     ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
@@ -162,11 +154,6 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Queue(args) => queue::run(&args),
         Command::Webhook(args) => webhook::run(&args),
         Command::Hosting(args) => block_on(hosting::run(args)).map(done),
-        Command::Instances(args) => {
-            block_on(hosting::run(HostingCommand::Instances(args))).map(done)
-        }
-        Command::Instance(args) => block_on(hosting::run(args)).map(done),
-        Command::Hosted(args) => block_on(hosting::run(HostingCommand::Matches(args))).map(done),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),
@@ -236,7 +223,10 @@ fn log_to_stderr(log: &LogSection) -> Result<(), CliError> {
 /// Opens the database and the service over it. A missing database is an error unless `create` is
 /// set.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
-    Ok(daemon::open_service(config, create).await?)
+    let service = daemon::open_service(config, create).await?;
+    let leases = service.leases().clone();
+    service.learning().leave_to_daemons(leases);
+    Ok(service)
 }
 
 /// Random bytes of the system.

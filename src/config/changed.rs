@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::layers::join;
 
 /// The sections and keys that a running daemon takes over.
-const LIVE: [&str; 11] = [
+const LIVE: [&str; 10] = [
     "advantage",
     "auto_balance",
     "balance",
@@ -15,7 +15,6 @@ const LIVE: [&str; 11] = [
     "queue",
     "clients",
     "limits",
-    "server.clients",
     "server.allow_anonymous",
 ];
 /// The most keys that are listed.

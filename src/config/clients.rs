@@ -10,14 +10,12 @@ use std::{
 
 use super::{Config, ConfigError, check::Fault, keys::ClientSection, token::ConfiguredToken};
 use crate::{
-    domain::{Right, Rights},
+    domain::Rights,
     server::access::{AccessSettings, ClientSpec, PlayerScope},
 };
 
 /// The most bytes that are read of a file with a token.
 const TOKEN_FILE_BYTES: u64 = 4_096;
-/// What a client of `[server.clients]` may do.
-const OLD_RIGHTS: Rights = Rights::of(&[Right::Ask, Right::Report]);
 
 impl ClientSection {
     /// The name of the first key that is wrong, and why.
@@ -103,19 +101,13 @@ fn first_line(path: &Path) -> io::Result<String> {
 impl Config {
     /// Checks the clients.
     pub(super) fn client_fault(&self) -> Option<Fault> {
-        let both = |keys: [&str; 2], why: &str| Fault {
-            keys: keys.map(str::to_owned).to_vec(),
-            why: why.to_owned(),
-        };
-        let listed = !self.clients.is_empty() || !self.server.clients.is_empty();
-        if !self.clients.is_empty() && !self.server.clients.is_empty() {
-            let why =
-                "must not be there together with [server.clients]: move the latter into sections";
-            return Some(both(["clients", "server.clients"], why));
-        }
-        if listed && self.server.allow_anonymous {
-            let why = "must be false when clients are configured";
-            return Some(both(["server.allow_anonymous", "clients"], why));
+        if !self.clients.is_empty() && self.server.allow_anonymous {
+            return Some(Fault {
+                keys: ["server.allow_anonymous", "clients"]
+                    .map(str::to_owned)
+                    .to_vec(),
+                why: "must be false when clients are configured".to_owned(),
+            });
         }
         let mut names = BTreeSet::new();
         self.clients.iter().enumerate().find_map(|(at, client)| {
@@ -134,18 +126,9 @@ impl Config {
     /// # Errors
     /// Fails if a file with a token cannot be read or contains none.
     pub fn access(&self) -> Result<AccessSettings, ConfigError> {
-        let old = self.server.clients.iter().map(|(name, token)| {
-            Ok(ClientSpec {
-                name: name.clone(),
-                secret: Some(token.secret.clone()),
-                networks: Vec::new(),
-                rights: OLD_RIGHTS,
-                players: PlayerScope::everybody(),
-            })
-        });
-        let new = self.clients.iter().map(ClientSection::spec);
+        let clients = self.clients.iter().map(ClientSection::spec);
         Ok(AccessSettings {
-            clients: old.chain(new).collect::<Result<_, _>>()?,
+            clients: clients.collect::<Result<_, _>>()?,
             allow_anonymous: self.server.allow_anonymous,
             rates: self.limits,
         })
@@ -157,9 +140,6 @@ impl Config {
     /// Fails if a file with a token cannot be read or contains none.
     pub fn warnings(&self) -> Result<Vec<String>, ConfigError> {
         let mut weak = Vec::new();
-        for (name, token) in &self.server.clients {
-            weak.extend(token.can_be_guessed.then_some(name));
-        }
         for client in &self.clients {
             let token = client.token()?;
             weak.extend(

@@ -8,7 +8,6 @@ use super::{
     ConfigError,
     layers::{FREE_TABLES, join},
     nearest::nearest,
-    removed::{REMOVED, removed},
 };
 
 const ENV_PREFIX: &str = "EVENKEEL_";
@@ -31,7 +30,7 @@ pub(super) fn apply_environment(
         });
         let Some((path, old)) = find_key(merged, wanted, "") else {
             if in_section {
-                let why = unknown_variable(&name, wanted, merged);
+                let why = unknown_variable(&name, merged);
                 return Err(ConfigError::Environment { name, why });
             }
             continue;
@@ -46,14 +45,7 @@ pub(super) fn apply_environment(
 }
 
 /// Why a variable is refused that begins like those of a section: which one the operator may have meant.
-fn unknown_variable(name: &str, wanted: &str, known: &Table) -> String {
-    let mut earlier = REMOVED.iter().map(|(path, _)| *path);
-    if let Some(why) = earlier
-        .find(|path| variable(path) == wanted)
-        .and_then(removed)
-    {
-        return why;
-    }
+fn unknown_variable(name: &str, known: &Table) -> String {
     let mut names = Vec::new();
     variables(known, "", &mut names);
     match nearest(name, names.iter().map(String::as_str)) {

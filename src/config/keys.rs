@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{
     ConfiguredValues,
-    token::{self, ConfiguredToken},
+    token::ConfiguredToken,
     values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
@@ -80,8 +80,6 @@ pub struct ServerSection {
     pub resume_grace_seconds: UpToADay,
     pub allow_anonymous: bool,
     pub tls: TlsSection,
-    #[serde(deserialize_with = "token::tokens")]
-    pub clients: BTreeMap<String, ConfiguredToken>,
 }
 
 /// The keys of one `[[clients]]` section.

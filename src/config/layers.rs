@@ -6,11 +6,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{ConfigError, DEFAULT, TUNING, nearest::nearest, removed::removed};
+use super::{ConfigError, DEFAULT, TUNING, nearest::nearest};
 
 /// Tables in which the operator chooses the names of keys.
-pub(super) const FREE_TABLES: [&str; 5] = [
-    "server.clients",
+pub(super) const FREE_TABLES: [&str; 4] = [
     "game_types.aliases",
     "game_types.teams",
     "coordinator.agones.labels",
@@ -76,9 +75,6 @@ pub(super) fn refuse_unknown_keys(
 /// may have meant.
 fn unknown(key: &str, at: &str, known: &Table, is_section: bool) -> String {
     let path = join(at, key);
-    if let Some(why) = removed(&path) {
-        return why;
-    }
     let takes_sections = |name: &&str| {
         known.get(*name).is_some_and(Value::is_table) || LISTS_OF_SECTIONS.contains(name)
     };

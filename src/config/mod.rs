@@ -2,7 +2,7 @@
 //!
 //! These two are compiled in and contain the defaults. The operator's file overrides them, and the
 //! environment overrides all. An unknown key or an invalid value is an error that names its line
-//! or variable, and so is a key that earlier versions had. Each key is in two places: in a documented file, and as a
+//! or variable. Each key is in two places: in a documented file, and as a
 //! field whose type states its range. Entry point: [`Config::load`].
 
 mod address;
@@ -17,7 +17,6 @@ mod nearest;
 mod origins;
 mod paths;
 mod presets;
-mod removed;
 mod rooms;
 mod syntax;
 mod texts;
@@ -42,7 +41,6 @@ pub use keys::{
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::GamePreset;
-pub use removed::REMOVED;
 pub use texts::{DEFAULT, START, TUNING, all_keys};
 pub use token::ConfiguredToken;
 pub use values::{Date, FolderChoice, FormatChoice, JournalChoice, WebAddress, not_a_file};

@@ -14,8 +14,6 @@ use super::{Config, ConfigError, environment::apply_environment, layers, syntax}
 pub const HIDDEN: &str = "(hidden)";
 /// The keys whose values are secrets, wherever they are.
 const SECRETS: [&str; 3] = ["token", "secret", "password"];
-/// The section whose values all are secrets: tokens by the names of clients.
-const TOKENS: &str = "server.clients";
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -88,7 +86,7 @@ fn hide(one: &mut ValueInForce, config: &Config) {
         let rest = section.strip_prefix(list)?.strip_prefix('[')?;
         rest.strip_suffix(']')?.parse::<usize>().ok()
     };
-    let shown = if SECRETS.contains(&key) || one.key.starts_with(&format!("{TOKENS}.")) {
+    let shown = if SECRETS.contains(&key) {
         HIDDEN.to_owned()
     } else if one.key == "store.url" {
         config
@@ -240,12 +238,6 @@ secret_file = 'sesame.key'
         assert_eq!(shown("store.url"), "postgres://ann@db.example:5432/league");
         assert_eq!(shown("webhook[0].url"), "https://example.org");
         assert_eq!(shown("webhook[0].secret_file"), "sesame.key", "a path");
-        let old = "[server.clients]\none = 'sesame-sesame-sesame'\n";
-        let values = in_force(old, &[]);
-        assert_eq!(
-            find(&values, "server.clients.one").value.as_str(),
-            Some(HIDDEN)
-        );
         let url = "postgres://ann:sesame@db.example/league?password=sesame";
         let values = in_force("", &[("EVENKEEL_STORE_URL", url)]);
         assert!(!format!("{values:?}").contains("sesame"), "{values:?}");

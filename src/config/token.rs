@@ -1,10 +1,7 @@
 //! The tokens of clients, of which only digests are kept.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::values::NO_NAME;
 use crate::domain::Secret;
 
 /// The token of a client, or its hash. Only the digest is kept, and no error contains the value, so that
@@ -40,15 +37,4 @@ impl ConfiguredToken {
             can_be_guessed,
         })
     }
-}
-
-/// Deserialises the tokens of clients, by name.
-pub(super) fn tokens<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<BTreeMap<String, ConfiguredToken>, D::Error> {
-    let tokens = BTreeMap::<String, ConfiguredToken>::deserialize(from)?;
-    if tokens.keys().any(|name| name.trim().is_empty()) {
-        return Err(D::Error::custom(NO_NAME));
-    }
-    Ok(tokens)
 }

@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use super::{Learning, LearningError, look::RefreshMode};
+use super::{Learning, LearningError};
 
 impl Learning {
     /// Learns from the matches that a command records, until the sender of `part` is dropped, and keeps the state for
@@ -14,6 +14,9 @@ impl Learning {
     /// learned, or replaces one (a half that is joined), if another process changes what players are or learns from these
     /// matches, too, and if the database fails.
     pub async fn learn_ahead(&self, before: i64, mut part: watch::Receiver<f64>) -> bool {
+        if !self.has_turn().await {
+            return true; // a daemon learns from them
+        }
         while part.changed().await.is_ok() {
             let part = *part.borrow_and_update();
             match self.learn_stored(before, part).await {
@@ -32,7 +35,7 @@ impl Learning {
     /// continued.
     async fn learn_stored(&self, before: i64, part: f64) -> Result<bool, LearningError> {
         let mut slot = self.learned.lock().await;
-        let look = self.look(RefreshMode::Write).await?;
+        let look = self.look(false).await?;
         let mut learned = match slot.take() {
             Some((key, learned)) if key == look.key && look.continues(&learned) => learned,
             other @ Some(_) => {

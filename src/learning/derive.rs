@@ -6,12 +6,8 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use super::{
-    CURRENT, Learning, LearningError, Standings,
-    gaps::Gaps,
-    knowledge::Knowledge,
-    learned::Learned,
-    look::{Look, RefreshMode},
-    spacing::EVERY,
+    CURRENT, Learning, LearningError, Standings, gaps::Gaps, knowledge::Knowledge,
+    learned::Learned, look::Look, spacing::EVERY,
 };
 use crate::store::{Cursor, Stored};
 
@@ -26,7 +22,7 @@ pub struct Rebuilt {
     /// How many of them are rated.
     pub rated: u64,
     /// Number of weights derived, over all players and rulesets.
-    pub weights: usize,
+    pub weights: u64,
 }
 
 impl Learning {
@@ -37,45 +33,37 @@ impl Learning {
     /// Matches that are later than all folded ones are folded one by one. If one is earlier, those
     /// after the last checkpoint before it are folded again. Both ways give the same bits.
     pub async fn refresh(&self) -> Result<bool, LearningError> {
-        self.learn(RefreshMode::Write, |_| ()).await
-    }
-
-    /// Learns from stored matches that have not been folded, and writes the weights to the database unless
-    /// another configuration has derived those that it contains.
-    pub(super) async fn learn_beside_others(&self) -> Result<(), LearningError> {
-        self.learn(RefreshMode::KeepOthers, |_| ()).await?;
-        Ok(())
+        self.learn_in_turn(false, |_| ()).await
     }
 
     /// Deletes all derived data and derives it again. `progress` gets the number of matches done.
     pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, LearningError> {
-        self.learn(RefreshMode::Rebuild, progress).await?;
-        let learned = self.learned.lock().await;
-        let Some((_, learned)) = learned.as_ref() else {
-            return Ok(Rebuilt::default());
-        };
+        self.learn_in_turn(true, progress).await?;
+        let (matches, rated, weights) = self.store.derived_counts().await?;
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
         Ok(Rebuilt {
-            matches: u64::try_from(learned.at.matches).unwrap_or(0),
-            rated: learned.at.rated,
-            weights: learned.knowledge.rows().len(),
+            matches: count(matches),
+            rated: count(rated),
+            weights: count(weights),
         })
     }
 
+    /// Learns from new matches, or with `rebuilds` from all of them again, without waiting for another process.
     pub(super) async fn learn(
         &self,
-        mode: RefreshMode,
+        rebuilds: bool,
         mut progress: impl FnMut(u64),
     ) -> Result<bool, LearningError> {
         // The lock admits one caller at a time. The state is put back only after a complete fold.
         let mut slot = self.learned.lock().await;
-        if mode == RefreshMode::Rebuild {
+        if rebuilds {
             *slot = None;
         }
         let began = Instant::now();
         let mut goes_on = true;
         loop {
             self.metrics.begin();
-            let look = self.look(mode).await?;
+            let look = self.look(rebuilds).await?;
             let kept = slot.take().filter(|(key, _)| *key == look.key);
             // What has never been published is not known.
             let known = kept.as_ref().filter(|_| goes_on);
@@ -86,7 +74,6 @@ impl Learning {
             };
             self.know_written(&look, &learned);
             let is_daemon = self.is_daemon();
-            let weighs = look.all || !is_daemon || !self.pace.weights.rests();
             learned.goal = look.stored;
             let learned = self.fold(learned, look.stored, true, &mut progress);
             let learned = learned.await?;
@@ -96,7 +83,7 @@ impl Learning {
                 continue;
             }
             let from = look.made_from(&learned);
-            let due = look.is_due(&from, weighs);
+            let due = look.is_due(&from);
             if due && !look.all && look.lacks_rulings(&learned) {
                 goes_on = false; // fold again from an earlier state, to get the rulings again
                 *slot = Some((look.key, learned));
@@ -108,26 +95,28 @@ impl Learning {
             }
             self.metrics.caught_up();
             // Put back before anything is written: a write that fails is tried again with this state.
-            let (_, learned) = slot.insert((look.key.clone(), learned));
-            if let Some(guard) = look.guard.as_ref().filter(|_| due)
-                && !self
-                    .write(learned, &look, (weighs, is_daemon), guard)
-                    .await?
-            {
-                goes_on = learned.has_all_rulings;
-                continue; // another process wrote meanwhile, has the lease, or recorded a match
+            *slot = Some((look.key.clone(), learned));
+            if let Some(guard) = look.guard.as_ref().filter(|_| due) {
+                let is_written;
+                (slot, is_written) = self.write(slot, &look, &from, guard).await?;
+                if !is_written {
+                    goes_on = slot
+                        .as_ref()
+                        .is_some_and(|(_, learned)| learned.has_all_rulings);
+                    continue; // another process wrote meanwhile, has the lease, or there are more matches
+                }
             }
+            let Some((_, learned)) = slot.as_mut() else {
+                return Ok(due);
+            };
             look.forget_rulings(learned, &from, due);
-            if !due && look.is_behind.1 {
-                self.pace.places.note_behind();
-            }
             if is_changed || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
             let saves = look.all || learned.at.matches - learned.saved >= EVERY;
             drop(slot);
             match is_daemon {
-                true if saves => self.pace.checkpoints.note_behind(),
+                true if saves => self.pace.note_behind(),
                 false if saves => self.save_checkpoint().await?,
                 _ => {}
             }

@@ -1,13 +1,16 @@
 //! What answers questions about weights: the folds, and what operators have set.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::stored::StoredWeights;
 use crate::{
     domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
-    history::{Fold, Level, Suspect, Weight},
+    history::{Balance, Fold, Level, Suspect, Weight},
     rating::SystemName,
-    store::WeightRow,
+    store::{WeightRow, is_forgotten},
 };
 
 /// The part of the learned state that answers questions about weights. A copy shares with it whatever neither changes.
@@ -18,6 +21,8 @@ pub(super) struct Knowledge {
     /// The rating system of each ruleset that does not use `first`.
     pub(super) chosen: Arc<BTreeMap<Ruleset, SystemName>>,
     pub(super) first: SystemName,
+    /// How even the rated matches were. It is empty while `stored` is served.
+    pub(super) balance: Balance,
     pub(super) pinned: Arc<BTreeMap<PlayerKey, f64>>,
     /// The weights at which players start, by the identity that they count as.
     pub(super) starts: Arc<BTreeMap<PlayerKey, StartWeight>>,
@@ -138,28 +143,82 @@ impl Knowledge {
         *self.chosen.get(ruleset).unwrap_or(&self.first) == system
     }
 
+    /// The keys of the rulesets with weights.
+    pub(super) fn rulesets(&self) -> BTreeSet<String> {
+        let stored = self.stored.iter().flat_map(|stored| stored.rulesets());
+        let folds = self.folds.iter().flat_map(|(system, fold)| {
+            let rulesets = fold.rulesets();
+            rulesets.filter(|ruleset| self.serves(*system, ruleset))
+        });
+        stored.chain(folds).map(Ruleset::to_string).collect()
+    }
+
     /// The weights of all players, each by the rating system of its ruleset.
     pub(super) fn rows(&self) -> Vec<WeightRow> {
-        let folds = self.folds.iter();
-        let rows = folds.flat_map(|(system, fold)| {
-            let weights = fold.weights();
+        let rulesets = self.rulesets().into_iter();
+        rulesets
+            .flat_map(|ruleset| self.rows_of(&ruleset))
+            .collect()
+    }
+
+    /// The weights of the players of one ruleset, ordered by player.
+    pub(super) fn rows_of(&self, key: &str) -> Vec<WeightRow> {
+        let ruleset = Ruleset::parse(key);
+        if ruleset.to_string() != key {
+            return Vec::new(); // another spelling
+        }
+        if let Some(stored) = &self.stored {
+            return stored.rows_of(&ruleset);
+        }
+        let fold = self.fold(&ruleset).into_iter();
+        let weights = fold.flat_map(|fold| fold.weights_on(&ruleset, Level::Ruleset));
+        weights.map(|weight| self.row(weight)).collect()
+    }
+
+    /// The weights of one player, ordered by ruleset; none of somebody who was forgotten.
+    pub(super) fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
+        let mut rows = match &self.stored {
+            Some(stored) => stored.rows_of_player(key),
+            None => Vec::new(),
+        };
+        for (system, fold) in &self.folds {
+            let weights = fold.weights_of(key.kind, &key.id);
             let own = weights.filter(|weight| self.serves(*system, weight.ruleset));
-            own.map(move |weight| {
-                let (weight, _) = self.with_account(weight.ruleset, (weight, Level::Ruleset));
-                self.row(weight)
-            })
-        });
-        let mut rows: Vec<WeightRow> = rows.collect();
-        rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
+            rows.extend(own.map(|weight| self.row(weight)));
+        }
+        rows.retain(|row| !is_forgotten(&row.key, &row.name));
+        rows.sort_by(|a, b| a.ruleset.cmp(&b.ruleset));
         rows
     }
 
+    /// The weight of one player under one ruleset.
+    pub(super) fn row_of(&self, ruleset: &Ruleset, key: &PlayerKey) -> Option<WeightRow> {
+        let weight = self.fold(ruleset)?.weight_of(ruleset, key.kind, &key.id)?;
+        Some(self.row(weight))
+    }
+
+    /// What somebody is worth on each side and as a commander, by ruleset; nothing while stored weights are served, and for
+    /// a weight that is set.
+    pub(super) fn roles_of(&self, key: &PlayerKey) -> BTreeMap<String, RoleWeights> {
+        let is_pinned = self.pinned.contains_key(key);
+        let folds = self.folds.iter().filter(|_| !is_pinned);
+        let weights = folds.flat_map(|(system, fold)| {
+            let weights = fold.weights_of(key.kind, &key.id);
+            weights.filter(|weight| self.serves(*system, weight.ruleset))
+        });
+        weights
+            .map(|weight| (weight.ruleset.to_string(), weight.roles))
+            .collect()
+    }
+
+    /// The row of a weight for its ruleset, with the weight of the account.
     fn row(&self, weight: Weight<'_>) -> WeightRow {
+        let (weight, _) = self.with_account(weight.ruleset, (weight, Level::Ruleset));
         let pinned = self.pinned.get(weight.key).copied();
         let human = weight.key.kind == Kind::Human;
         let rank = match pinned.filter(|_| human) {
             Some(pinned) => {
-                let fold = self.fold(weight.ruleset);
+                let fold = self.accounts(weight.ruleset).or(self.fold(weight.ruleset));
                 fold.and_then(|fold| fold.rank_of_weight(weight.ruleset, pinned))
             }
             None => weight.rank,
@@ -175,12 +234,9 @@ impl Knowledge {
                 weight.deviation
             },
             rank,
-            roles: match pinned {
-                Some(_) => RoleWeights::default(),
-                None => weight.roles,
-            },
             games: weight.games,
             last_seen: weight.last_seen,
+            is_pinned: pinned.is_some(),
         }
     }
 }

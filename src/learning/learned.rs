@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     LearningError, Settings,
+    keys::content_key,
     knowledge::Knowledge,
-    look::content_key,
     prediction::Predictions,
     rulings,
     spacing::{is_close, kept},
 };
 use crate::{
     domain::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight},
-    history::{self, Fold, Late},
+    history::{self, Balance, Fold, Late},
     rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
 };
@@ -49,6 +49,8 @@ pub(super) struct Point {
     pub at: Progress,
     /// The rating system chosen for each ruleset.
     pub chosen: Arc<BTreeMap<Ruleset, SystemName>>,
+    /// How even the rated matches were.
+    pub balance: Balance,
     pub folds: BTreeMap<SystemName, Fold>,
 }
 
@@ -142,6 +144,7 @@ impl Learned {
                 folds: systems.iter().map(fold).collect(),
                 chosen: Arc::default(),
                 first,
+                balance: Balance::default(),
                 pinned: Arc::new(overrides.pinned.iter().cloned().collect()),
                 starts: Arc::new(starts.clone()),
                 counts_as: Arc::new(counts_as),
@@ -192,6 +195,7 @@ impl Learned {
             });
             match ruling {
                 Some(Ok(ruling)) => {
+                    self.knowledge.balance.push(&record, &ruling);
                     if ruling.rated.is_ok() {
                         self.at.rated += 1;
                         let predictions = &mut self.at.predictions;
@@ -248,11 +252,22 @@ impl Learned {
         }
     }
 
+    /// Takes back rulings that were not written. If it has learned more meanwhile, it does not have them all any more.
+    pub(super) fn take_back(&mut self, rulings: Spool<RulingRow>, has_gone_on: bool) {
+        self.has_all_rulings &= !has_gone_on;
+        self.pending = match has_gone_on {
+            true => Spool::default(),
+            false => rulings,
+        };
+        self.ruled = self.ruled.take().filter(|_| !has_gone_on);
+    }
+
     /// This state, to go on from it later.
     pub(super) fn point(&self) -> Point {
         Point {
             at: self.at.clone(),
             chosen: self.knowledge.chosen.clone(),
+            balance: self.knowledge.balance.clone(),
             folds: self.knowledge.folds.clone(),
         }
     }
@@ -274,12 +289,18 @@ impl Learned {
 
     /// Takes over a state whose rulings are in the database.
     pub(super) fn go_on_from(&mut self, point: Point) {
-        let Point { at, chosen, folds } = point;
+        let Point {
+            at,
+            chosen,
+            balance,
+            folds,
+        } = point;
         self.has_all_rulings = at.matches == 0;
         self.is_replayed = true;
         self.pending.clear();
         self.at = at;
         self.knowledge.chosen = chosen;
+        self.knowledge.balance = balance;
         let starts = &self.knowledge.starts;
         let started =
             |(name, fold): (SystemName, Fold)| (name, fold.with_starts((**starts).clone()));

@@ -1,30 +1,7 @@
 //! What the database contains before a fold, and whether it was made with this process's settings.
 
-use sha2::{Digest, Sha256};
-
-use super::{
-    Learning, LearningError, Settings, checkpoint::FOLD_VERSION, learned::Learned,
-    writer::WriteGuard,
-};
-use crate::{
-    domain::to_hex,
-    store::{Correction, DerivedFrom, OperatorOverrides, RecountCause},
-};
-
-/// The version of the form in which settings are hashed. With a new value, every database derives
-/// its weights again.
-const SETTINGS_FORMAT: u32 = 1;
-/// How much [`Learning::learn`] folds and writes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum RefreshMode {
-    /// Fold new matches. Write the result, unless the database contains weights derived with other
-    /// settings.
-    KeepOthers,
-    /// Fold new matches and write the result.
-    Write,
-    /// Drop the learned state, fold all matches and write the result.
-    Rebuild,
-}
+use super::{Learning, LearningError, learned::Learned, writer::WriteGuard};
+use crate::store::{Correction, DerivedFrom, OperatorOverrides, RecountCause};
 
 /// What the database contains before a fold, and what this process may write after it.
 pub(super) struct Look {
@@ -41,16 +18,12 @@ pub(super) struct Look {
     pub(super) guard: Option<WriteGuard>,
     /// Whether all matches are folded again, and everything is written.
     pub(super) all: bool,
-    /// Whether the table of weights is older than the rulings, and whether the places in it are.
-    pub(super) is_behind: (bool, bool),
 }
 
 impl Look {
-    /// Whether this process has to write what was learned from these matches; `weighs` is whether it may write
-    /// the weights now.
-    pub(super) fn is_due(&self, from: &DerivedFrom, weighs: bool) -> bool {
-        let is_new = self.before.as_ref() != Some(from) || (self.is_behind.0 && weighs);
-        (self.all || (is_new && !self.is_other)) && self.guard.is_some()
+    /// Whether this process has to write what was learned from these matches.
+    pub(super) fn is_due(&self, from: &DerivedFrom) -> bool {
+        (self.all || self.before.as_ref() != Some(from)) && self.guard.is_some()
     }
 
     /// Whether the state lacks matches that are earlier than its last one.
@@ -120,8 +93,8 @@ impl Look {
 }
 
 impl Learning {
-    /// Reads what the database contains, before the matches are folded.
-    pub(super) async fn look(&self, mode: RefreshMode) -> Result<Look, LearningError> {
+    /// Reads what the database contains, before the matches are folded. `rebuilds` is whether everything is to be derived again.
+    pub(super) async fn look(&self, rebuilds: bool) -> Result<Look, LearningError> {
         let overrides = self.store.overrides().await?;
         let key = self.key(&overrides);
         let (stored, _) = self.store.extent().await?;
@@ -129,12 +102,9 @@ impl Learning {
         // If the rulings on disk come from another configuration, all of them are replaced, so all matches are
         // folded again.
         let is_other = before.as_ref().is_none_or(|before| before.settings != key);
-        let replaces = mode == RefreshMode::Write
-            || before
-                .as_ref()
-                .is_some_and(|before| self.is_older(&before.settings, &key));
-        let guard = self.guard();
-        let all = mode == RefreshMode::Rebuild || (is_other && replaces && guard.is_some());
+        // While many rows are written, nothing else is.
+        let guard = self.guard().filter(|_| !self.writes.goes_on());
+        let all = rebuilds || (is_other && guard.is_some());
         Ok(Look {
             overrides,
             key,
@@ -143,7 +113,6 @@ impl Learning {
             is_other,
             guard,
             all,
-            is_behind: self.store.are_behind().await?,
         })
     }
 
@@ -152,52 +121,10 @@ impl Learning {
     pub(super) fn key(&self, overrides: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, overrides.changes)
     }
-
-    /// Whether `key` is of the settings of this process, and of older overrides than the key `than`.
-    pub(super) fn is_older(&self, key: &str, than: &str) -> bool {
-        let changes = |key| {
-            let (settings, changes) = parts(key)?;
-            (settings == self.settings_key).then_some(changes)
-        };
-        changes(key).is_some_and(|old| changes(than).is_some_and(|new| old < new))
-    }
-}
-
-/// A hash of everything that a learned state depends on besides the matches. Two copies of a database may have the same
-/// number of changes, and other ones.
-pub(super) fn content_key(
-    settings: &Settings,
-    overrides: &OperatorOverrides,
-) -> Result<String, serde_json::Error> {
-    let OperatorOverrides {
-        merged,
-        pinned,
-        starts,
-        void,
-        forgotten,
-        ..
-    } = overrides;
-    let own = settings_key(settings)?;
-    let form = serde_json::to_vec(&(own, merged, pinned, starts, void, forgotten))?;
-    Ok(short_hash(&form))
-}
-
-fn short_hash(form: &[u8]) -> String {
-    let digest = Sha256::digest(form);
-    to_hex(&digest[..8])
 }
 
 /// The settings of a key, and the number of changes of the overrides.
 fn parts(key: &str) -> Option<(&str, i64)> {
     let (settings, changes) = key.split_once(' ')?;
     Some((settings, changes.parse().ok()?))
-}
-
-/// A hash of the settings that weights depend on, in a form that has a version.
-///
-/// The settings are hashed as JSON: a new name of a Rust type does not change the key. A new name
-/// of a field does, and the weights are then derived again.
-pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
-    let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
-    Ok(short_hash(&form))
 }

@@ -11,11 +11,15 @@
 mod ahead;
 mod awaited;
 mod behaviour;
+mod board;
+mod boards;
+mod changes;
 mod checkpoint;
 mod compared;
 mod derive;
 mod error;
 mod gaps;
+mod keys;
 mod knowledge;
 mod learned;
 pub mod leases;
@@ -25,7 +29,6 @@ mod mean_bot;
 mod memo;
 mod metrics;
 mod pace;
-mod parts;
 mod player_facts;
 mod poll;
 mod prediction;
@@ -70,6 +73,8 @@ use crate::{
 };
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
+pub use board::{BoardSize, Standing};
+pub use boards::{BoardQuery, BoardRow, FoundPerson, StandingLine};
 pub use derive::Rebuilt;
 pub use error::LearningError;
 pub use metrics::{LearnedFigures, LearningMetrics};
@@ -84,10 +89,12 @@ pub use verify::Verified;
 pub use view::View;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason};
 
+use boards::SortedBoards;
+use changes::Written;
 use checkpoint::Folder;
 use learned::Learned;
 use pace::Pace;
-use parts::Written;
+use write_derived::Writes;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -105,11 +112,13 @@ pub struct Learning {
     /// Raised after the standings are replaced, so that a reader finds out without a lock whether its own are
     /// old.
     edition: AtomicU64,
+    boards: SortedBoards,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     writer: Writer,
     /// The weights in the database; `None` if they are not known to be those of a fold.
     written: Mutex<Option<Written>>,
+    writes: Writes,
     pace: Pace,
     /// Where checkpoints are kept; unset if they are not.
     folder: OnceLock<Folder>,
@@ -172,15 +181,17 @@ impl Learning {
                 settings.behaviour.clone(),
                 settings.tags.clone(),
             )?),
-            settings_key: look::settings_key(&settings)?,
-            shared: settings.shared(checkpoint::FOLD_VERSION)?,
+            settings_key: keys::settings_key(&settings)?,
+            shared: settings.shared(keys::FOLD_VERSION)?,
             settings,
             store,
             standings: RwLock::default(),
             edition: AtomicU64::new(0),
+            boards: SortedBoards::default(),
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
             written: Mutex::default(),
+            writes: Writes::default(),
             pace: Pace::default(),
             folder,
             published: Notify::new(),

@@ -2,21 +2,16 @@
 
 use std::time::Duration;
 
-use tokio::{
-    select,
-    time::{Instant, sleep, sleep_until, timeout},
-};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::{Instrument, Span};
 
-use super::{Learning, LearningError, look::RefreshMode, writer::RETRY};
+use super::{Learning, LearningError, writer::RETRY};
 use crate::store::DerivedFrom;
 
-/// How often the daemon checks whether the database file is still in place, and whether a running
-/// ingest has ended.
+/// How often the daemon checks whether the database file is still in place.
 const TURN: Duration = Duration::from_millis(250);
-/// A command that has written nothing for this long ended before its fold; the daemon then folds
-/// its matches, and derives anew what the command has changed.
-const ABANDONED: Duration = Duration::from_secs(10);
+/// The longest time for which matches of other processes wait.
+const LONGEST: Duration = Duration::from_secs(10);
 /// How long matches of other processes wait at least for further ones.
 const GATHER: Duration = Duration::from_millis(100);
 /// The shortest time between two looks at the database: several daemons announce hundreds of commits a second.
@@ -116,47 +111,19 @@ impl Learning {
             }
             self.check_file(in_place);
             let Some(since) = behind else { continue };
-            let is_ready = match self.derives_elsewhere().await? {
-                true => since.elapsed() >= ABANDONED,
-                false => {
-                    let is_derived = pulse.as_ref().is_some_and(Pulse::is_derived);
-                    since.elapsed() >= patience || is_derived
-                }
-            };
+            let is_derived = pulse.as_ref().is_some_and(Pulse::is_derived);
+            let is_ready = since.elapsed() >= patience || is_derived;
             if is_ready {
                 let began = Instant::now();
-                self.learn_from_others().await?;
+                if self.learn(false, |_| ()).await? {
+                    tracing::debug!("learned from matches of other processes");
+                }
                 behind = None;
                 // Matches that come one after the other, as from a command that reads logs, may make each fold begin
                 // again: folding takes a third of a core at most.
-                patience = (2 * began.elapsed()).clamp(GATHER, ABANDONED);
+                patience = (2 * began.elapsed()).clamp(GATHER, LONGEST);
             }
         }
-    }
-
-    /// Whether a command has changed what players are, and derives the weights anew.
-    async fn derives_elsewhere(&self) -> Result<bool, LearningError> {
-        let key = self.key(&self.store.overrides().await?);
-        let derived = self.store.derived_from().await?;
-        Ok(derived.is_some_and(|derived| self.is_older(&derived.settings, &key)))
-    }
-
-    /// Learns from new matches. Does not overwrite what another configuration has derived on disk:
-    /// otherwise two configurations that share a database would replace each other's weights for
-    /// ever.
-    async fn learn_from_others(&self) -> Result<(), LearningError> {
-        let key = self.key(&self.store.overrides().await?);
-        let derived = self.store.derived_from().await?;
-        let is_other = |settings: &str| settings != key && !self.is_older(settings, &key);
-        if derived.is_some_and(|derived| is_other(&derived.settings)) {
-            tracing::warn!(
-                "the weights on disk were derived with another configuration and are left as they are"
-            );
-        }
-        if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
-            tracing::debug!("learned from matches of other processes");
-        }
-        Ok(())
     }
 
     /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
@@ -171,24 +138,17 @@ impl Learning {
         self.recorded.notify_one();
     }
 
-    /// Learns from the matches that this process records, and writes weights and places that are behind, until dropped.
+    /// Learns from the matches that this process records, and writes weights that are behind, until dropped.
     pub async fn learn_recorded(&self) {
-        tokio::join!(
-            self.learn_until_dropped(),
-            self.count_until_dropped(),
-            self.save_until_dropped()
-        );
+        tokio::join!(self.learn_until_dropped(), self.save_until_dropped());
     }
 
     async fn learn_until_dropped(&self) {
         loop {
-            select! {
-                () = self.recorded.notified() => {}
-                () = self.pace.weights.due() => {}
-            }
+            self.recorded.notified().await;
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
-                if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
+                if let Err(error) = self.learn(false, |_| ()).await {
                     self.metrics.failed();
                     tracing::warn!(%error, "cannot learn from a match, trying again");
                     sleep(RETRY).await;
@@ -202,39 +162,13 @@ impl Learning {
     /// Writes checkpoints when they are due, until dropped.
     async fn save_until_dropped(&self) {
         loop {
-            self.pace.checkpoints.due().await;
+            self.pace.due().await;
             if let Err(error) = self.save_checkpoint().await {
                 self.metrics.failed();
                 tracing::warn!(%error, "cannot write a checkpoint, trying again");
                 sleep(RETRY).await;
-                self.pace.checkpoints.note_behind();
+                self.pace.note_behind();
             }
         }
-    }
-
-    async fn count_until_dropped(&self) {
-        loop {
-            self.pace.places.due().await;
-            if let Err(error) = self.count_places().await {
-                self.metrics.failed();
-                tracing::warn!(%error, "cannot count the places of players, trying again");
-                sleep(RETRY).await;
-                self.pace.places.note_behind();
-            }
-        }
-    }
-
-    /// Counts the places of all players by weight, if this process writes what is derived.
-    pub(super) async fn count_places(&self) -> Result<(), LearningError> {
-        let Some(guard) = self.guard() else {
-            return Ok(());
-        };
-        let since = Instant::now();
-        match self.store.count_places(guard.lease()).await {
-            Err(error) if self.has_lost_lease(&error) => return Ok(()),
-            counted => counted?,
-        }
-        self.pace.places_counted(since);
-        Ok(())
     }
 }

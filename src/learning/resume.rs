@@ -1,14 +1,17 @@
 //! Continues from a checkpoint.
 
-use std::fs;
+use std::{collections::BTreeMap, fs, sync::Arc};
 
 use tokio::time::Instant;
 
 use super::{
     CURRENT, Learning, LearningError, OLD, STARTING, checkpoint, derive::on_blocking_thread,
-    knowledge::Knowledge, learned::Learned, stored::stored_knowledge,
+    knowledge::Knowledge, learned::Learned, stored::StoredWeights,
 };
-use crate::store::{DerivedFrom, OperatorOverrides};
+use crate::{
+    domain::{PlayerKey, RoleWeights},
+    store::{DerivedFrom, OperatorOverrides},
+};
 
 /// The most matches that a daemon folds before it serves: many more than come between two checkpoints, in case some
 /// could not be written. It takes about a second.
@@ -91,6 +94,20 @@ impl Learning {
         Ok(extent.0)
     }
 
+    /// What somebody is worth on each side and as a commander, by ruleset. It is not in the database: nothing is known where
+    /// there is no checkpoint, or an old one.
+    pub async fn roles(
+        &self,
+        key: &PlayerKey,
+    ) -> Result<BTreeMap<String, RoleWeights>, LearningError> {
+        if self.standings().knowledge().is_none() {
+            self.resume(AT_ONCE).await?;
+        }
+        let standings = self.standings();
+        let known = standings.knowledge();
+        Ok(known.map_or_else(BTreeMap::new, |known| known.roles_of(key)))
+    }
+
     /// Continues from the checkpoint, or from nothing, until `matches` are folded, and publishes the weights. Returns
     /// `false` without effect if there is too much to fold.
     async fn fold_rest(
@@ -152,11 +169,15 @@ impl Learning {
         Ok(())
     }
 
+    /// What the database has of weights. It predicts no chances.
     async fn stored_knowledge(
         &self,
         overrides: &OperatorOverrides,
     ) -> Result<Knowledge, LearningError> {
+        let mut knowledge = Learned::nothing(&self.settings, overrides)?.knowledge;
         let rows = self.stored_weights().await?;
-        Ok(stored_knowledge(&self.settings, overrides, rows)?)
+        knowledge.folds.clear();
+        knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
+        Ok(knowledge)
     }
 }

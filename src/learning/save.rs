@@ -20,9 +20,9 @@ impl Learning {
         drop(slot);
         let since = Instant::now();
         let (matches, own) = (point.at.matches, key.clone());
-        self.pace.checkpoint_written(since); // no other one meanwhile
+        self.pace.wrote(since); // no other one meanwhile
         on_blocking_thread(move || folder.save(&own, &point)).await??;
-        self.pace.checkpoint_written(since);
+        self.pace.wrote(since);
         let mut slot = self.learned.lock().await;
         match slot.as_mut().filter(|(_, learned)| learned.content == key) {
             Some((_, learned)) => learned.saved = matches,

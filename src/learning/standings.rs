@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
     domain::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
-    history::{Fold, LineupReading, Spread},
+    history::{Balance, Fold, LineupReading, Spread},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -17,6 +17,8 @@ const KEPT: usize = 256;
 #[derive(Default)]
 pub struct Standings {
     knowledge: Option<Arc<Knowledge>>,
+    /// The same in the season of the latest match.
+    of_boards: Option<Arc<Knowledge>>,
     /// `None` once all stored matches are folded.
     gaps: Option<Gaps>,
     views: Mutex<BTreeMap<String, Arc<View>>>,
@@ -30,8 +32,10 @@ impl std::fmt::Debug for Standings {
 
 impl Standings {
     pub(super) fn new(knowledge: Knowledge, gaps: Option<Gaps>) -> Self {
+        let knowledge = Some(Arc::new(knowledge));
         Self {
-            knowledge: Some(Arc::new(knowledge)),
+            of_boards: knowledge.clone(),
+            knowledge,
             gaps,
             views: Mutex::default(),
         }
@@ -40,6 +44,20 @@ impl Standings {
     /// What was learned; `None` before anything was.
     pub(super) fn knowledge(&self) -> Option<&Knowledge> {
         self.knowledge.as_deref()
+    }
+
+    /// What leaderboards show: what was learned up to the latest match, in its season.
+    pub(super) fn knowledge_of_boards(&self) -> Option<Arc<Knowledge>> {
+        self.of_boards.clone()
+    }
+
+    /// How even the rated matches were; `None` while they are counted again, because the weights of the database are served
+    /// until then.
+    pub fn balance(&self) -> Option<Balance> {
+        match &self.knowledge {
+            None => Some(Balance::default()), // without any match
+            Some(known) => known.stored.is_none().then(|| known.balance.clone()),
+        }
     }
 
     /// What these weights lack; `None` once all stored matches are folded.
@@ -102,7 +120,11 @@ impl Standings {
     /// The weights with the seasons up to `now` begun.
     pub(super) fn in_season(&self, now: Timestamp) -> Self {
         let later = self.knowledge.as_deref().map(|known| known.in_season(now));
-        later.map_or_else(Self::default, |later| Self::new(later, self.gaps.clone()))
+        let later = later.map(|later| Self::new(later, self.gaps.clone()));
+        Self {
+            of_boards: self.of_boards.clone(),
+            ..later.unwrap_or_default()
+        }
     }
 
     /// The weights that apply to games of a ruleset.

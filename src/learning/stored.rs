@@ -1,18 +1,22 @@
 //! The weights in the database as an answer to questions: they are served while new ones are derived.
 
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use super::{LearningError, Settings, knowledge::Knowledge, learned::Learned};
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset, StartWeight},
+    domain::{Kind, PlayerKey, RoleWeights, Ruleset, StartWeight},
     history::{Level, PART_FROM_ELSEWHERE, Weight},
-    store::{OperatorOverrides, WeightRow},
+    store::WeightRow,
 };
 
 /// The weights in the database.
 #[derive(Debug, Default)]
 pub(super) struct StoredWeights {
     players: BTreeMap<PlayerKey, Vec<(Ruleset, WeightRow)>>,
+    /// Who has a weight in each ruleset.
+    rulesets: BTreeMap<Ruleset, BTreeSet<PlayerKey>>,
 }
 
 impl StoredWeights {
@@ -25,9 +29,33 @@ impl StoredWeights {
     }
 
     fn add(&mut self, row: WeightRow) {
+        let ruleset = Ruleset::parse(&row.ruleset);
+        let of_ruleset = self.rulesets.entry(ruleset.clone()).or_default();
+        of_ruleset.insert(row.key.clone());
         let of_player = self.players.entry(row.key.clone()).or_default();
-        of_player.push((Ruleset::parse(&row.ruleset), row));
+        of_player.push((ruleset, row));
         of_player.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+
+    /// The rulesets with weights.
+    pub fn rulesets(&self) -> impl Iterator<Item = &Ruleset> {
+        self.rulesets.keys()
+    }
+
+    /// The weights of one ruleset, ordered by player.
+    pub fn rows_of(&self, ruleset: &Ruleset) -> Vec<WeightRow> {
+        let players = self.rulesets.get(ruleset).into_iter().flatten();
+        let rows = players.filter_map(|key| {
+            let mut own = self.players.get(key)?.iter();
+            own.find(|(other, _)| other == ruleset)
+        });
+        rows.map(|(_, row)| row.clone()).collect()
+    }
+
+    /// The weights of one player.
+    pub fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
+        let rows = self.players.get(key).into_iter().flatten();
+        rows.map(|(_, row)| row.clone()).collect()
     }
 
     /// A player's closest weight for a ruleset and the level it comes from, as
@@ -83,18 +111,6 @@ impl StoredWeights {
     }
 }
 
-/// The knowledge that is in the database. It predicts no chances.
-pub(super) fn stored_knowledge(
-    settings: &Settings,
-    overrides: &OperatorOverrides,
-    rows: Vec<WeightRow>,
-) -> Result<Knowledge, LearningError> {
-    let mut knowledge = Learned::nothing(settings, overrides)?.knowledge;
-    knowledge.folds.clear();
-    knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
-    Ok(knowledge)
-}
-
 /// How close games of `own` are to those of `asked`.
 fn level(own: &Ruleset, asked: &Ruleset) -> Level {
     if own == asked {
@@ -119,7 +135,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
         strength: 0.0,
         points: row.weight,
         rank: row.rank,
-        roles: row.roles,
+        roles: RoleWeights::default(),
         games: row.games,
         first_seen: row.last_seen,
         last_seen: row.last_seen,
@@ -130,7 +146,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{RoleWeights, Timestamp};
+    use crate::domain::Timestamp;
 
     fn key(id: &str) -> PlayerKey {
         PlayerKey {
@@ -149,9 +165,9 @@ mod tests {
                 weight,
                 deviation: 1.0,
                 rank: None,
-                roles: RoleWeights::default(),
                 games,
                 last_seen: Timestamp(0),
+                is_pinned: false,
             };
             stored.add(row);
         }

@@ -33,10 +33,6 @@ impl Learning {
                 let why = "matches have come since the weights were derived";
                 return Ok(Verified::Incomparable(why));
             }
-            Some(_) if self.store.are_behind().await?.0 => {
-                let why = "a daemon has not written the weights of the latest matches yet";
-                return Ok(Verified::Incomparable(why));
-            }
             Some(_) => {}
         }
         let mut nothing = Learned::nothing(&self.settings, &overrides)?;
@@ -84,7 +80,7 @@ fn compare(derived: &[WeightRow], stored: &[WeightRow]) -> Verified {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PlayerKey, RoleWeights, Timestamp};
+    use crate::domain::{PlayerKey, Timestamp};
 
     fn row(player: &str, weight: f64) -> WeightRow {
         let (kind, id) = (Kind::Human, player.to_owned());
@@ -95,9 +91,9 @@ mod tests {
             weight,
             deviation: 1.0,
             rank: None,
-            roles: RoleWeights::default(),
             games: 1,
             last_seen: Timestamp(0),
+            is_pinned: false,
         }
     }
 

@@ -1,53 +1,148 @@
 //! Writes what was learned to the database.
 
-use tokio::time::Instant;
+use std::{
+    pin::pin,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use tokio::sync::{MutexGuard, Notify};
 
 use super::{
-    Learning, LearningError, derive::on_blocking_thread, learned::Learned, look::Look, pace::FEW,
-    parts::Written, writer::WriteGuard,
+    Learning, LearningError, changes::Written, derive::on_blocking_thread, learned::Learned,
+    look::Look, writer::WriteGuard,
 };
 use crate::{
     rating::divisions::DivisionName,
-    store::{DerivedRows, DivisionRow, Recount},
+    store::{DerivedFrom, DerivedRows, DivisionRow, Recount},
 };
+
+/// The learned state, locked.
+pub(super) type Slot<'a> = MutexGuard<'a, Option<(String, Learned)>>;
+
+/// Whether many rows are being written.
+#[derive(Debug, Default)]
+pub(super) struct Writes {
+    goes_on: AtomicBool,
+    ended: Notify,
+}
+
+impl Writes {
+    /// Notes that many rows are being written, until the result is dropped.
+    fn begin(&self) -> Writing<'_> {
+        self.goes_on.store(true, Ordering::Release);
+        Writing(self)
+    }
+
+    pub fn goes_on(&self) -> bool {
+        self.goes_on.load(Ordering::Acquire)
+    }
+
+    /// Waits until none are.
+    pub async fn end(&self) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if !self.goes_on() {
+                return;
+            }
+            ended.await;
+        }
+    }
+}
+
+struct Writing<'a>(&'a Writes);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.goes_on.store(false, Ordering::Release);
+        self.0.ended.notify_waiters();
+    }
+}
 
 impl Learning {
     /// Notes which weights the database contains, if this process writes them and they are those of this state.
     pub(super) fn know_written(&self, look: &Look, learned: &Learned) {
         let is_its = look.before == Some(look.made_from(learned));
         let mut written = self.written.lock();
-        if written.is_none() && is_its && !look.is_behind.0 && look.guard.is_some() {
+        if written.is_none() && is_its && look.guard.is_some() {
             *written = look.before.clone().map(|from| Written {
                 from,
-                count: learned.knowledge.count(),
                 knowledge: learned.knowledge.clone(),
             });
         }
     }
 
-    /// Writes the derived data: all of it or what is new, with the weights or without. Returns `false` if another
-    /// process has replaced it meanwhile, or has the lease now.
-    pub(super) async fn write(
+    /// Writes the derived data of the state in `slot`, which is `from` these matches: all of it or what is new. Returns `false`
+    /// if that has to begin again, because another process has replaced it meanwhile, or has the lease now.
+    ///
+    /// While many rows are written, this process goes on learning, and writes what is new afterwards.
+    pub(super) async fn write<'a>(
+        &'a self,
+        mut slot: Slot<'a>,
+        look: &Look,
+        from: &DerivedFrom,
+        guard: &WriteGuard,
+    ) -> Result<(Slot<'a>, bool), LearningError> {
+        let Some((_, learned)) = slot.as_mut() else {
+            return Ok((slot, false));
+        };
+        let derived = self.rows(learned, look, from).await?;
+        let knowledge = learned.knowledge.clone();
+        let is_long = !derived.is_few();
+        let written = match is_long {
+            true => {
+                let _writing = self.writes.begin();
+                drop(slot);
+                let written = self
+                    .store
+                    .replace_derived(&derived, look.all, guard.lease());
+                let written = written.await;
+                slot = self.learned.lock().await;
+                written
+            }
+            false => {
+                let written = self
+                    .store
+                    .replace_derived(&derived, look.all, guard.lease());
+                written.await
+            }
+        };
+        let Some((_, learned)) = slot.as_mut().filter(|(key, _)| *key == look.key) else {
+            return Ok((slot, false));
+        };
+        let is_written = match written {
+            Err(error) if !self.has_lost_lease(&error) => {
+                learned.take_back(derived.rulings, is_long);
+                return Err(error.into());
+            }
+            written => written.unwrap_or(false),
+        };
+        let is_whole = is_written && learned.at.matches == from.matches;
+        if is_written {
+            learned.is_replayed &= !is_whole;
+            let from = from.clone();
+            *self.written.lock() = Some(Written { from, knowledge });
+        }
+        if !is_whole {
+            learned.take_back(derived.rulings, is_long);
+        }
+        Ok((slot, is_whole))
+    }
+
+    /// The rows to write.
+    async fn rows(
         &self,
         learned: &mut Learned,
         look: &Look,
-        (weighs, is_daemon): (bool, bool),
-        guard: &WriteGuard,
-    ) -> Result<bool, LearningError> {
-        let since = Instant::now();
-        let (from, all) = (look.made_from(learned), look.all);
-        let known = self.written.lock().take();
-        let (mut weights, mut count) = (None, 0);
-        if weighs {
-            let known = known.clone().filter(|_| !all);
-            let knowledge = learned.knowledge.clone();
-            let new = move || knowledge.new_weights(known.as_ref());
-            let (mut new, all) = on_blocking_thread(new).await?;
-            new.places = all <= FEW || !is_daemon;
-            (weights, count) = (Some(new), all);
-        }
-        self.store.add_accounts(&learned.accounts, all).await?;
-        let derived = DerivedRows {
+        from: &DerivedFrom,
+    ) -> Result<DerivedRows, LearningError> {
+        let known = self.written.lock().take().filter(|_| !look.all);
+        let (knowledge, goes_on) = (learned.knowledge.clone(), !learned.is_replayed);
+        let new = move || knowledge.new_weights(known.as_ref(), goes_on);
+        let weights = on_blocking_thread(new).await?;
+        self.store.add_accounts(&learned.accounts, look.all).await?;
+        learned.accounts.clear();
+        Ok(DerivedRows {
             from: from.clone(),
             rulings: std::mem::take(&mut learned.pending),
             weights,
@@ -58,33 +153,7 @@ impl Learning {
                 at: (self.clock)(),
                 changes: look.overrides.changes,
             },
-        };
-        let written = self.store.replace_derived(&derived, all, guard.lease());
-        let written = written.await;
-        learned.pending = derived.rulings;
-        match written {
-            Err(error) if self.has_lost_lease(&error) => return Ok(false),
-            Ok(true) => {}
-            failed => return Ok(failed?),
-        }
-        learned.is_replayed = false;
-        learned.accounts.clear();
-        *self.written.lock() = match derived.weights {
-            Some(new) => {
-                self.pace.wrote(&new, since);
-                let knowledge = learned.knowledge.clone();
-                Some(Written {
-                    from,
-                    knowledge,
-                    count,
-                })
-            }
-            None => {
-                self.pace.weights.note_behind();
-                known.map(|known| Written { from, ..known })
-            }
-        };
-        Ok(true)
+        })
     }
 
     /// The configured divisions, as the database stores them.

@@ -1,8 +1,8 @@
 //! Who writes what is derived from the matches.
 //!
-//! All daemons of a database fold its matches, and get the same weights. One of them writes the derived tables and
-//! the checkpoint: the one that has the lease of the fold. The next one continues from these. Commands write
-//! without a lease: the database keeps an older state from replacing a newer one.
+//! All daemons of a database fold its matches, and get the same weights. One of them writes the derived tables: the one that
+//! has the lease of the fold. A command takes the lease if it is free; else the daemon that has it derives what the command
+//! has recorded, and the command waits for that.
 //!
 //! A daemon whose settings differ from those of the last writer takes the lease only once no daemon with those settings
 //! has had it for a while ([`LeaseSettings::take`]). Until then it only reads, and has weights by its own settings.
@@ -10,7 +10,7 @@
 use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::{Learning, LearningError};
 use crate::{
@@ -22,15 +22,27 @@ use crate::{
 const LEASE: &str = "fold";
 /// The delay before a failed read or write is tried again.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// How long a daemon counts places before it ends. If that is not enough, the next one begins with it.
-const LONGEST_COUNT: Duration = Duration::from_secs(1);
+
+/// How long a command waits between two looks at what a daemon has written.
+const LOOKS: Duration = Duration::from_millis(50);
 
 /// Whether this process writes what it derives.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// How this process takes the lease; `None` for a command, which needs none.
-    leases: Mutex<Option<LeaseSettings>>,
+    role: Mutex<Role>,
     held: Mutex<Option<Arc<HeldLease>>>,
+}
+
+/// Who needs the lease.
+#[derive(Clone, Debug, Default)]
+enum Role {
+    /// Nobody else uses the database.
+    #[default]
+    Alone,
+    /// A daemon keeps the lease as long as it can.
+    Daemon(LeaseSettings),
+    /// A command takes it for its own fold.
+    Command(LeaseSettings),
 }
 
 /// The permission to write what is derived, with the lease that is shown to the database.
@@ -46,13 +58,19 @@ impl Learning {
     /// From now on, this process writes what it derives only while it has the lease of the fold. For daemons,
     /// before [`keep_up_to_date`](Self::keep_up_to_date), which takes the lease.
     pub fn write_by_lease(&self, leases: LeaseSettings) {
-        *self.writer.leases.lock() = Some(leases);
+        *self.writer.role.lock() = Role::Daemon(leases);
     }
 
-    /// Whether this process is a daemon, which writes only with the lease, and learns from matches that other processes
-    /// record; else it is a command.
+    /// From now on, this process derives nothing that a daemon derives: [`refresh`](Self::refresh) and
+    /// [`rebuild`](Self::rebuild) take the lease of the fold for as long as they last, or wait for the daemon that has it. For
+    /// commands.
+    pub fn leave_to_daemons(&self, leases: LeaseSettings) {
+        *self.writer.role.lock() = Role::Command(leases);
+    }
+
+    /// Whether this process is a daemon, which learns from matches that other processes record.
     pub(super) fn is_daemon(&self) -> bool {
-        self.writer.leases.lock().is_some()
+        matches!(&*self.writer.role.lock(), Role::Daemon(_))
     }
 
     /// Whether this process writes what the daemons of the database derive.
@@ -62,7 +80,7 @@ impl Learning {
 
     /// The permission to write; `None` while another daemon has it.
     pub(super) fn guard(&self) -> Option<WriteGuard> {
-        if !self.is_daemon() {
+        if matches!(&*self.writer.role.lock(), Role::Alone) {
             return Some(WriteGuard(None));
         }
         let held = self.writer.held.lock().clone();
@@ -81,7 +99,7 @@ impl Learning {
 
     /// Takes the lease if it is free, so that a daemon alone on its database derives its weights once.
     pub(super) async fn try_lease(&self) {
-        let Some(leases) = self.writer.leases.lock().clone() else {
+        let Role::Daemon(leases) = self.writer.role.lock().clone() else {
             return;
         };
         match leases.take(&self.store, LEASE, &self.shared).await {
@@ -102,7 +120,7 @@ impl Learning {
     /// Takes the lease whenever it is free, and then writes what the last holder has not written. Runs until
     /// dropped.
     pub(super) async fn keep_lease(&self) {
-        let Some(leases) = self.writer.leases.lock().clone() else {
+        let Role::Daemon(leases) = self.writer.role.lock().clone() else {
             return std::future::pending().await;
         };
         loop {
@@ -121,18 +139,74 @@ impl Learning {
         }
     }
 
-    /// Writes weights that are behind, a checkpoint, and places that are behind, and gives the lease back, so that another
-    /// daemon need not wait for its end. Called when the program ends.
-    pub async fn end(&self) -> Result<(), LearningError> {
-        if self.pace.weights.hurry() {
-            self.learn_beside_others().await?;
+    /// Learns and writes, if this process may; a command waits for a daemon that does it. Returns whether anything was
+    /// written.
+    pub(super) async fn learn_in_turn(
+        &self,
+        rebuilds: bool,
+        mut progress: impl FnMut(u64),
+    ) -> Result<bool, LearningError> {
+        if !matches!(&*self.writer.role.lock(), Role::Command(_)) {
+            loop {
+                let written = self.learn(rebuilds, &mut progress).await?;
+                if !self.writes.goes_on() {
+                    return Ok(written);
+                }
+                // Many rows are being written, so that nothing else was.
+                self.writes.end().await;
+            }
         }
-        self.save_checkpoint().await?;
-        if self.pace.places.hurry()
-            && let Ok(counted) = timeout(LONGEST_COUNT, self.count_places()).await
+        let mut wanted = None;
+        loop {
+            if self.has_turn().await {
+                let written = self.learn(rebuilds, &mut progress).await?;
+                self.give_back().await?;
+                return Ok(written);
+            }
+            if wanted.is_none() && rebuilds {
+                self.store.ask_for_rebuild().await?;
+            }
+            let (matches, changes) = match wanted {
+                Some(wanted) => wanted,
+                None => {
+                    tracing::info!("a daemon uses the database: it derives the weights");
+                    let changes = self.store.overrides().await?.changes;
+                    *wanted.insert((self.store.extent().await?.0, changes))
+                }
+            };
+            let written = self.store.derived_from().await?;
+            if written
+                .is_some_and(|from| from.matches >= matches && from.changes() >= Some(changes))
+            {
+                return Ok(true);
+            }
+            sleep(LOOKS).await;
+        }
+    }
+
+    /// Whether this process may write what it derives. A command takes the lease if it is free.
+    pub(super) async fn has_turn(&self) -> bool {
+        let role = self.writer.role.lock().clone();
+        if let Role::Command(leases) = role
+            && self.guard().is_none()
         {
-            counted?;
+            match leases.take(&self.store, LEASE, &self.shared).await {
+                Ok(Ok(held)) => *self.writer.held.lock() = Some(Arc::new(held)),
+                Ok(Err(_)) => {}
+                Err(error) => tracing::warn!(%error, "the lease of the fold cannot be taken"),
+            }
         }
+        self.guard().is_some()
+    }
+
+    /// Writes a checkpoint, and gives the lease back, so that another daemon need not wait for its end. Called when the
+    /// program ends.
+    pub async fn end(&self) -> Result<(), LearningError> {
+        self.save_checkpoint().await?;
+        self.give_back().await
+    }
+
+    async fn give_back(&self) -> Result<(), LearningError> {
         let held = self.writer.held.lock().take();
         if let Some(held) = held.and_then(Arc::into_inner) {
             held.give_back().await?;

@@ -23,6 +23,8 @@ use crate::{
     store::{HalfRecorded, Recorded, Store},
 };
 
+/// The client of the matches that are read from files.
+pub(super) const INGEST: &str = "ingest";
 /// The most chunks of a file in the queue for the recording of their matches.
 const QUEUE: usize = 32;
 
@@ -217,7 +219,7 @@ impl<'a> Ingest<'a> {
                     }
                     LogItem::Repeated { dropped: false, .. } => self.counts.repeated += 1,
                     item => {
-                        let found = into_match(item);
+                        let found = into_match(item, INGEST);
                         if let Some((record, _)) = &found {
                             self.check_dates(record, chunk.is_local, on_event);
                         }
@@ -334,6 +336,7 @@ impl FileToRead {
         };
         let origin = LogOrigin {
             server: self.server.clone(),
+            client: INGEST.to_owned(),
             game: self.game.clone(),
             format: self.format.map(|format| format.name.to_owned()),
             time_zone: self.zone.as_ref().map(|zone| zone.name().to_owned()),

@@ -43,7 +43,7 @@ pub fn read_matches_to_file(
     let mut add = |items: &mut Vec<LogItem>| {
         items.drain(..).try_for_each(|item| {
             reports.item(&item, on_event);
-            let Some((record, print)) = into_match(item) else {
+            let Some((record, print)) = into_match(item, "") else {
                 return Ok(());
             };
             matches.add(&record, print).map_err(&failed)

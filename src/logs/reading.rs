@@ -190,20 +190,25 @@ fn known(record: MatchRecord) -> MatchRecord {
     }
 }
 
-/// The match in an item, if it is one, and the fingerprint to record it under.
-pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
-    match item {
+/// The match in an item, if it is one, and the fingerprint to record it under. Unless the log names the client that has
+/// brought the match, that is whoever reads it.
+pub(super) fn into_match(item: LogItem, reader: &str) -> Option<(MatchRecord, Fingerprint)> {
+    let (mut record, fingerprint) = match item {
         LogItem::Match(record) => {
             // The match is known by its log, also by what in it was waiting.
             let fingerprint = Fingerprint::of(&record);
-            Some((known(record.played()), fingerprint))
+            (known(record.played()), fingerprint)
         }
-        LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
+        LogItem::Exported(record, fingerprint) => (*record, fingerprint),
         LogItem::Skipped { .. }
         | LogItem::SharedId { .. }
         | LogItem::Unknown { .. }
         | LogItem::UnknownCount { .. }
         | LogItem::Repeated { .. }
-        | LogItem::Malformed { .. } => None,
+        | LogItem::Malformed { .. } => return None,
+    };
+    if record.client.is_empty() {
+        reader.clone_into(&mut record.client);
     }
+    Some((record, fingerprint))
 }

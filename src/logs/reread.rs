@@ -117,12 +117,13 @@ fn read(log: &LogToRead, zone: LogZone) -> Result<LogMatches, LogError> {
         .of_game(&log.origin.game)
         .in_zone(zone);
     let (mut items, mut matches) = (Vec::new(), Vec::new());
+    let found = |item| into_match(item, &log.origin.client);
     while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);
-        matches.extend(items.drain(..).filter_map(into_match));
+        matches.extend(items.drain(..).filter_map(found));
     }
     reading.finish(log.written, &mut items);
-    matches.extend(items.into_iter().filter_map(into_match));
+    matches.extend(items.into_iter().filter_map(found));
     Ok(LogMatches {
         fingerprint: log.fingerprint,
         matches,

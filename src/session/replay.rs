@@ -43,8 +43,8 @@ impl Sessions {
         let Some(row) = self.store.decision(id).await? else {
             return Ok(None);
         };
-        let (kind, json) = (row.kind.clone(), row.decision);
-        let replayed = tokio::task::spawn_blocking(move || again(&kind, &json));
+        let json = row.decision;
+        let replayed = tokio::task::spawn_blocking(move || again(&json));
         let (original, replay) = replayed.await??;
         Ok(Some(Replayed {
             kind: row.kind,
@@ -59,8 +59,8 @@ impl Sessions {
 }
 
 /// The decision as stored, and as this version makes it.
-fn again(kind: &str, json: &str) -> Result<(Decision, Decision), SessionError> {
-    let original = Decision::parse(kind, json).map_err(|error| {
+fn again(json: &str) -> Result<(Decision, Decision), SessionError> {
+    let original: Decision = serde_json::from_str(json).map_err(|error| {
         SessionError::BadArgument(format!("cannot read this decision: {error}"))
     })?;
     let patience = Instant::now() + PATIENCE;

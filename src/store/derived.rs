@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Recount, Spool};
-use crate::domain::{Causes, PlayerKey, PointScale, Rank, RoleWeights, Timestamp, WeightEntry};
+use crate::domain::{Causes, PlayerKey, Rank, Timestamp, WeightEntry};
 use crate::store::db::columns;
 
 /// The weight of one player under one ruleset.
@@ -24,82 +24,12 @@ pub struct WeightRow {
     /// The division that was reached; `None` for bots, while the player is calibrating, and without
     /// divisions.
     pub rank: Option<Rank>,
-    /// The weights on each side and as a commander; none of them if the weight is pinned.
-    pub roles: RoleWeights,
     /// Number of rated matches behind the weight.
     pub games: u32,
     /// The end of the latest of these matches.
     pub last_seen: Timestamp,
-}
-
-/// What the weight of one player under one ruleset is computed from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartRow {
-    /// The key of the ruleset.
-    pub ruleset: String,
-    /// The player: kind (human or bot) and id.
-    pub key: PlayerKey,
-    /// The name in the player's latest match.
-    pub name: String,
-    /// The weight, 0 to 100.
-    pub weight: f64,
-    /// The player's own part of the strength.
-    pub own: f64,
-    /// The same on each side.
-    pub sides: Option<[f64; 2]>,
-    /// The same as a commander.
-    pub commander: Option<f64>,
-    /// The factors on the effects of the ruleset; `None` if the weight stands as it is, without a strength.
-    pub factors: Option<[f64; 3]>,
-    /// The standard deviation in units of the weight.
-    pub deviation: f64,
-    /// The standard deviation of the strength, in its unit.
-    pub doubt: f64,
-    /// The division that was reached.
-    pub division: Option<u8>,
-    /// The progress in it; only for a weight as it stands.
-    pub progress: Option<f64>,
-    /// Number of rated matches behind the weight.
-    pub games: u32,
-    /// The end of the latest of these matches.
-    pub last_seen: Timestamp,
-}
-
-/// A weight as it stands.
-impl From<WeightRow> for PartRow {
-    fn from(row: WeightRow) -> Self {
-        Self {
-            ruleset: row.ruleset,
-            key: row.key,
-            name: row.name,
-            weight: row.weight,
-            own: row.weight,
-            sides: row.roles.sides,
-            commander: row.roles.commander,
-            factors: None,
-            deviation: row.deviation,
-            doubt: 0.0,
-            division: row.rank.map(|rank| rank.division),
-            progress: row.rank.map(|rank| rank.progress),
-            games: row.games,
-            last_seen: row.last_seen,
-        }
-    }
-}
-
-/// What the weights of all players of a ruleset have in common. All numbers are finite.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SharesRow {
-    /// The key of the ruleset.
-    pub ruleset: String,
-    /// The effects on which players have factors.
-    pub effects: [f64; 3],
-    /// Where strengths lie in points; `None` if strengths are weights.
-    pub scale: Option<PointScale>,
-    /// The points of weight in a unit.
-    pub points: f64,
-    /// Of each division, the weights at which its progress is 0 and 1.
-    pub divisions: Vec<(f64, f64)>,
+    /// Whether the operator has set the weight.
+    pub is_pinned: bool,
 }
 
 /// New weights.
@@ -107,14 +37,14 @@ pub struct SharesRow {
 pub struct NewWeights {
     /// What the derived tables were made from when they had the weights to which these are added; `None` if these are all.
     pub since: Option<DerivedFrom>,
-    /// The weights of players who are new to their ruleset or have another name.
-    pub named: Vec<PartRow>,
-    /// Other weights that differ.
-    pub changed: Vec<PartRow>,
-    /// What has changed in rulesets. A ruleset with new weights is among them.
-    pub shares: Vec<SharesRow>,
-    /// Whether the places of these rulesets are counted at once.
-    pub places: bool,
+    /// The weights that are new, or others than before.
+    pub rows: Vec<WeightRow>,
+    /// Rulesets and players without a weight now.
+    pub gone: Vec<(String, PlayerKey)>,
+    /// Players who have another name in all rulesets.
+    pub names: Vec<(PlayerKey, String)>,
+    /// Of each ruleset with other divisions: its key, and the weights at which the progress in each is 0 and 1.
+    pub spans: Vec<(String, Vec<(f64, f64)>)>,
 }
 
 columns! {
@@ -188,12 +118,22 @@ pub struct DerivedRows {
     pub from: DerivedFrom,
     /// Rulings on all matches, or only on those that the tables do not contain yet.
     pub rulings: Spool<RulingRow>,
-    /// The weights; `None` if they are written later.
-    pub weights: Option<NewWeights>,
+    /// The weights that differ.
+    pub weights: NewWeights,
     /// The divisions, the lowest first.
     pub divisions: Vec<DivisionRow>,
     /// The instants at which seasons begin, in any order.
     pub seasons: Vec<Timestamp>,
     /// What was corrected, so that players whose weights it moves get a notice.
     pub recount: Recount,
+}
+
+impl DerivedRows {
+    /// With at most this many rulings and weights, one transaction writes them.
+    const FEW: usize = 128;
+
+    /// Whether they are so few that one transaction writes them, unless they are all.
+    pub fn is_few(&self) -> bool {
+        self.rulings.is_few(Self::FEW) && self.weights.rows.len() <= Self::FEW
+    }
 }

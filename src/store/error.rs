@@ -7,6 +7,9 @@ use crate::domain::RecordError;
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// Another process writes the derived tables.
+    #[error("another process writes the weights")]
+    Overtaken,
     /// Another process has locked the database.
     #[error("the database is locked by another process")]
     Locked(#[source] sqlx::Error),
@@ -275,6 +278,25 @@ impl StoreError {
             Self::At { source, .. } => source.is_lease_lost(),
             Self::Shared(error) => error.is_lease_lost(),
             _ => false,
+        }
+    }
+
+    /// What is wrong with a row that the database refuses, or with the values for it; `None` if something else failed.
+    pub(super) fn refusal(&self) -> Option<String> {
+        match self {
+            Self::BadValue(why) => Some(why.clone()),
+            Self::BadRecord { why, .. } => Some(why.to_string()),
+            Self::Other(sqlx::Error::Database(error)) => {
+                let code = error.code();
+                let code = code.as_deref().unwrap_or_default();
+                // Of PostgreSQL, the classes of values that cannot be stored and of constraints; of SQLite, a constraint.
+                let is_of_row = match code.len() {
+                    5 => code.starts_with("22") || code.starts_with("23"),
+                    _ => code.parse().is_ok_and(|code: i64| code & 0xff == 19),
+                };
+                is_of_row.then(|| error.message().to_owned())
+            }
+            _ => None,
         }
     }
 

@@ -50,8 +50,7 @@ use group_commit::EndedGames;
 pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use database_url::DatabaseUrl;
 pub use derived::{
-    DerivedFrom, DerivedRows, DivisionRow, NewWeights, PartRow, Performance, RulingRow, SharesRow,
-    WeightRow,
+    DerivedFrom, DerivedRows, DivisionRow, NewWeights, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
 pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
@@ -71,16 +70,15 @@ pub use sql::{
     decisions::DecisionRow,
     links::Link,
     logs::{LogMatches, LogReplaced},
-    operator_import::Imported,
+    operator_import::{Imported, Parts},
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
-        BoardQuery, BoardRow, BoardSize, ChanceStep, Closeness, Companion, Companions, Favoured,
-        FoundPerson, GameOfPerson, GapsByCauses, HostedLine, InstanceLine, MapOfBalance,
+        Companion, Companions, Favoured, GameOfPerson, Handles, HostedLine, InstanceLine,
         MatchFilter, MatchLine, MatchList, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
-        PresentPlayer, QueueEvenness, QueueHour, Regular, RulesetLine, RulesetOfMap, SharedGame,
-        Standing, StandingLine, SystemsRow, WaitingTicket, WeekOfBalance, begin_of_week,
+        PresentPlayer, QueueEvenness, QueueHour, Regular, SharedGame, SystemsRow, WaitingTicket,
     },
     partitions::ticket_base,
+    persons::{is_forgotten, public_name},
     pickups::{ChangedPickup, PickupRow},
     receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     StoreError, Stored,
-    db::{At, Column, Row, columns},
+    db::{At, Column, Row, Value, columns},
 };
-use crate::domain::{Fingerprint, Kind, to_hex};
+use crate::domain::{Fingerprint, Kind, PlayerKey, to_hex};
 
 /// The version of these lines.
 pub const FORMAT: u32 = 1;
@@ -166,6 +166,24 @@ pub struct Whom {
     pub bot: bool,
 }
 
+impl Whom {
+    /// Whether it is a human or a bot.
+    pub fn kind(&self) -> Kind {
+        match self.bot {
+            true => Kind::Bot,
+            false => Kind::Human,
+        }
+    }
+
+    /// The player.
+    pub(super) fn key(&self) -> PlayerKey {
+        PlayerKey {
+            kind: self.kind(),
+            id: self.player.clone(),
+        }
+    }
+}
+
 impl Column<'_> for Whom {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         let key = row.player()?;
@@ -176,7 +194,64 @@ impl Column<'_> for Whom {
     }
 }
 
-/// Lines that are read from the columns with the names of their fields.
+/// Whether a weight is on the scale of Evenkeel 0.1: only in files of 0.2. No column has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Former(pub bool);
+
+impl Former {
+    fn is_not(&self) -> bool {
+        !self.0
+    }
+}
+
+impl Column<'_> for Former {
+    fn read(_: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        Ok(Self(false))
+    }
+}
+
+/// The columns of a row, each with its value.
+pub(super) type Cells = Vec<(&'static str, Value)>;
+
+/// What a field of a line is in its row.
+trait Field {
+    fn add(&self, column: &'static str, cells: &mut Cells);
+}
+
+macro_rules! fields {
+    ($($type:ty: $own:ident => $value:expr;)+) => {$(
+        impl Field for $type {
+            fn add(&self, column: &'static str, cells: &mut Cells) {
+                let $own = self;
+                cells.push((column, Value::from($value)));
+            }
+        }
+    )+};
+}
+fields! {
+    String: text => text;
+    Option<String>: text => text;
+    i64: number => *number;
+    Option<i64>: number => *number;
+    bool: truth => *truth;
+    Bytes: bytes => &bytes.0;
+    Number: number => number.0;
+    Option<Number>: number => number.map(|number| number.0);
+}
+
+impl Field for Whom {
+    fn add(&self, _: &'static str, cells: &mut Cells) {
+        cells.push(("kind", self.kind().into()));
+        cells.push(("player", (&self.player).into()));
+    }
+}
+
+impl Field for Former {
+    fn add(&self, _: &'static str, _: &mut Cells) {}
+}
+
+/// Lines that are read from the columns with the names of their fields, and written to them.
 macro_rules! lines {
     ($($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)+ })+) => {$(
         columns! {
@@ -186,16 +261,39 @@ macro_rules! lines {
                 $($(#[$doc])* pub $field: $type,)+
             }
         }
+
+        impl $name {
+            /// The row of the line.
+            pub(super) fn cells(&self) -> Cells {
+                let mut cells = Vec::new();
+                $(self.$field.add(stringify!($field), &mut cells);)+
+                cells
+            }
+        }
     )+};
 }
 
-lines! {
+columns! {
     /// The secret from which handles and other keyed hashes are made.
-    HandleKeyLine {
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct HandleKeyLine {
         /// 32 bytes.
-        key: Bytes,
+        pub key: Bytes,
     }
+}
 
+columns! {
+    /// The client that has recorded a match over HTTP.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct ReporterLine {
+        /// The client.
+        pub client: String,
+        /// When.
+        pub recorded_at: i64,
+    }
+}
+
+lines! {
     /// An identity that counts as another one, of the same kind.
     MergeLine {
         /// The identity.
@@ -212,9 +310,9 @@ lines! {
         who: Whom,
         /// 0 to 100.
         weight: Number,
-        /// Whether it was set on the scale of Evenkeel 0.1: only in files of 0.2.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        former: bool,
+        /// The scale of the weight.
+        #[serde(default, skip_serializing_if = "Former::is_not")]
+        former: Former,
     }
 
     /// A player who does not start as a newcomer.
@@ -226,9 +324,9 @@ lines! {
         weight: Number,
         /// Whether it is a guess, which the first matches may move as far as that of a newcomer.
         uncertain: bool,
-        /// Whether it was set on the scale of Evenkeel 0.1: only in files of 0.2.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        former: bool,
+        /// The scale of the weight.
+        #[serde(default, skip_serializing_if = "Former::is_not")]
+        former: Former,
     }
 
     /// A player whom the pages do not show.
@@ -336,7 +434,8 @@ lines! {
         /// The id under which receivers know it.
         event_id: String,
         /// `formed`, `hosted` or `recorded`.
-        event: String,
+        #[serde(rename = "event")]
+        kind: String,
         /// The number of the match. Matches of queues that were not played are not part of an export.
         match_id: i64,
         /// When it happened.
@@ -393,14 +492,6 @@ lines! {
         made_at: i64,
         /// When it changed last.
         changed_at: i64,
-    }
-
-    /// The client that has recorded a match over HTTP.
-    ReporterLine {
-        /// The client.
-        client: String,
-        /// When.
-        recorded_at: i64,
     }
 
     /// What was predicted of the teams of a match at one moment.

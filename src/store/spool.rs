@@ -34,6 +34,16 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
         self.parts.is_empty() && self.latest.is_empty()
     }
 
+    /// Whether there are at most so many, all of them in memory.
+    pub fn is_few(&self, most: usize) -> bool {
+        self.parts.is_empty() && self.latest.len() <= most
+    }
+
+    /// Those in memory, which are the latest ones.
+    pub fn latest(&self) -> &[T] {
+        &self.latest
+    }
+
     /// Removes all of them.
     pub fn clear(&mut self) {
         *self = Self::default();

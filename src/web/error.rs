@@ -19,6 +19,9 @@ pub(super) enum WebError {
     /// No match has this number.
     #[error("{}", text!(error.no_match_has_this_number))]
     NoMatch,
+    /// What the page shows is being counted again.
+    #[error("{}", text!(words.the_matches_are_being_counted_again))]
+    Counting,
     /// The path or the query cannot be read.
     #[error("{}", text!(error.the_address_of_this_page_cannot_be))]
     BadRequest,
@@ -51,7 +54,7 @@ impl WebError {
             }
             Self::BadRequest => StatusCode::BAD_REQUEST,
             Self::TooLong => StatusCode::URI_TOO_LONG,
-            Self::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Store(_) | Self::Counting => StatusCode::SERVICE_UNAVAILABLE,
             Self::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

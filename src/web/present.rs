@@ -121,13 +121,13 @@ pub(super) async fn present(
         with_players += 1;
     }
     let mut shown = site.pages().present(&named).await?.into_iter();
-    let boards = site.pages().ruleset_lines().await?;
+    let balance = site.balance().unwrap_or_default();
     let mut list = Vec::with_capacity(games.len());
     let mut usual = BTreeMap::new();
     for (at, game) in games.iter().enumerate() {
         let ruleset = ruleset(site, game);
         let mut line = line(site, game, &ruleset);
-        line.has_board = boards.iter().any(|board| board.ruleset == line.ruleset);
+        line.has_board = balance.has(&line.ruleset);
         if at < with_players {
             line.seat(game, &mut shown);
         }

@@ -12,12 +12,16 @@ use super::{
 };
 use crate::{
     domain::{Ruleset, TeamBook, TeamNames, Timestamp},
+    history::{Balance, RulesetTotals},
     learning::Learning,
     queues::Queues,
     server::{Gate, Service, watch::Monitor},
     session::LiveGame,
     store::Store,
 };
+
+/// The most rulesets that a page lists.
+const RULESETS: usize = 100;
 
 /// The service that the pages are about, and how they look.
 pub struct Site {
@@ -102,6 +106,17 @@ impl Site {
     /// The learned state, with the published weights.
     pub(super) fn learning(&self) -> &Learning {
         self.service.learning()
+    }
+
+    /// How even the rated matches were; `None` while they are counted again.
+    pub(super) fn balance(&self) -> Option<Balance> {
+        self.learning().standings().balance()
+    }
+
+    /// The rulesets with rated matches, those with most of them first; none while they are counted again.
+    pub(super) fn rulesets(&self) -> Vec<RulesetTotals> {
+        let balance = self.balance().unwrap_or_default();
+        balance.rulesets(RULESETS)
     }
 
     /// The running games of this daemon.

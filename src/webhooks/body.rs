@@ -1,7 +1,5 @@
 //! Events as JSON.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -111,23 +109,24 @@ fn teams(record: &MatchRecord, with_players: bool) -> Vec<Value> {
     let count = record.scores.len().max(1);
     let mut players: Vec<Vec<Value>> = vec![Vec::new(); count];
     for participant in record.participants.iter().filter(|_| with_players) {
-        let Some((team, millis)) = longest_stay(participant) else {
+        let Some(team) = participant.main_team() else {
             continue; // never on a team
         };
         if let Some(team) = players.get_mut(usize::from(team)) {
-            team.push(player(participant, millis));
+            team.push(player(participant));
         }
     }
-    let team = |(at, players)| {
+    let scores = record.known_scores();
+    let team = |(at, players): (usize, _)| {
         let mut team = Map::new();
-        team.insert("score".to_owned(), json!(record.scores.get(at)));
+        team.insert("score".to_owned(), json!(scores.get(at)));
         team.insert("players".to_owned(), Value::Array(players));
         Value::Object(team)
     };
     players.into_iter().enumerate().map(team).collect()
 }
 
-fn player(participant: &Participant, millis: u64) -> Value {
+fn player(participant: &Participant) -> Value {
     json!({
         "player": participant.key.id,
         "name": participant.name,
@@ -135,25 +134,18 @@ fn player(participant: &Participant, millis: u64) -> Value {
         "points": participant.points,
         "kills": participant.kills,
         "deaths": participant.deaths,
-        "seconds": millis / 1_000,
+        "seconds": participant.millis() / 1_000,
     })
 }
 
-/// The team on which a participant has played longest, and the time on all teams in milliseconds.
-fn longest_stay(participant: &Participant) -> Option<(u8, u64)> {
-    let mut played: BTreeMap<u8, u64> = BTreeMap::new();
-    for stay in &participant.presence {
-        *played.entry(stay.team).or_default() += stay.span.millis();
-    }
-    let all = played.values().sum();
-    let longest = played.into_iter().rev().max_by_key(|(_, millis)| *millis);
-    longest.map(|(team, _)| (team, all))
-}
-
 /// How close the result of a match was: the second highest score divided by the highest, 1 for a draw.
-/// `None` if the match was abandoned, has no teams, or has a score below 0.
+/// `None` if the match was abandoned, has no teams, or has a score below 0, and if somebody has won with a score that is
+/// not known.
 pub fn closeness(record: &MatchRecord) -> Option<f64> {
     if record.outcome == Outcome::Abandoned || record.scores.len() < 2 {
+        return None;
+    }
+    if record.unscored && record.outcome != Outcome::Draw {
         return None;
     }
     if record.scores.iter().any(|score| *score < 0.0) {

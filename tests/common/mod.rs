@@ -21,7 +21,6 @@ pub mod restarts;
 pub mod worlds;
 
 use std::{
-    collections::BTreeSet,
     fs::File,
     io::Write,
     net::SocketAddr,
@@ -39,7 +38,7 @@ use evenkeel::{
     },
     server::{Gate, Limits, Service},
     session::HandClock,
-    store::{self, Cursor, NewWeights, SharesRow, Store, Stored, WeightRow},
+    store::{self, Cursor, NewWeights, Store, Stored, WeightRow},
 };
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
@@ -113,22 +112,12 @@ pub async fn weights(store: &Store) -> Vec<WeightRow> {
     rows
 }
 
-/// These rows as all weights that there are, each as it stands.
-pub fn as_they_stand(rows: Vec<WeightRow>) -> Option<NewWeights> {
-    let rulesets: BTreeSet<String> = rows.iter().map(|row| row.ruleset.clone()).collect();
-    let shares = |ruleset| SharesRow {
-        ruleset,
-        effects: [0.0; 3],
-        scale: None,
-        points: 1.0,
-        divisions: Vec::new(),
-    };
-    Some(NewWeights {
-        named: rows.into_iter().map(Into::into).collect(),
-        shares: rulesets.into_iter().map(shares).collect(),
-        places: true,
+/// These rows as all weights that there are.
+pub fn as_they_stand(rows: Vec<WeightRow>) -> NewWeights {
+    NewWeights {
+        rows,
         ..NewWeights::default()
-    })
+    }
 }
 
 /// All matches in the database of this folder.
@@ -376,6 +365,8 @@ pub fn game(
         end: start.plus_millis(MILLIS as i64),
         clock: None,
         untimed: false,
+        client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

@@ -187,6 +187,8 @@ fn record(number: usize, seats: &[String], scores: [f64; 2]) -> MatchRecord {
         end: Timestamp(start + millis as i64),
         clock: None,
         untimed: false,
+        client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "m".into(),
         game_type: "t.ctf".into(),

@@ -47,7 +47,6 @@ fn factor(fold: &Fold, teams: &[Vec<LineupPlayer>], width: f64) -> f64 {
     let state = |(team, strength): (&Vec<LineupPlayer>, f64)| TeamState {
         players: team.len(),
         weight: 50.0 * team.len() as f64,
-        odds: 1.0,
         score: 0.0,
         strength,
     };
@@ -56,14 +55,13 @@ fn factor(fold: &Fold, teams: &[Vec<LineupPlayer>], width: f64) -> f64 {
         elapsed: 0,
         left: None,
         scored: false,
-        last: None,
         settings: AdvantageSettings::default(),
-        basis: Some(Basis {
+        basis: Basis {
             known: Known::Strengths(outlook),
             spread: ScoreSpread::default(),
             last: vec![],
             ago: 0,
-        }),
+        },
     };
     question.answer(0).factor
 }

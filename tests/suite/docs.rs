@@ -9,7 +9,7 @@ use std::{
 use clap::CommandFactory;
 use evenkeel::{
     cli::Cli,
-    config::{DEFAULT, REMOVED, TUNING},
+    config::{DEFAULT, TUNING},
 };
 use toml::{Table, Value};
 
@@ -289,10 +289,6 @@ fn the_reference_names_every_key_and_no_other() {
         rows_by_section(part("Tuning keys")),
         keys_by_section(TUNING)
     );
-    for (path, _) in REMOVED {
-        let key = path.rsplit('.').next().unwrap();
-        assert!(!page.contains(&format!("`{key}`")), "{path}");
-    }
 }
 
 /// Each list of steps to add something is short, and names files and no folders alone.

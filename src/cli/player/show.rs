@@ -13,7 +13,7 @@ use crate::{
         print_json,
         table::{Table, or_dash, printable},
     },
-    domain::{Kind, PlayerKey, StartWeight, Timestamp, behaviour::BehaviourDay},
+    domain::{Kind, PlayerKey, RoleWeights, StartWeight, Timestamp, behaviour::BehaviourDay},
     rating::divisions,
     server::Service,
     session::{Clock, MachineClock},
@@ -104,7 +104,12 @@ impl From<NameSeen> for NameLine {
 
 impl WeightLine {
     /// Converts a row, and computes the division that is displayed at `now`.
-    fn new(row: WeightRow, settings: &divisions::Settings, now: Timestamp) -> Self {
+    fn new(
+        row: WeightRow,
+        roles: RoleWeights,
+        settings: &divisions::Settings,
+        now: Timestamp,
+    ) -> Self {
         let away = now.0.saturating_sub(row.last_seen.0);
         let rank = row.rank.map(|rank| settings.displayed(rank, away));
         let name = rank.and_then(|rank| settings.name(rank.division));
@@ -114,8 +119,8 @@ impl WeightLine {
             deviation: row.deviation,
             division: name.map(str::to_owned),
             progress: rank.map(|rank| rank.progress),
-            sides: row.roles.sides,
-            commander: row.roles.commander,
+            sides: roles.sides,
+            commander: roles.commander,
             games: row.games,
             last_seen: row.last_seen.to_string(),
         }
@@ -154,6 +159,7 @@ async fn profile(
     let pinned = overrides.pinned.iter().find(|(who, _)| who == key);
     let start = overrides.starts.iter().find(|(who, _)| who == key);
     let weights = store.weights_of(key).await?.into_iter();
+    let mut roles = service.learning().roles(key).await?;
     let names = store.names(key).await?.into_iter();
     let (behaviour, reports) = behaviour(service, key, now).await?;
     Ok(PlayerProfile {
@@ -167,7 +173,10 @@ async fn profile(
         reports,
         names: names.map(NameLine::from).collect(),
         weights: weights
-            .map(|row| WeightLine::new(row, settings, now))
+            .map(|row| {
+                let roles = roles.remove(&row.ruleset).unwrap_or_default();
+                WeightLine::new(row, roles, settings, now)
+            })
             .collect(),
     })
 }

@@ -46,6 +46,20 @@ fn faults_name_their_line() {
         fault("\n[ratings]"),
         "line 2: unknown section [ratings], did you mean [rating]?"
     );
+    for (former, why) in [
+        (
+            "[server.clients]\nann = 'x'",
+            "line 1: unknown section [server.clients]",
+        ),
+        ("[rating]\nelo_k = 9.0", "line 2: unknown key rating.elo_k"),
+        (
+            "[coordinator.agones]\nat_once = 4",
+            "line 2: unknown key coordinator.agones.at_once",
+        ),
+    ] {
+        let found = fault(former);
+        assert!(found.starts_with(why), "{found}");
+    }
     assert_eq!(
         fault("[rating]\nwindow = 0"),
         "line 2: rating.window must be 1 to 1000, not 0"

@@ -58,8 +58,8 @@ impl Folder {
         let name = format!("{:012}-{key}{SUFFIX}", point.at.matches);
         let written = file.persist(self.0.join(name));
         written.map_err(|error| error.error)?;
-        let old = self.checkpoints(key)?.into_iter().skip(KEPT);
-        old.map(|path| remove(&path)).collect()
+        let mut old = self.checkpoints(key)?.into_iter().skip(KEPT);
+        old.try_for_each(|path| remove(&path))
     }
 
     /// Deletes the checkpoints of other keys, which may contain players who were forgotten since, and what was left
@@ -68,8 +68,8 @@ impl Folder {
         let is_other = |name: &str| {
             name.ends_with(UNFINISHED) || (name.ends_with(SUFFIX) && !is_of(name, key))
         };
-        let others = self.files(is_other)?.into_iter();
-        others.map(|path| remove(&path)).collect()
+        let mut others = self.files(is_other)?.into_iter();
+        others.try_for_each(|path| remove(&path))
     }
 }
 

@@ -16,18 +16,18 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::learned::{Point, Progress};
+use super::{
+    keys::FOLD_VERSION,
+    learned::{Point, Progress},
+};
 use crate::{
     domain::{Rulebook, Ruleset},
-    history::{self, Fold},
+    history::{self, Balance, Fold},
     rating::SystemName,
 };
 
 pub(super) use folder::Folder;
 
-/// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
-/// database then derives its weights again.
-pub(super) const FOLD_VERSION: u32 = 32;
 /// "EVKC" and the version of the layout. Change it when [`Head`] or a rating system's state changes.
 const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0c";
 /// Bytes before the head: the header, the version of the fold, the checksum of all that follows.
@@ -42,6 +42,8 @@ struct Head {
     at: Progress,
     /// The rating system chosen for each ruleset.
     chosen: BTreeMap<Ruleset, SystemName>,
+    /// How even the rated matches were.
+    balance: Balance,
     /// The length of each rating system's state, which follow in this order.
     folds: BTreeMap<SystemName, u64>,
 }
@@ -58,6 +60,7 @@ pub(super) fn write(file: &mut File, key: &str, point: &Point) -> io::Result<()>
         key: key.to_owned(),
         at: point.at.clone(),
         chosen: (*point.chosen).clone(),
+        balance: point.balance.clone(),
         folds: states(point)?,
     };
     file.write_all(&HEADER)?;
@@ -138,6 +141,7 @@ pub(super) fn read(
     (rest.is_empty() && head.key == key).then(|| Point {
         at: head.at,
         chosen: Arc::new(head.chosen),
+        balance: head.balance,
         folds,
     })
 }
@@ -177,6 +181,7 @@ mod tests {
         Point {
             at,
             chosen: Arc::default(),
+            balance: Balance::default(),
             folds: [SystemName::Joint, SystemName::Presence].map(fold).into(),
         }
     }

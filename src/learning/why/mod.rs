@@ -77,7 +77,7 @@ pub struct WhyRating {
     pub first_weight: Option<f64>,
     /// What was known from other rulesets before the first match under this one.
     pub earlier: Vec<EarlierGames>,
-    /// Whether all rated matches of the player were looked at. Archived ones cannot be.
+    /// Whether all rated matches of the player were looked at.
     pub is_whole: bool,
     /// Number of seasons that began after the first match that was looked at.
     pub seasons: usize,

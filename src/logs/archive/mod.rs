@@ -155,11 +155,10 @@ impl Archive {
 fn partial_origin(log: &Path) -> io::Result<Option<LogOrigin>> {
     match origin::read_partial(&spool::partial_origin(log)) {
         Ok(origin) => Ok(Some(origin)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Ok(origin::comment(log)?.map(|(_, origin)| origin))
-        }
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Ok(None),
+            _ => Err(error),
+        },
     }
 }
 
@@ -171,9 +170,6 @@ fn parse_name(name: &str) -> Option<(u64, Fingerprint)> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use flate2::{Compression, GzBuilder};
     use tempfile::TempDir;
 
     use super::*;
@@ -206,15 +202,6 @@ mod tests {
         let file = BufReader::new(File::open(path).unwrap());
         MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
         text
-    }
-
-    /// The header of a log as Evenkeel 0.1 archived it, and its content.
-    fn old_log(written: i64, text: &str) -> Vec<u8> {
-        let comment = format!(r#"evenkeel log, last written {written:020} {{"server":"old"}}"#);
-        let gzip = GzBuilder::new().comment(comment);
-        let mut gzip = gzip.write(Vec::new(), Compression::default());
-        gzip.write_all(text.as_bytes()).unwrap();
-        gzip.finish().unwrap()
     }
 
     #[test]
@@ -300,26 +287,6 @@ mod tests {
         assert_eq!((logs.len(), names(&folder).len()), (1, 2));
         assert_eq!(content(&logs[0].0), "one\n");
         read_origin(&logs[0].0).unwrap();
-    }
-
-    #[test]
-    fn an_archive_of_0_1_is_still_readable() {
-        let folder = TempDir::new().unwrap();
-        let fingerprint = Fingerprint([7; 16]);
-        let log = folder.path().join(format!("{fingerprint}-4.log.gz"));
-        fs::write(&log, old_log(WHEN.0, "one\n")).unwrap();
-        // And what 0.1 was writing when it was killed.
-        let mut partial = old_log(0, "two\n");
-        partial.truncate(partial.len() - 8);
-        fs::write(folder.path().join(".partial-1-0"), partial).unwrap();
-        let archive = Archive::open(folder.path()).unwrap();
-        let (written, origin) = read_origin(&log).unwrap();
-        assert_eq!((written, origin.server.as_str()), (WHEN, "old"));
-        let logs = archive.logs().unwrap();
-        let (other, _) = logs.iter().find(|(path, _)| *path != log).unwrap();
-        assert_eq!((logs.len(), content(other).as_str()), (2, "two\n"));
-        assert_eq!(read_origin(other).unwrap().1.server, "old");
-        assert_eq!(names(&folder).len(), 3);
     }
 
     #[test]

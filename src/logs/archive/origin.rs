@@ -1,15 +1,13 @@
 //! Properties that a log does not contain: which server wrote it, and when.
 //!
-//! They are in a small JSON file beside the log. Evenkeel 0.1 wrote them to the comment in the
-//! log's gzip header, which is still read.
+//! They are in a small JSON file beside the log.
 
 use std::{
     fs::{self, File},
-    io::{self, BufReader, Read, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
-use flate2::bufread::GzDecoder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{domain::Timestamp, logs::LogError};
@@ -21,15 +19,14 @@ pub(super) const JSON: &str = ".json";
 /// The most bytes of an origin. The longest server name takes 6 KiB in JSON.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// The start of the comment that 0.1 wrote; the digits of a time, a space and JSON follow it.
-const COMMENT: &str = "evenkeel log, last written ";
-const COMMENT_DIGITS: usize = 20;
-
 /// Properties that a log does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOrigin {
     /// The name of the server that wrote the log.
     pub server: String,
+    /// The command that has read it: the client of its matches. Empty if it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub client: String,
     /// The name of the game if it was given, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub game: String,
@@ -59,16 +56,8 @@ struct ArchivedOrigin {
 /// Fails if a file cannot be read, or does not contain an origin of at most 64 KiB.
 pub(in crate::logs) fn read_origin(log: &Path) -> Result<(Timestamp, LogOrigin), LogError> {
     let json = json_of(log);
-    match read_json::<ArchivedOrigin>(&json) {
-        Ok(archived) => Ok((Timestamp(archived.written), archived.origin)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let missing = || io::Error::new(io::ErrorKind::NotFound, "the log's origin is missing");
-            comment(log)
-                .and_then(|found| found.ok_or_else(missing))
-                .map_err(LogError::file(log))
-        }
-        Err(error) => Err(LogError::file(&json)(error)),
-    }
+    let archived: ArchivedOrigin = read_json(&json).map_err(LogError::file(&json))?;
+    Ok((Timestamp(archived.written), archived.origin))
 }
 
 /// Writes the JSON file of an origin; it is on disk when this returns.
@@ -96,23 +85,6 @@ pub(super) fn json_of(log: &Path) -> PathBuf {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(LOG).unwrap_or(&name);
     log.with_file_name(format!("{stem}{JSON}"))
-}
-
-/// The origin in the gzip header of a log, as Evenkeel 0.1 wrote it, if there is one.
-pub(super) fn comment(log: &Path) -> io::Result<Option<(Timestamp, LogOrigin)>> {
-    // The decoder refuses a header of more than 64 KiB.
-    let decoder = GzDecoder::new(BufReader::new(File::open(log)?));
-    let comment = decoder.header().and_then(|header| header.comment());
-    Ok(comment.and_then(parse_comment))
-}
-
-fn parse_comment(comment: &[u8]) -> Option<(Timestamp, LogOrigin)> {
-    let text = std::str::from_utf8(comment).ok()?;
-    let (written, origin) = text
-        .strip_prefix(COMMENT)?
-        .split_at_checked(COMMENT_DIGITS)?;
-    let written = Timestamp(written.parse().ok()?);
-    Some((written, serde_json::from_str(origin).ok()?))
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
@@ -152,8 +124,9 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let log = folder.path().join("a.log.gz");
         fs::write(&log, "nonsense").unwrap();
-        assert!(read_origin(&log).is_err(), "neither JSON nor comment");
         let json = json_of(&log);
+        let error = read_origin(&log).unwrap_err().to_string();
+        assert!(error.contains("a.json"), "it is missing: {error}");
         assert_eq!(json, folder.path().join("a.json"));
         let deep = "[".repeat(20_000);
         let long = format!(
@@ -190,21 +163,5 @@ mod tests {
         fs::write(&json, extreme).unwrap();
         let (written, origin) = read_origin(&log).unwrap();
         assert_eq!((written.0, origin.began), (i64::MIN, Some(i64::MAX)));
-    }
-
-    #[test]
-    fn a_comment_of_0_1_is_read() {
-        let text = br#"evenkeel log, last written 00000001795188516007 {"server":"s","began":5}"#;
-        let (written, origin) = parse_comment(text).unwrap();
-        assert_eq!(written, Timestamp(1_795_188_516_007));
-        assert_eq!((origin.server.as_str(), origin.began), ("s", Some(5)));
-        for wrong in [
-            &b"evenkeel log, last written 1 {}"[..],
-            b"evenkeel log, last written 0000000179518851600\xc3\xa4 {}",
-            b"something else",
-            b"evenkeel log, last written xxxxxxxxxxxxxxxxxxxx {\"server\":\"s\"}",
-        ] {
-            assert_eq!(parse_comment(wrong), None);
-        }
     }
 }

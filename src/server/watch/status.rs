@@ -42,7 +42,6 @@ pub struct Status {
     /// The daily backups; `None` if the configuration has none.
     pub backups: Option<BackupStatus>,
     /// The leases whose holders have other settings than this daemon.
-    #[serde(default)]
     pub other_settings: Vec<OtherSettingsStatus>,
     /// What is wrong, one sentence each.
     pub warnings: Vec<String>,
@@ -80,13 +79,10 @@ pub struct PredictionStatus {
     /// The mean log loss of the last 100.
     pub recent_log_loss: f64,
     /// By how much the mean log loss is lower than a coin's; `None` for too few predictions.
-    #[serde(default)]
     pub gain: Option<f64>,
     /// The 95 % interval of the gain reaches so far on both sides of it.
-    #[serde(default)]
     pub gain_reach: Option<f64>,
     /// What that means, in a sentence; `None` while the weights are derived again.
-    #[serde(default)]
     pub beside_coin: Option<String>,
 }
 
@@ -159,7 +155,6 @@ pub struct FollowStatus {
     /// Number of logs that could not be read.
     pub failing: i64,
     /// Number of configured paths at which there is nothing.
-    #[serde(default)]
     pub missing: i64,
     /// Whether no log is read any more.
     pub broken: bool,
@@ -169,7 +164,6 @@ pub struct FollowStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StoreStatus {
     /// The path of its file, or its address without the password.
-    #[serde(default)]
     pub place: String,
     /// The size of its files; `None` if it is not known.
     pub bytes: Option<u64>,
@@ -179,7 +173,6 @@ pub struct StoreStatus {
     pub in_place: bool,
     /// By how many seconds the clock of this machine is ahead of that of the database; `None` if that has none of its
     /// own.
-    #[serde(default)]
     pub clock_difference_seconds: Option<f64>,
 }
 

@@ -20,7 +20,13 @@ pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
         let roles = p.roles.iter().map(|role| &role.name);
         [&p.key.id, &p.name].into_iter().chain(roles)
     });
-    let texts = [&record.server, &record.map, &record.game_type, &record.mode];
+    let texts = [
+        &record.server,
+        &record.client,
+        &record.map,
+        &record.game_type,
+        &record.mode,
+    ];
     let mut texts = texts.into_iter().chain(&record.mutators).chain(own);
     if !texts.any(|text| text.contains('\0')) {
         return Cow::Borrowed(record);
@@ -29,6 +35,7 @@ pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
     let clean = |value: &mut String| *value = without_nul(std::mem::take(value));
     for text in [
         &mut record.server,
+        &mut record.client,
         &mut record.map,
         &mut record.game_type,
         &mut record.mode,

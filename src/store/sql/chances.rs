@@ -255,7 +255,10 @@ fn step(row: &Row, prefix: &str, teams: usize) -> Result<Option<TeamChances>, St
         row.get(&format!("{prefix}{column}"))
     };
     let chance: Option<f64> = row.get(&format!("{prefix}chance"))?;
-    let (humans, bots) = (numbers(text("humans")?)?, numbers(text("bots")?)?);
+    let (humans, bots) = (
+        numbers(text("humans")?.as_deref())?,
+        numbers(text("bots")?.as_deref())?,
+    );
     if chance.is_none() && humans.is_empty() {
         return Ok(None);
     }
@@ -264,15 +267,24 @@ fn step(row: &Row, prefix: &str, teams: usize) -> Result<Option<TeamChances>, St
     } else {
         humans.len()
     };
-    let win = match (chance, numbers(text("chances")?)?) {
+    let win = match (chance, numbers(text("chances")?.as_deref())?) {
         (Some(chance), none) if none.is_empty() && teams == 2 => vec![chance, 1.0 - chance],
         (_, chances) => chances,
     };
     Ok(Some(TeamChances { win, humans, bots }))
 }
 
+/// Fails if the columns with the chances of the teams, or with their sizes, cannot be read.
+pub(super) fn check(chances: Option<&str>, sizes: [Option<&str>; 2]) -> Result<(), StoreError> {
+    let _: Vec<f64> = numbers(chances)?;
+    for size in sizes {
+        let _: Vec<u32> = numbers(size)?;
+    }
+    Ok(())
+}
+
 /// Reads numbers of the teams; none from NULL.
-fn numbers<T: FromStr>(text: Option<String>) -> Result<Vec<T>, StoreError> {
+fn numbers<T: FromStr>(text: Option<&str>) -> Result<Vec<T>, StoreError> {
     let text = text.unwrap_or_default();
     let numbers = text.split(" v ").filter(|number| !number.is_empty());
     let numbers = numbers.map(str::parse).collect::<Result<_, _>>();

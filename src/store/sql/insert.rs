@@ -12,7 +12,7 @@ use super::{
     rows::{Target, insert, write},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant},
+    domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
     store::{Recorded, StoreError, db::*, packed::pack, sql::rows::ROWS},
 };
 
@@ -203,7 +203,7 @@ async fn known_all(
 /// The columns of a match without its id.
 macro_rules! head_columns {
     () => {
-        "fingerprint, started_at, ended_at, untimed, server, map, game_type, mutators, mode, outcome, winner, scores, \
+        "fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode, outcome, winner, scores, \
          gap, humans, bots, record"
     };
 }
@@ -261,38 +261,31 @@ pub(super) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value>
         record.end,
         record.untimed,
         &record.server,
+        &record.client,
         &record.map,
         &record.game_type,
         record.mutators.join(" "),
         &record.mode,
         outcome,
         winner,
-        record.has_teams().then(|| score_text(&record.scores)),
-        score_gap(record),
+        record
+            .has_teams()
+            .then(|| score_text(&record.known_scores())),
+        record.score_gap(),
         count(Kind::Human),
         count(Kind::Bot),
         pack(record, fingerprint),
     ]
 }
 
-/// Scores as the column has them.
-fn score_text(scores: &[f64]) -> String {
-    let scores: Vec<String> = scores.iter().map(f64::to_string).collect();
-    scores.join(":")
-}
-
-/// Reads the column of the scores; none from NULL.
-pub(super) fn read_scores(text: Option<&str>) -> Vec<f64> {
-    let scores = text.unwrap_or_default().split(':');
-    scores.filter_map(|score| score.parse().ok()).collect()
-}
-
-/// The difference between the highest and the lowest score. Where a team has won with the same score as all others, no
-/// scores were reported.
-fn score_gap(record: &MatchRecord) -> Option<f64> {
-    let high = record.scores.iter().copied().reduce(f64::max)?;
-    let low = record.scores.iter().copied().reduce(f64::min)?;
-    (high > low || !matches!(record.outcome, Outcome::Won(_))).then_some(high - low)
+/// Reads the column of the scores, of which each may not be known; none from NULL.
+pub(super) fn read_scores(text: Option<&str>) -> Vec<Option<f64>> {
+    let scores = text.map(|text| text.split(':'));
+    scores
+        .into_iter()
+        .flatten()
+        .map(|score| score.parse().ok())
+        .collect()
 }
 
 /// Writes the rows of the players of matches.
@@ -315,11 +308,9 @@ pub(super) fn players<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>
 
 /// The share of a match of so many milliseconds in which a participant was there.
 pub(super) fn share(participant: &Participant, millis: u64) -> f64 {
-    let stays = participant.presence.iter();
-    let there: u64 = stays.map(|stay| stay.span.millis()).sum();
     match millis {
         0 => 0.0,
-        _ => (there as f64 / millis as f64).min(1.0),
+        _ => (participant.millis() as f64 / millis as f64).min(1.0),
     }
 }
 

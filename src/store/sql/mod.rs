@@ -1,6 +1,5 @@
 //! The queries: the methods of [`Store`], by use.
 
-mod balances;
 pub(super) mod behaviour;
 mod called;
 mod chances;
@@ -24,7 +23,7 @@ mod orphans;
 pub(super) mod own_tickets;
 pub(super) mod pages;
 pub(super) mod partitions;
-mod persons;
+pub(super) mod persons;
 pub(super) mod pickups;
 mod played;
 pub(super) mod players;
@@ -35,6 +34,7 @@ mod read_matches;
 pub(super) mod receipts;
 mod recounts;
 mod requests;
+mod rewrite;
 pub(super) mod rows;
 pub(super) mod sign_ins;
 pub(super) mod stored_tickets;

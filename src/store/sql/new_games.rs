@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The columns of a game that is given to a statement.
-const GAMES: &str = "fingerprint BYTEA, started_at BIGINT, ended_at BIGINT, untimed BOOLEAN, server TEXT, map TEXT,
+const GAMES: &str = "fingerprint BYTEA, started_at BIGINT, ended_at BIGINT, untimed BOOLEAN, server TEXT, client TEXT, map TEXT,
      game_type TEXT, mutators TEXT, mode TEXT, outcome TEXT, winner BIGINT, scores TEXT, gap DOUBLE PRECISION,
      humans BIGINT, bots BIGINT, record BYTEA, game BIGINT";
 const HEADS: &str = concat!(

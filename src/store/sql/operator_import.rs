@@ -1,23 +1,25 @@
 //! Fills a new database with what `evenkeel export --operator` has written.
 
+use std::collections::HashSet;
+
 use super::{
     Store,
-    chances::STEPS,
+    chances::{self, STEPS},
     insert::{MATCH_GAMES, insert_all_as},
     numbers::set_last_number,
     persons::handle,
     rows::{Target, insert},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, steam},
+    domain::{Fingerprint, MatchRecord, PlayerKey, steam},
     store::{
         StoreError,
         db::*,
-        operator_lines::{Bytes, MatchHead, NumbersLine, OperatorLine as Line, Whom},
+        operator_lines::{Bytes, Cells, MatchHead, MergeLine, NumbersLine, OperatorLine as Line},
     },
 };
 
-/// The most matches, or other lines, that are written at a time.
+/// The most matches that are written at a time.
 const BATCH: usize = 512;
 
 /// A part of the content of a database.
@@ -29,18 +31,32 @@ pub enum Imported {
     Match(Box<(MatchHead, MatchRecord)>),
 }
 
-impl Store {
-    /// Writes all parts that `next` gives until it has no more, in one transaction. Returns the number of matches.
+/// Where the parts come from.
+pub trait Parts: Send {
+    /// Why there are no more.
+    type Error: From<StoreError>;
+
+    /// The next part, and the number of its line.
     ///
     /// # Errors
-    /// Fails, and writes nothing, if this database is not a new one, if `next` fails, or if the parts contradict each
-    /// other.
-    pub async fn import_all<E: From<StoreError>>(
-        &self,
-        next: impl FnMut() -> Result<Option<Imported>, E> + Send,
-    ) -> Result<u64, E> {
+    /// Fails if there is none, and the last one was not the end.
+    fn next(&mut self) -> Result<Option<(u64, Imported)>, Self::Error>;
+
+    /// The error of a line that the database refuses.
+    fn refused(&self, line: u64, why: &str) -> Self::Error;
+}
+
+/// A match and the number of its line.
+type NumberedMatch = (u64, (MatchHead, MatchRecord));
+
+impl Store {
+    /// Writes all parts that there are, in one transaction. Returns the number of matches.
+    ///
+    /// # Errors
+    /// Fails, and writes nothing, if this database is not a new one, if `parts` fail, or if they contradict each other.
+    pub async fn import_all<P: Parts>(&self, mut parts: P) -> Result<u64, P::Error> {
         let mut tx = self.begin_alone().await?;
-        let imported = import(&mut tx, next).await;
+        let imported = import(&mut tx, &mut parts).await;
         match imported {
             Ok(matches) => {
                 self.commit(tx).await?;
@@ -54,10 +70,7 @@ impl Store {
     }
 }
 
-async fn import<E: From<StoreError>>(
-    tx: &mut Connection,
-    mut next: impl FnMut() -> Result<Option<Imported>, E> + Send,
-) -> Result<u64, E> {
+async fn import<P: Parts>(tx: &mut Connection, parts: &mut P) -> Result<u64, P::Error> {
     refuse_used(tx).await?;
     // A daemon may have noted the configured webhooks: no event of them is kept.
     for table in ["DELETE FROM webhook_events", "DELETE FROM webhooks"] {
@@ -66,38 +79,108 @@ async fn import<E: From<StoreError>>(
     let (mut matches, mut count) = (Vec::with_capacity(BATCH), 0);
     // Triggers would make events of the matches once there are webhooks.
     let mut last = Vec::new();
-    let mut has_numbers = false;
-    while let Some(part) = next()? {
-        has_numbers |= matches!(part, Imported::Line(Line::Numbers(_)));
+    let mut merges = Merges::default();
+    while let Some((number, part)) = parts.next()? {
         match part {
             Imported::Match(one) => {
                 count += 1;
-                matches.push(*one);
+                matches.push((number, *one));
                 if matches.len() == BATCH {
-                    write_matches(tx, &matches).await?;
+                    write_batch(tx, parts, &matches).await?;
                     matches.clear();
                 }
             }
             Imported::Line(line @ (Line::Webhook(_) | Line::Event(_) | Line::Numbers(_))) => {
-                last.push(line);
+                last.push((number, line));
             }
-            Imported::Line(line) => write_line(tx, &line).await?,
+            Imported::Line(line) => {
+                let added = merges.add(&line);
+                of_line(parts, number, added)?;
+                let written = write_line(tx, &line).await;
+                of_line(parts, number, written)?;
+            }
         }
     }
-    write_matches(tx, &matches).await?;
-    if !has_numbers {
-        return Err(StoreError::BadValue("an export without its numbers".to_owned()).into());
-    }
+    write_batch(tx, parts, &matches).await?;
     // The events before the webhooks, and the numbers after what has them.
-    last.sort_by_key(|line| match line {
+    last.sort_by_key(|(_, line)| match line {
         Line::Event(_) => 0,
         Line::Webhook(_) => 1,
         _ => 2,
     });
-    for line in last {
-        write_line(tx, &line).await?;
+    for (number, line) in last {
+        let written = write_line(tx, &line).await;
+        of_line(parts, number, written)?;
     }
     Ok(count)
+}
+
+/// The error of a line, if it is the line's fault.
+fn of_line<P: Parts>(
+    parts: &P,
+    number: u64,
+    written: Result<(), StoreError>,
+) -> Result<(), P::Error> {
+    written.map_err(|error| match error.refusal() {
+        Some(why) => parts.refused(number, &why),
+        None => error.into(),
+    })
+}
+
+/// Writes matches. If the database refuses them, writes them one by one, until it is known which.
+async fn write_batch<P: Parts>(
+    tx: &mut Connection,
+    parts: &P,
+    matches: &[NumberedMatch],
+) -> Result<(), P::Error> {
+    tx.execute_text("SAVEPOINT batch").await?;
+    let Err(error) = write_matches(tx, matches).await else {
+        return Ok(tx.execute_text("RELEASE SAVEPOINT batch").await?);
+    };
+    if error.refusal().is_some() {
+        tx.execute_text("ROLLBACK TO SAVEPOINT batch").await?;
+        for one in matches {
+            let written = write_matches(tx, std::slice::from_ref(one)).await;
+            of_line(parts, one.0, written)?;
+        }
+    }
+    Err(error.into())
+}
+
+/// The merges so far. Whoever an identity counts as counts as nobody else.
+#[derive(Default)]
+struct Merges {
+    players: HashSet<PlayerKey>,
+    into: HashSet<PlayerKey>,
+}
+
+impl Merges {
+    /// Takes the next line. Fails if it makes a chain with an earlier one, of which a cycle is one.
+    fn add(&mut self, line: &Line) -> Result<(), StoreError> {
+        let Line::Merge(MergeLine { who, into_player }) = line else {
+            return Ok(());
+        };
+        let into = PlayerKey {
+            kind: who.kind(),
+            id: into_player.clone(),
+        };
+        let player = who.key();
+        let chain = |through: &PlayerKey| {
+            let id = &through.id;
+            StoreError::BadValue(format!(
+                "{id:?} counts as another player, and a player counts as {id:?}: merge both into one"
+            ))
+        };
+        if self.players.contains(&into) {
+            return Err(chain(&into));
+        }
+        if self.into.contains(&player) {
+            return Err(chain(&player));
+        }
+        self.players.insert(player);
+        self.into.insert(into);
+        Ok(())
+    }
 }
 
 /// Refuses a database that has matches, or in which an operator has set something.
@@ -110,184 +193,62 @@ async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
     }
 }
 
-fn kind(who: &Whom) -> Kind {
-    match who.bot {
-        true => Kind::Bot,
-        false => Kind::Human,
-    }
-}
-
-/// Writes one row.
-async fn row(
-    tx: &mut Connection,
-    table: &'static str,
-    columns: &'static str,
-    values: Vec<Value>,
-) -> Result<(), StoreError> {
-    insert(tx, Target::new(table, columns), "", [values].into_iter()).await
-}
-
+/// Writes the row of a line.
 async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> {
-    let (table, columns, values): (_, _, Vec<Value>) = match line {
+    let (table, cells) = match line {
         Line::Export(_) | Line::End(_) => return Ok(()),
         Line::Match(_) => return Err(StoreError::BadValue("a line without its match".to_owned())),
         Line::Numbers(numbers) => return write_numbers(tx, numbers).await,
         Line::HandleKey(line) => {
+            // A database has a key from its first moment on.
             let query = sql("UPDATE handle_key SET key = $1").bind(&line.key.0);
             return query.execute(tx).await.map(drop);
         }
-        Line::Merge(line) => {
-            let who = &line.who;
-            // Links to the page of who counts as another one lead to that one's.
-            add_person(tx, who).await?;
-            // No operator has said that a form of a Steam id is the account.
-            let account = steam::canonical_key(kind(who), &who.player);
-            let automatic = account.is_some_and(|account| account.id == line.into_player);
-            (
-                "merged_players",
-                "kind, player, into_player, automatic",
-                values![kind(who), &who.player, &line.into_player, automatic],
-            )
-        }
-        Line::Pin(line) => (
-            "pinned_weights",
-            "kind, player, weight",
-            values![kind(&line.who), &line.who.player, line.weight.0],
-        ),
-        Line::StartWeight(line) => (
-            "start_weights",
-            "kind, player, weight, uncertain",
-            values![
-                kind(&line.who),
-                &line.who.player,
-                line.weight.0,
-                line.uncertain
-            ],
-        ),
-        Line::Hidden(line) => (
-            "hidden_players",
-            "kind, player",
-            values![kind(&line.who), &line.who.player],
-        ),
-        Line::Void(line) => (
-            "voided_fingerprints",
-            "fingerprint",
-            values![&line.fingerprint.0],
-        ),
-        Line::Forgotten(line) => (
-            "forgotten_lately",
-            "handle, instead, at",
-            values![&line.handle, &line.instead, line.at],
-        ),
-        Line::Recount(line) => (
-            "recounts",
-            "ruleset, kind, player, recounted_at, cause, weight_then, weight_now",
-            values![
-                &line.ruleset,
-                kind(&line.who),
-                &line.who.player,
-                line.recounted_at,
-                &line.cause,
-                line.weight_then.0,
-                line.weight_now.0
-            ],
-        ),
-        Line::Link(line) => (
-            "links",
-            "player, into_player, client, asked_at, confirmed_by, confirmed_at",
-            values![
-                &line.player,
-                &line.into_player,
-                &line.client,
-                line.asked_at,
-                &line.confirmed_by,
-                line.confirmed_at
-            ],
-        ),
-        Line::Behaviour(line) => (
-            "behaviour",
-            "player, reporter, day, at, points, reports, no_shows",
-            values![
-                &line.player,
-                &line.reporter,
-                line.day,
-                line.at,
-                line.points.0,
-                line.reports,
-                line.no_shows
-            ],
-        ),
-        Line::Webhook(line) => (
-            "webhooks",
-            "name, kinds, position, delivered, dropped, tries, failed_at, failure",
-            values![
-                &line.name,
-                &line.kinds,
-                line.position,
-                line.delivered,
-                line.dropped,
-                line.tries,
-                line.failed_at,
-                &line.failure
-            ],
-        ),
-        Line::Event(line) => (
-            "webhook_events",
-            "number, event_id, kind, match_id, at, address",
-            values![
-                line.number,
-                &line.event_id,
-                &line.event,
-                line.match_id,
-                line.at,
-                &line.address
-            ],
-        ),
-        Line::Receipt(line) => (
-            "receipts",
-            "client, key, body, match_id, unrated, made_at",
-            values![
-                &line.client,
-                &line.key,
-                &line.body.0,
-                line.match_id,
-                &line.unrated,
-                line.made_at
-            ],
-        ),
-        Line::SignIn(line) => (
-            "sign_ins",
-            "secret, client, token, made_at",
-            values![&line.secret.0, &line.client, &line.token.0, line.made_at],
-        ),
-        Line::Pickup(line) => (
-            "pickups",
-            "client, pickup, asked, channel, stage, content, made_at, changed_at",
-            values![
-                &line.client,
-                &line.pickup,
-                &line.asked.0,
-                &line.channel,
-                &line.stage,
-                &line.content,
-                line.made_at,
-                line.changed_at
-            ],
-        ),
+        Line::Merge(line) => ("merged_players", merge(tx, line).await?),
+        Line::Pin(line) => ("pinned_weights", line.cells()),
+        Line::StartWeight(line) => ("start_weights", line.cells()),
+        Line::Hidden(line) => ("hidden_players", line.cells()),
+        Line::Void(line) => ("voided_fingerprints", line.cells()),
+        Line::Forgotten(line) => ("forgotten_lately", line.cells()),
+        Line::Recount(line) => ("recounts", line.cells()),
+        Line::Link(line) => ("links", line.cells()),
+        Line::Behaviour(line) => ("behaviour", line.cells()),
+        Line::Webhook(line) => ("webhooks", line.cells()),
+        Line::Event(line) => ("webhook_events", line.cells()),
+        Line::Receipt(line) => ("receipts", line.cells()),
+        Line::SignIn(line) => ("sign_ins", line.cells()),
+        Line::Pickup(line) => ("pickups", line.cells()),
     };
-    row(tx, table, columns, values).await
+    write_row(tx, table, cells).await
 }
 
-/// Gives a player the handle that the other database had given.
-async fn add_person(tx: &mut Connection, who: &Whom) -> Result<(), StoreError> {
-    let key = scalar("SELECT key FROM handle_key");
-    let key: Vec<u8> = key.fetch_one(&mut *tx).await?;
-    let player = PlayerKey {
-        kind: kind(who),
-        id: who.player.clone(),
-    };
-    let values = values![player.kind, &player.id, handle(&key, &player)?];
-    row(tx, "persons", "kind, player, handle", values).await
+async fn write_row(tx: &mut Connection, table: &str, cells: Cells) -> Result<(), StoreError> {
+    let (columns, values): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
+    let columns = columns.join(", ");
+    let mut query = Sql::new(format!("INSERT INTO {table} ({columns}) "));
+    query.rows([values]);
+    query.build().execute(tx).await.map(drop)
+}
+
+/// The row of an identity that counts as another one. Gives it the handle that the other database had given: links to
+/// its page lead to that of the other one.
+async fn merge(tx: &mut Connection, line: &MergeLine) -> Result<Cells, StoreError> {
+    let key: Vec<u8> = scalar("SELECT key FROM handle_key")
+        .fetch_one(&mut *tx)
+        .await?;
+    let player = line.who.key();
+    let person = vec![
+        ("kind", player.kind.into()),
+        ("player", (&player.id).into()),
+        ("handle", handle(&key, &player)?.into()),
+    ];
+    write_row(tx, "persons", person).await?;
+    // No operator has said that a form of a Steam id is the account.
+    let account = steam::canonical_key(player.kind, &player.id);
+    let automatic = account.is_some_and(|account| account.id == line.into_player);
+    let mut cells = line.cells();
+    cells.push(("automatic", automatic.into()));
+    Ok(cells)
 }
 
 /// The highest number that is read: there is room for as many again.
@@ -312,30 +273,32 @@ async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(),
     query.execute(tx).await.map(drop)
 }
 
-async fn write_matches(
-    tx: &mut Connection,
-    matches: &[(MatchHead, MatchRecord)],
-) -> Result<(), StoreError> {
+async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result<(), StoreError> {
     let mut records = Vec::with_capacity(matches.len());
-    for (head, record) in matches {
+    for (_, (head, record)) in matches {
         if head.id < 1 {
             return Err(StoreError::BadValue(format!("match number {}", head.id)));
         }
         let fingerprint = Fingerprint::from_slice(&head.fingerprint.0);
         let bad = || StoreError::BadValue(format!("the fingerprint of match {}", head.id));
-        records.push((record.clone(), fingerprint.ok_or_else(bad)?, head.id));
+        check_chances(head, record)?;
+        let mut record = record.clone();
+        if let (true, Some(by)) = (record.client.is_empty(), &head.reporter) {
+            record.client.clone_from(&by.client); // the records of 0.2 do not have it
+        }
+        records.push((record, fingerprint.ok_or_else(bad)?, head.id));
     }
     insert_all_as(tx, &records).await?;
-    let heads = || matches.iter().map(|(head, _)| head);
+    let heads = || matches.iter().map(|(_, (head, _))| head);
     let games = heads().filter_map(|head| Some(values![head.game?, head.id]));
     insert(tx, MATCH_GAMES, "", games).await?;
-    let reporters = heads().filter_map(|head| {
-        let by = head.reporter.as_ref()?;
-        Some(values![head.id, &by.client, by.recorded_at])
-    });
-    let target = Target::new("client_matches", "match_id, client, recorded_at");
-    insert(tx, target, "", reporters).await?;
-    insert(tx, STEPS, "", heads().flat_map(chances)).await?;
+    for (_, (head, _)) in matches {
+        if let Some(by) = &head.reporter {
+            let query = sql("UPDATE matches SET reported_at = $2 WHERE id = $1").bind(head.id);
+            query.bind(by.recorded_at).execute(&mut *tx).await?;
+        }
+    }
+    insert(tx, STEPS, "", heads().flat_map(steps)).await?;
     let halves = heads().flat_map(|head| prints(&head.halves, head.id));
     insert(
         tx,
@@ -348,47 +311,54 @@ async fn write_matches(
     insert(tx, Target::new("log_matches", "log, match_id"), "", logs).await?;
     let target = Target::new(
         "decisions",
-        "id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision",
+        "match_id, kind, id, made_at, server, ruleset, game, seed, chance, decision",
     );
     insert(tx, target, "", heads().flat_map(decisions)).await
+}
+
+/// Fails if what was predicted of the teams has a player whom the record does not have, or anything else that could not be
+/// read again.
+fn check_chances(head: &MatchHead, record: &MatchRecord) -> Result<(), StoreError> {
+    for line in &head.chances {
+        let is_there =
+            |seat: i64| usize::try_from(seat).is_ok_and(|at| at < record.participants.len());
+        let is_team = |team: &Option<i64>| team.is_none_or(|team| u8::try_from(team).is_ok());
+        let fault = if line.seat.is_some_and(|seat| !is_there(seat)) {
+            "a seat that does not exist"
+        } else if ![line.from_team, line.to_team].iter().all(is_team) {
+            "a team that does not exist"
+        } else if line.step < 0 || line.at_ms.is_some_and(|at| at < 0) {
+            "a time before the first"
+        } else {
+            chances::check(
+                line.chances.as_deref(),
+                [line.humans.as_deref(), line.bots.as_deref()],
+            )?;
+            continue;
+        };
+        let step = line.step;
+        return Err(StoreError::BadValue(format!(
+            "step {step} of the chances has {fault}"
+        )));
+    }
+    Ok(())
 }
 
 fn prints(prints: &[Bytes], id: i64) -> impl Iterator<Item = Vec<Value>> + Send {
     prints.iter().map(move |print| values![&print.0, id])
 }
 
-fn chances(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
-    head.chances.iter().map(|step| {
-        values![
-            head.id,
-            step.step,
-            &step.cause,
-            step.at_ms,
-            step.seat,
-            step.from_team,
-            step.to_team,
-            step.chance.map(|chance| chance.0),
-            &step.chances,
-            &step.humans,
-            &step.bots,
-            &step.ruleset
-        ]
-    })
+fn steps(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
+    let steps = head.chances.iter();
+    steps.map(|step| with_values(values![head.id], step.cells()))
 }
 
 fn decisions(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
-    head.decisions.iter().map(|one| {
-        values![
-            one.id,
-            one.made_at,
-            &one.server,
-            &one.ruleset,
-            one.game,
-            head.id,
-            "balance",
-            &one.seed,
-            one.chance.map(|chance| chance.0),
-            &one.decision
-        ]
-    })
+    let decisions = head.decisions.iter();
+    decisions.map(|one| with_values(values![head.id, "balance"], one.cells()))
+}
+
+fn with_values(mut values: Vec<Value>, cells: Cells) -> Vec<Value> {
+    values.extend(cells.into_iter().map(|(_, value)| value));
+    values
 }

@@ -30,11 +30,11 @@ const TABLES: [Table; 15] = [
         |row| Ok(Line::Merge(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT kind, player, weight, FALSE AS former FROM pinned_weights ORDER BY kind, player",
+        "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player",
         |row| Ok(Line::Pin(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT kind, player, weight, uncertain, FALSE AS former FROM start_weights ORDER BY kind, player",
+        "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player",
         |row| Ok(Line::StartWeight(FromRow::from_row(row)?)),
     ),
     (
@@ -68,7 +68,7 @@ const TABLES: [Table; 15] = [
         |row| Ok(Line::Webhook(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT number, event_id, kind AS event, match_id, at, address FROM webhook_events ORDER BY number",
+        "SELECT number, event_id, kind, match_id, at, address FROM webhook_events ORDER BY number",
         |row| Ok(Line::Event(FromRow::from_row(row)?)),
     ),
     (
@@ -182,8 +182,8 @@ const PARTS: [Part; 6] = [
         },
     ),
     (
-        "SELECT match_id, client, recorded_at FROM client_matches WHERE match_id IN ",
-        "",
+        "SELECT id AS match_id, client, reported_at AS recorded_at FROM matches WHERE id IN ",
+        " AND reported_at IS NOT NULL",
         |line, row| {
             line.reporter = Some(ReporterLine::from_row(row)?);
             Ok(())

@@ -25,26 +25,17 @@ const HANDLE: usize = 10;
 pub(super) const FORGOTTEN: &str = "forgotten-";
 
 /// Whether a player was forgotten: without a name, under an identity that `forget` gave.
-pub(super) fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
+pub fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
     name.is_empty() && key.id.starts_with(FORGOTTEN)
 }
 
 /// The name of a player as others may see it: empty if the game knows no name but a guid, which is a
 /// secret.
-pub(super) fn public_name(key: &PlayerKey, name: String) -> String {
+pub fn public_name(key: &PlayerKey, name: String) -> String {
     match key.kind == Kind::Human && name == key.id && is_guid(&key.id) {
         true => String::new(),
         false => name,
     }
-}
-
-/// Removes all persons, before all of them are derived again. They get the same handles. Merged identities stay, so that
-/// the handle of one leads to the player it counts as.
-pub(super) async fn clear(tx: &mut Connection) -> Result<(), StoreError> {
-    let query = "DELETE FROM persons WHERE NOT EXISTS
-                 (SELECT 1 FROM merged_players m WHERE m.kind = persons.kind AND m.player = persons.player)";
-    sql(query).execute(tx).await?;
-    Ok(())
 }
 
 /// Lets identities count as the one form under which their players are known, on pages and for commands; what an operator

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{chances, rows::ROWS};
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, Participant, TeamChances},
+    domain::{Kind, MatchRecord, Outcome, TeamChances},
     store::{StoreError, db::*},
 };
 
@@ -160,29 +160,18 @@ fn teams(record: &MatchRecord) -> Option<Teams> {
     }
     let mut teams = Teams::new();
     for participant in &record.participants {
-        let Some(team) = main_team(participant) else {
+        let Some(team) = participant.main_team().filter(|_| participant.millis() > 0) else {
             continue; // never on a team
         };
         if participant.key.kind != Kind::Human {
             return None;
         }
         teams
-            .entry(team)
+            .entry(i64::from(team))
             .or_default()
             .insert(participant.key.id.clone());
     }
     Some(teams)
-}
-
-/// The team on which a participant has played longest.
-fn main_team(participant: &Participant) -> Option<i64> {
-    let mut played: BTreeMap<i64, u64> = BTreeMap::new();
-    for stay in &participant.presence {
-        *played.entry(i64::from(stay.team)).or_default() += stay.span.millis();
-    }
-    let played = played.into_iter().filter(|(_, millis)| *millis > 0);
-    let longest = played.max_by_key(|(_, millis)| *millis);
-    longest.map(|(team, _)| team)
 }
 
 /// The chance of the recorded team 0, if the teams are those of the prediction; `chance` is that of the
@@ -202,10 +191,45 @@ fn chance_of_first(predicted: &Teams, played: &Teams, chance: f64) -> Option<f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Participant, PlayerKey, Presence, Span};
 
     fn teams(lists: &[&[&str]]) -> Teams {
         let set = |list: &&[&str]| list.iter().map(|&id| id.to_owned()).collect();
         (0..).zip(lists.iter().map(set)).collect()
+    }
+
+    /// As lists, pages and webhooks have it.
+    #[test]
+    fn who_is_on_two_teams_for_as_long_is_on_the_first() {
+        let stay = |team, from, to| Presence {
+            team,
+            span: Span { from, to },
+        };
+        let player = |id: &str, presence| Participant {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: id.to_owned(),
+            },
+            name: id.to_owned(),
+            presence,
+            points: None,
+            kills: 0,
+            deaths: 0,
+            roles: Vec::new(),
+            party: None,
+            left: None,
+        };
+        let record = MatchRecord {
+            scores: vec![1.0, 0.0],
+            participants: vec![
+                player("ann", vec![stay(0, 0, 500), stay(1, 500, 1_000)]),
+                player("bob", vec![stay(1, 0, 1_000)]),
+                player("cid", vec![stay(0, 7, 7)]),
+            ],
+            outcome: Outcome::Won(0),
+            ..MatchRecord::default()
+        };
+        assert_eq!(super::teams(&record), Some(teams(&[&["ann"], &["bob"]])));
     }
 
     #[test]

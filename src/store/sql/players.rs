@@ -280,7 +280,7 @@ fn account(row: &Row, length: usize) -> Result<(PlayerKey, usize), StoreError> {
 
 /// The players with a text in a name or an identity.
 const FIND: &str = "WITH named AS (
-        SELECT kind, player FROM weight_parts WHERE instr(plain, $1) > 0
+        SELECT kind, player FROM weights WHERE instr(plain, $1) > 0
         UNION SELECT kind, player FROM match_players WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
         UNION SELECT kind, player FROM persons WHERE handle = $2),
     found AS (
@@ -288,13 +288,13 @@ const FIND: &str = "WITH named AS (
         LEFT JOIN merged_players m ON m.kind = n.kind AND m.player = n.player
         WHERE $3 IS NULL OR n.kind = $3)
     SELECT f.kind, f.player, p.handle,
-        coalesce((SELECT w.name FROM weight_parts w WHERE w.kind = f.kind AND w.player = f.player
+        coalesce((SELECT w.name FROM weights w WHERE w.kind = f.kind AND w.player = f.player
                   ORDER BY w.last_seen DESC, w.ruleset LIMIT 1),
                  (SELECT a.name FROM match_players a WHERE a.kind = f.kind AND a.player = f.player
                   ORDER BY a.match_id DESC LIMIT 1), '') AS name,
-        CAST(coalesce((SELECT sum(w.games) FROM weight_parts w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
+        CAST(coalesce((SELECT sum(w.games) FROM weights w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
             AS games,
-        (SELECT max(w.last_seen) FROM weight_parts w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
+        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
     FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
     ORDER BY games DESC, f.player LIMIT $4";
 

@@ -85,7 +85,9 @@ impl Store {
 
     /// The client that has recorded a match over HTTP, and when.
     pub async fn reporter_of(&self, id: i64) -> Result<Option<(String, Timestamp)>, StoreError> {
-        let query = tuple("SELECT client, recorded_at FROM client_matches WHERE match_id = $1");
+        let query = tuple(
+            "SELECT client, reported_at FROM matches WHERE id = $1 AND reported_at IS NOT NULL",
+        );
         let row: Option<(String, i64)> = query.bind(id).fetch_optional(&self.readers).await?;
         Ok(row.map(|(client, at)| (client, Timestamp(at))))
     }
@@ -143,13 +145,15 @@ pub(super) async fn insert(
     one: &ReportedMatch,
 ) -> Result<i64, StoreError> {
     let mut record = one.record.clone();
+    client.clone_into(&mut record.client);
     remove_from(tx, &mut record).await?;
     let recorded = insert_as(tx, &record, one.fingerprint, None).await?;
     chances::insert(tx, recorded, &record, &one.chances).await?;
     let id = recorded.id();
-    let whose = "INSERT INTO client_matches (match_id, client, recorded_at) VALUES ($1, $2, $3)
-                     ON CONFLICT DO NOTHING";
-    let query = sql(whose).bind(id).bind(client).bind(now.0);
+    // Not of a match that another client has brought before.
+    let reported = "UPDATE matches SET reported_at = $2
+                     WHERE id = $1 AND client = $3 AND reported_at IS NULL";
+    let query = sql(reported).bind(id).bind(now.0).bind(client);
     query.execute(&mut *tx).await?;
     if let Some(decision) = one.decision {
         let tie = "UPDATE decisions SET match_id = $2 WHERE id = $1 AND match_id IS NULL";

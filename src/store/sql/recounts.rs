@@ -4,8 +4,8 @@ use super::{Store, persons::is_forgotten, rows::ROWS, rows::with_given};
 use crate::{
     domain::{PlayerKey, Timestamp},
     store::{
-        Correction, DerivedRows, NewWeights, PartRow, Recount, RecountCause, RecountRow, RulingRow,
-        StoreError, db::*,
+        Correction, DerivedRows, NewWeights, Recount, RecountCause, RecountRow, RulingRow,
+        StoreError, WeightRow, db::*,
     },
 };
 
@@ -28,11 +28,19 @@ const NOTICES: &str = "INSERT INTO recounts (ruleset, kind, player, recounted_at
                     ORDER BY f.ended_at DESC, f.match_id DESC LIMIT 1)
                ELSE given.weight END AS weight_now
            FROM {given}
-           JOIN weight_parts was ON was.ruleset = given.in_ruleset AND was.kind = given.of_kind
-               AND was.player = given.who AND was.newness IS NOT NULL) AS counted
+           JOIN weights was ON was.ruleset = given.in_ruleset AND was.kind = given.of_kind
+               AND was.player = given.who AND NOT was.pinned) AS counted
      WHERE abs(weight_now - weight_then) >= 0.05
      ON CONFLICT (player, kind, ruleset, recounted_at)
      DO UPDATE SET cause = excluded.cause, weight_now = excluded.weight_now";
+
+/// What notices say of weights that are counted again.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    pub cause: RecountCause,
+    /// Whether a season has begun since the former weights.
+    pub goes_on: bool,
+}
 
 /// What was corrected according to the new rows; `None` if nothing was, or if that is noted already.
 pub(super) async fn cause(
@@ -84,47 +92,41 @@ pub(super) async fn is_current(tx: &mut Connection, recount: Recount) -> Result<
     Ok(changes == recount.changes)
 }
 
-/// Writes the notices of a correction, before the weights are written.
-pub(super) async fn write(
+/// Whether a season has begun since the weights in the table, which has moved the new ones, too.
+pub(super) async fn goes_on(
     tx: &mut Connection,
     derived: &DerivedRows,
-    new: &NewWeights,
-    cause: RecountCause,
-) -> Result<(), StoreError> {
-    let rows = || new.named.iter().chain(&new.changed);
-    let before = scalar("SELECT max(last_seen) FROM weight_parts");
-    let before: Option<i64> = before.fetch_one(&mut *tx).await?;
-    let now = rows().map(|row| row.last_seen.0).max();
-    // A season that has begun meanwhile has moved the new weights, too.
+) -> Result<bool, StoreError> {
+    let before = scalar("SELECT max(last_seen) FROM weights");
+    let before: Option<i64> = before.fetch_one(tx).await?;
+    let now = derived.weights.rows.iter().map(|row| row.last_seen.0).max();
     let has_begun = |season: &Timestamp| before < Some(season.0) && Some(season.0) <= now;
-    let goes_on = i64::from(derived.seasons.iter().any(has_begun));
-    let is_counted = |row: &&PartRow| row.factors.is_some() && !is_forgotten(&row.key, &row.name);
-    let given = rows().filter(is_counted).map(|row| {
+    Ok(derived.seasons.iter().any(has_begun))
+}
+
+/// Writes the notices of a correction at this time, before the weights are written.
+pub(super) async fn write(
+    tx: &mut Connection,
+    at: Timestamp,
+    new: &NewWeights,
+    Counted { cause, goes_on }: Counted,
+) -> Result<(), StoreError> {
+    let is_counted = |row: &&WeightRow| !row.is_pinned && !is_forgotten(&row.key, &row.name);
+    let given = new.rows.iter().filter(is_counted).map(|row| {
         values![
             &row.ruleset,
             row.key.kind,
             &row.key.id,
             row.weight,
             row.last_seen,
-            derived.recount.at,
+            at,
             cause.as_str(),
-            goes_on
+            i64::from(goes_on)
         ]
     });
     let columns = "in_ruleset text, of_kind text, who text, weight double precision, last_seen bigint, counted_at bigint,
          cause text, goes_on bigint";
     with_given(tx, columns, NOTICES, given).await?;
-    Ok(())
-}
-
-/// Notes what was corrected until the weights are written; with `None`, that they are.
-pub(super) async fn note_waiting(
-    tx: &mut Connection,
-    cause: Option<RecountCause>,
-) -> Result<(), StoreError> {
-    let query = sql("UPDATE derived_from SET recount = $1");
-    let query = query.bind(cause.map(RecountCause::as_str));
-    query.execute(tx).await?;
     Ok(())
 }
 

@@ -1,244 +1,126 @@
-//! Writes weights and what strengths are computed from, and counts the places of players by weight.
-//!
-//! The view `computed_weights` computes the strengths by role, with the bits that the daemon has.
-
-use futures_util::TryStreamExt;
-use serde::{Deserialize, Serialize};
+//! Writes weights, and the divisions of rulesets.
 
 use super::{
-    persons::{self, FORGOTTEN},
+    persons,
     rows::{Target, insert, with_given},
 };
 use crate::{
-    domain::plain_name,
-    store::{NewWeights, PartRow, SharesRow, Spool, StoreError, db::*},
+    domain::{PlayerKey, Ruleset, plain_name},
+    store::{DivisionRow, NewWeights, StoreError, WeightRow, db::*},
 };
 
-const PARTS: Target = Target::new(
-    "weight_parts",
-    "ruleset, kind, player, name, plain, weight, deviation, doubt, games, last_seen, division, progress, own, side_0,
-     side_1, commander, newness, experience, record",
+const WEIGHTS: Target = Target::new(
+    "weights",
+    "ruleset, game_type, mutators, kind, player, name, plain, weight, deviation, division, games, last_seen, pinned",
 );
 
 /// What becomes of a row that exists.
-macro_rules! renamed {
+macro_rules! replaced {
     ($key:literal) => {
         concat!(
             " ON CONFLICT (",
             $key,
             ") DO UPDATE SET name = excluded.name, plain = excluded.plain, weight = excluded.weight,
-                  deviation = excluded.deviation, doubt = excluded.doubt, games = excluded.games, last_seen = excluded.last_seen, division = excluded.division,
-                  progress = excluded.progress, own = excluded.own, side_0 = excluded.side_0,
-                  side_1 = excluded.side_1, commander = excluded.commander, newness = excluded.newness,
-                  experience = excluded.experience, record = excluded.record"
+                  deviation = excluded.deviation, division = excluded.division, games = excluded.games,
+                  last_seen = excluded.last_seen, pinned = excluded.pinned"
         )
     };
 }
 
-/// Writes new weights.
-pub(super) async fn write(tx: &mut Connection, new: &NewWeights) -> Result<(), StoreError> {
-    if new.since.is_none() {
-        for delete in [
-            "DELETE FROM weight_parts",
-            "DELETE FROM weight_shares",
-            "DELETE FROM division_spans",
-        ] {
-            sql(delete).execute(&mut *tx).await?;
-        }
-    }
-    let renamed = match tx.dialect() {
-        Dialect::Sqlite => renamed!("ruleset, kind, player"),
-        Dialect::Postgres => renamed!("player, kind, md5(ruleset)"),
+/// Writes new weights, and what they need of the configured divisions.
+pub(super) async fn write(
+    tx: &mut Connection,
+    new: &NewWeights,
+    divisions: &[DivisionRow],
+) -> Result<(), StoreError> {
+    let replaced = match tx.dialect() {
+        Dialect::Sqlite => replaced!("ruleset, kind, player"),
+        Dialect::Postgres => replaced!("player, kind, md5(ruleset)"),
     };
-    let named = new.named.iter().map(|row| {
-        let public = persons::public_name(&row.key, row.name.clone());
-        let plain = plain_name(&public).to_lowercase();
-        let mut values = values![&row.ruleset, row.key.kind, &row.key.id, &row.name, plain];
-        values.extend(numbers(row));
-        values
-    });
-    insert(tx, PARTS, renamed, named).await?;
-    change(tx, &new.changed).await?;
-    share(tx, &new.shares).await?;
-    if new.since.is_none() {
-        let gone = "DELETE FROM weight_places WHERE NOT EXISTS (SELECT 1 FROM weight_parts p
-             WHERE p.ruleset = weight_places.ruleset AND p.kind = weight_places.kind AND p.player = weight_places.player)";
-        sql(gone).execute(&mut *tx).await?;
-    }
-    if new.places {
-        for SharesRow { ruleset, .. } in &new.shares {
-            for some in places(tx, ruleset).await?.parts() {
-                place(tx, ruleset, &some.map_err(StoreError::Temporary)?).await?;
-            }
-        }
-    }
-    Ok(())
+    insert(tx, WEIGHTS, replaced, new.rows.iter().map(values)).await?;
+    remove(tx, &new.gone).await?;
+    rename(tx, &new.names).await?;
+    divide(tx, &new.spans, divisions).await
 }
 
-/// The numbers of a weight.
-fn numbers(row: &PartRow) -> [Value; 14] {
-    let sides = row.sides;
-    let factors = row.factors;
-    [
-        row.weight.into(),
-        row.deviation.into(),
-        row.doubt.into(),
-        row.games.into(),
-        row.last_seen.into(),
-        row.division.into(),
-        row.progress.into(),
-        row.own.into(),
-        sides.map(|[zero, _]| zero).into(),
-        sides.map(|[_, one]| one).into(),
-        row.commander.into(),
-        factors.map(|[newness, ..]| newness).into(),
-        factors.map(|[_, experience, _]| experience).into(),
-        factors.map(|[.., record]| record).into(),
+fn values(row: &WeightRow) -> Vec<Value> {
+    let ruleset = Ruleset::parse(&row.ruleset);
+    let mutators: Vec<&str> = ruleset.mutators().collect();
+    values![
+        &row.ruleset,
+        ruleset.game_type(),
+        mutators.join(" "),
+        row.key.kind,
+        &row.key.id,
+        &row.name,
+        plain(&row.key, &row.name),
+        row.weight,
+        row.deviation,
+        row.rank.map(|rank| rank.division),
+        row.games,
+        row.last_seen,
+        row.is_pinned
     ]
 }
 
-/// Writes weights whose players have a row with the same name. No index contains these columns.
-async fn change(tx: &mut Connection, rows: &[PartRow]) -> Result<(), StoreError> {
-    let rows = rows.iter().map(|row| {
-        let mut values = values![&row.ruleset, row.key.kind, &row.key.id];
-        values.extend(numbers(row));
-        values
-    });
-    with_given(
-        tx,
-        "in_ruleset text, of_kind text, who text, weight double precision, deviation double precision,
-         doubt double precision, games bigint, last_seen bigint, division bigint, progress double precision, own double precision, side_0 double precision,
-         side_1 double precision, commander double precision, newness double precision, experience double precision,
-         record double precision",
-        "UPDATE weight_parts SET weight = given.weight, deviation = given.deviation, doubt = given.doubt, games = given.games, last_seen = given.last_seen,
-             division = given.division, progress = given.progress, own = given.own, side_0 = given.side_0,
-             side_1 = given.side_1, commander = given.commander, newness = given.newness,
-             experience = given.experience, record = given.record
-         FROM {given}
-         WHERE weight_parts.ruleset = given.in_ruleset AND weight_parts.kind = given.of_kind
-           AND weight_parts.player = given.who",
-        rows,
-    )
-    .await?;
+/// The name that a search finds.
+fn plain(key: &PlayerKey, name: &str) -> String {
+    plain_name(&persons::public_name(key, name.to_owned())).to_lowercase()
+}
+
+/// Removes weights.
+pub(super) async fn remove(
+    tx: &mut Connection,
+    gone: &[(String, PlayerKey)],
+) -> Result<(), StoreError> {
+    let rows = gone
+        .iter()
+        .map(|(ruleset, key)| values![ruleset, key.kind, &key.id]);
+    let delete = "DELETE FROM weights WHERE EXISTS (SELECT 1 FROM {given}
+         WHERE weights.ruleset = given.in_ruleset AND weights.kind = given.of_kind AND weights.player = given.who)";
+    with_given(tx, "in_ruleset text, of_kind text, who text", delete, rows).await?;
     Ok(())
 }
 
-/// Writes what the weights of rulesets have in common.
-async fn share(tx: &mut Connection, shares: &[SharesRow]) -> Result<(), StoreError> {
-    for row in shares {
-        for delete in [
-            "DELETE FROM weight_shares WHERE ruleset = $1",
-            "DELETE FROM division_spans WHERE ruleset = $1",
-        ] {
-            sql(delete).bind(&row.ruleset).execute(&mut *tx).await?;
-        }
+async fn rename(tx: &mut Connection, names: &[(PlayerKey, String)]) -> Result<(), StoreError> {
+    let rows = names
+        .iter()
+        .map(|(key, name)| values![key.kind, &key.id, name, plain(key, name)]);
+    let update = "UPDATE weights SET name = given.new_name, plain = given.new_plain FROM {given}
+         WHERE weights.player = given.who AND weights.kind = given.of_kind";
+    let columns = "of_kind text, who text, new_name text, new_plain text";
+    with_given(tx, columns, update, rows).await?;
+    Ok(())
+}
+
+/// Writes the divisions of rulesets, each with the weights at which its progress is 0 and 1.
+async fn divide(
+    tx: &mut Connection,
+    spans: &[(String, Vec<(f64, f64)>)],
+    divisions: &[DivisionRow],
+) -> Result<(), StoreError> {
+    for (ruleset, _) in spans {
+        let delete = sql("DELETE FROM divisions WHERE ruleset = $1");
+        delete.bind(ruleset).execute(&mut *tx).await?;
     }
-    let rows = shares.iter().map(|row| {
-        let [newness, experience, record] = row.effects;
-        let scale = row.scale;
-        values![
-            &row.ruleset,
-            newness,
-            experience,
-            record,
-            scale.map(|scale| scale.average),
-            scale.map(|scale| scale.newcomer),
-            scale.map(|scale| scale.unit),
-            row.points
-        ]
+    let rows = spans.iter().flat_map(|(ruleset, spans)| {
+        let numbered = (0_i64..).zip(divisions);
+        let divisions = numbered.zip(spans);
+        divisions.map(move |((number, division), (low, high))| {
+            values![
+                ruleset,
+                number,
+                &division.name,
+                *low,
+                *high,
+                division.decay_after_days,
+                division.decay_days
+            ]
+        })
     });
     let target = Target::new(
-        "weight_shares",
-        "ruleset, newness, experience, record, average, newcomer, unit, points",
+        "divisions",
+        "ruleset, division, name, low, high, decay_after_days, decay_days",
     );
-    insert(tx, target, "", rows).await?;
-    let spans = shares.iter().flat_map(|row| {
-        let spans = (0_i64..).zip(&row.divisions);
-        spans.map(|(division, (low, high))| values![&row.ruleset, division, *low, *high])
-    });
-    let target = Target::new("division_spans", "ruleset, division, low, high");
-    insert(tx, target, "", spans).await
-}
-
-/// The position of a player in the order of the leaderboard.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Place {
-    kind: String,
-    player: String,
-    plain: String,
-    standing: i64,
-    position: i64,
-}
-
-impl FromRow for Place {
-    fn from_row(row: &Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            kind: row.get("kind")?,
-            player: row.get("player")?,
-            plain: row.get("plain")?,
-            standing: row.get("standing")?,
-            position: row.get("position")?,
-        })
-    }
-}
-
-/// Counts the positions in a ruleset, from 1 among humans and among bots, and returns those that differ from the table's.
-/// Players who were forgotten have none.
-pub(super) async fn places(tx: &mut Connection, ruleset: &str) -> Result<Spool<Place>, StoreError> {
-    let counted = sql(
-        "SELECT kind, player, plain, standing,
-                row_number() OVER (PARTITION BY kind ORDER BY standing, at_least DESC, player) AS position
-         FROM ranked_weights
-         WHERE ruleset = $1 AND NOT (name = '' AND substr(player, 1, length(CAST($2 AS TEXT))) = CAST($2 AS TEXT))
-         EXCEPT
-         SELECT kind, player, plain, standing, position FROM weight_places WHERE ruleset = $1",
-    );
-    let counted = counted.bind(ruleset).bind(FORGOTTEN);
-    let mut rows = tx.stream(counted.into_statement());
-    let mut places = Spool::default();
-    while let Some(row) = rows.try_next().await? {
-        places.push(Place::from_row(&row)?);
-        places.spill();
-    }
-    Ok(places)
-}
-
-/// Writes places of a ruleset, without those of players who have been removed meanwhile.
-pub(super) async fn place(
-    tx: &mut Connection,
-    ruleset: &str,
-    places: &[Place],
-) -> Result<(), StoreError> {
-    /// The two texts differ in the key alone.
-    macro_rules! placed {
-        ($key:literal) => {
-            concat!(
-                "INSERT INTO weight_places (ruleset, kind, player, position, standing, plain)
-                 SELECT given.in_ruleset, given.of_kind, given.who, given.position, given.standing, given.plain FROM {given}
-                 WHERE EXISTS (SELECT 1 FROM weight_parts p WHERE p.ruleset = given.in_ruleset
-                                  AND p.kind = given.of_kind AND p.player = given.who)
-                 ON CONFLICT (",
-                $key,
-                ") DO UPDATE SET position = excluded.position, standing = excluded.standing, plain = excluded.plain"
-            )
-        };
-    }
-    let text = match tx.dialect() {
-        Dialect::Sqlite => placed!("ruleset, kind, player"),
-        Dialect::Postgres => placed!("player, kind, md5(ruleset)"),
-    };
-    let columns =
-        "in_ruleset text, of_kind text, who text, position bigint, standing bigint, plain text";
-    let rows = places.iter().map(|at| {
-        values![
-            ruleset,
-            &at.kind,
-            &at.player,
-            at.position,
-            at.standing,
-            &at.plain
-        ]
-    });
-    with_given(tx, columns, text, rows).await?;
-    Ok(())
+    insert(tx, target, "", rows).await
 }

@@ -13,22 +13,13 @@ use super::{APPLICATION_ID, application_id, denied};
 use crate::store::StoreError;
 
 /// The derived tables.
-const DERIVED: [&str; 15] = [
+const DERIVED: [&str; 6] = [
     "rulings",
     "performances",
-    "weight_parts",
-    "weight_places",
-    "weight_shares",
-    "division_spans",
+    "weights",
     "divisions",
     "seasons",
     "persons",
-    "balance_cells",
-    "balance_weeks",
-    "balance_maps",
-    "balance_gaps",
-    "balance_causes",
-    "balance_chances",
 ];
 /// The most faults of one kind that are reported.
 const FAULTS: usize = 100;
@@ -148,13 +139,9 @@ impl SqliteFile {
     /// How many changes to players the file contains, and when it last forgot one.
     pub async fn forgotten(&self) -> Result<Forgotten, StoreError> {
         let mut connection = self.connect().await?;
-        // A database of an older version has no such column, and no record of forgotten players.
-        let query = sqlx::query("SELECT * FROM player_changes");
-        let row = query.fetch_one(&mut connection).await?;
-        Ok(Forgotten {
-            changes: row.try_get("changes")?,
-            latest: row.try_get("forgotten").unwrap_or(0),
-        })
+        let query = sqlx::query_as("SELECT changes, forgotten FROM player_changes");
+        let (changes, latest) = query.fetch_one(&mut connection).await?;
+        Ok(Forgotten { changes, latest })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     store::{
         MatchFilter,
         sql::{
-            pages::{boards, search},
+            pages::{persons, shared},
             players,
             turn::conditional::LEAVE,
         },
@@ -90,25 +90,11 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
 
 #[tokio::test]
 async fn a_player_is_looked_up_and_matches_of_two_are_found_without_a_scan() {
-    let steps = [steps(boards::PERSON).await, steps(search::SHARED).await].concat();
+    let steps = [steps(persons::PERSON).await, steps(shared::SHARED).await].concat();
     let scans = |step: &&String| step.starts_with("SCAN ") && !step.starts_with("SCAN found");
     assert_eq!(steps.iter().find(scans), None, "{steps:#?}");
     let other = "SEARCH e USING COVERING INDEX performances_by_person (person=? AND ended_at=? AND match_id=?)";
     assert!(steps.iter().any(|step| step == other), "{steps:#?}");
-}
-
-#[tokio::test]
-async fn a_search_goes_through_the_names_once() {
-    let steps = steps(boards::SEARCH).await;
-    let place = |text: &str| steps.iter().position(|step| step.starts_with(text));
-    let names = place("SCAN f").unwrap();
-    let rows = place("SEARCH p USING PRIMARY KEY").unwrap();
-    assert!(names < rows, "{steps:#?}");
-    assert_eq!(
-        place("SEARCH p USING INDEX weight_parts"),
-        None,
-        "{steps:#?}"
-    );
 }
 
 #[tokio::test]

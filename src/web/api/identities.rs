@@ -25,7 +25,7 @@ impl Identities {
             if !may_be_handle(text) || known.0.contains_key(*text) {
                 continue;
             }
-            let found = call.site.pages().person(text, Some(Kind::Human)).await?;
+            let found = call.site.learning().person(text, Some(Kind::Human)).await?;
             if let Some(person) = found {
                 known.0.insert((*text).to_owned(), person.key.id);
             }

@@ -231,7 +231,7 @@ async fn picked(
     let (Some(chance), 2) = (row.chance, record.scores.len()) else {
         return Ok(MatchChances::default());
     };
-    let Ok(Decision::Balance(decided)) = Decision::parse(&row.kind, &row.decision) else {
+    let Ok(Decision::Balance(decided)) = serde_json::from_str(&row.decision) else {
         return Ok(MatchChances::default());
     };
     let teams = &decided.answer.team_of;

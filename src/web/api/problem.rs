@@ -9,6 +9,7 @@ use axum::{
 use serde_json::json;
 
 use crate::{
+    learning::LearningError,
     lifecycle::TicketRefused,
     protocol::{Code, Refusal},
     queues::QueuesError,
@@ -166,11 +167,18 @@ impl From<StoreError> for Problem {
     }
 }
 
+impl From<LearningError> for Problem {
+    fn from(error: LearningError) -> Self {
+        WebError::from(error).into()
+    }
+}
+
 impl From<WebError> for Problem {
     fn from(error: WebError) -> Self {
         let code = match error {
             WebError::Store(error) => return error.into(),
             WebError::Broken(_) => Code::Internal,
+            WebError::Counting => Code::Overloaded,
             WebError::NotFound => Code::UnknownCommand,
             WebError::NoPlayer => Code::UnknownPlayer,
             WebError::TooLong => Code::TooLong,

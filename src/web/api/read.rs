@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, PlayerKey, Ruleset, plain_name},
-    store::BoardQuery,
+    learning::BoardQuery,
     web::{
         answer::Page,
         error::WebError,

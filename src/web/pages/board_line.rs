@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     domain::{Kind, Timestamp},
-    store::{BoardQuery, BoardRow, BoardSize, Standing, StoreError},
+    learning::{BoardQuery, BoardRow, BoardSize, LearningError, Standing},
     web::{
         Site,
         name::Player,
@@ -42,7 +42,7 @@ impl BoardLine {
         Self {
             place: row.place.filter(|_| numbers),
             standing: row.standing,
-            player: Player::new(row.handle, Some(row.name), kind),
+            player: Player::new(Some(row.handle), Some(row.name), kind),
             weight: shown(row.weight),
             deviation: shown(row.deviation),
             division: row.division,
@@ -88,10 +88,10 @@ impl BoardLine {
 pub(in crate::web) async fn part_of_board(
     site: &Site,
     query: BoardQuery<'_>,
-) -> Result<(Vec<BoardRow>, BoardSize, bool), StoreError> {
+) -> Result<(Vec<BoardRow>, BoardSize, bool), LearningError> {
     let limit = query.limit;
     if query.search.is_empty() {
-        let (rows, size) = site.pages().board(query).await?;
+        let (rows, size) = site.learning().board(query).await?;
         let last = if query.away { size.all } else { size.listed };
         return Ok((rows, size, last > query.skip + limit));
     }
@@ -99,7 +99,7 @@ pub(in crate::web) async fn part_of_board(
         limit: limit + 1,
         ..query
     };
-    let (mut rows, size) = site.pages().board(one_more).await?;
+    let (mut rows, size) = site.learning().board(one_more).await?;
     let has_next = rows.len() as i64 > limit;
     rows.truncate(usize::try_from(limit).unwrap_or(0));
     Ok((rows, size, has_next))

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Of how many players at most it is made; of more, of so many at equal distances by place.
-const PLAYERS: i64 = 100;
+const PLAYERS: usize = 100;
 /// The fewest players of whom a distribution says anything.
 const FEWEST: usize = 10;
 /// The most steps.
@@ -43,7 +43,10 @@ impl Distribution {
         if !site.settings.shows_numbers() {
             return Ok(None);
         }
-        let worth = site.pages().worth_at_least(ruleset, kind, PLAYERS).await?;
+        let worth = site
+            .learning()
+            .worth_at_least(ruleset, kind, PLAYERS)
+            .await?;
         Ok(Self::of(&worth))
     }
 

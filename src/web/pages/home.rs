@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     domain::{Timestamp, counted, plain_name},
-    store::RulesetLine,
+    history::RulesetTotals,
+    learning::BoardSize,
     web::{
         Site,
         answer::Page,
@@ -30,6 +31,9 @@ const FEWEST: i64 = 10;
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct Home {
     rulesets: Vec<RulesetSummary>,
+    /// Whether they are being counted again.
+    #[serde(skip)]
+    is_counting: bool,
     /// The running games with most humans.
     now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
@@ -52,18 +56,19 @@ struct RulesetSummary {
     last: Timestamp,
 }
 
-impl From<RulesetLine> for RulesetSummary {
-    fn from(line: RulesetLine) -> Self {
-        let of = line.closeness;
+impl RulesetSummary {
+    /// That of a ruleset with leaderboards of these sizes.
+    fn new(own: RulesetTotals, [humans, bots]: [BoardSize; 2]) -> Self {
+        let of = own.closeness;
         Self {
-            name: line.ruleset,
+            name: own.ruleset,
             rated_matches: of.rated,
-            humans: line.humans,
-            bots: line.bots,
+            humans: humans.all,
+            bots: bots.all,
             mean_gap: of.mean_gap(),
             draws: of.draw_share(),
             favourite_won: of.favourite_share(),
-            last: line.last.unwrap_or_default(),
+            last: own.last,
         }
     }
 }
@@ -74,11 +79,17 @@ impl Page for Home {
 
     /// Reads what the home page shows.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
-        let rulesets = site.pages().ruleset_lines().await?;
+        let rulesets = site.rulesets();
+        let names: Vec<String> = rulesets.iter().map(|own| own.ruleset.clone()).collect();
+        let sizes = site.learning().board_sizes(&names).await?;
+        let rulesets = rulesets.into_iter().zip(sizes);
         let lines = site.pages().latest_finished(None, MATCHES).await?;
         let now = present(site, &running(site), Room::BESIDES).await?;
         Ok(Self {
-            rulesets: rulesets.into_iter().map(RulesetSummary::from).collect(),
+            is_counting: site.balance().is_none(),
+            rulesets: rulesets
+                .map(|(own, sizes)| RulesetSummary::new(own, sizes))
+                .collect(),
             now,
             matches: MatchSummary::list(site, lines),
         })
@@ -102,7 +113,9 @@ impl Page for Home {
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
             h1 { (text!(common.rulesets)) }
-            @if self.rulesets.is_empty() {
+            @if self.is_counting {
+                p { (words::COUNTING) }
+            } @else if self.rulesets.is_empty() {
                 p { (text!(home.no_match_has_been_rated_yet_weights)) }
             } @else {
                 (self.lists(site))

@@ -36,7 +36,7 @@ pub(in crate::web) struct MatchSummary {
     pub(super) raw_map: String,
     #[serde(skip)]
     pub(super) raw_server: String,
-    pub(in crate::web) scores: Vec<f64>,
+    pub(in crate::web) scores: Vec<Option<f64>>,
     /// `won`, `draw`, `undecided` or `abandoned`.
     pub(in crate::web) outcome: String,
     /// The team that won; `None` if none did.
@@ -98,6 +98,12 @@ impl MatchSummary {
         }
     }
 
+    /// The scores; `None` without teams, or if they are not known.
+    pub(super) fn known_scores(&self) -> Option<Vec<f64>> {
+        let scores: Option<Vec<f64>> = self.scores.iter().copied().collect();
+        scores.filter(|scores| !scores.is_empty())
+    }
+
     pub(in crate::web) fn ruleset_or_dash(&self) -> &str {
         self.ruleset.as_deref().unwrap_or("–")
     }
@@ -156,10 +162,10 @@ impl MatchSummary {
 
     /// How the match ended, beside what was expected, in a sentence.
     pub(in crate::web) fn headline(&self) -> String {
-        let scores = match self.scores.is_empty() {
-            true => String::new(),
-            false => format!(" {}", words::scores(&self.scores)),
-        };
+        let scores = self.known_scores();
+        let scores = scores.map_or(String::new(), |scores| {
+            format!(" {}", words::scores(&scores))
+        });
         let expected = self
             .expected()
             .map(|(team, chance)| (team, words::chance(chance)));
@@ -227,8 +233,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
         .wide_text(text!(common.ruleset), |line| ruleset_link(site, line))
         .only_if(with_ruleset)
         .num(text!(common.score), |line| {
-            let is_scored = !line.scores.is_empty();
-            words::or_dash(is_scored.then(|| words::scores(&line.scores)))
+            words::or_dash(line.known_scores().map(|scores| words::scores(&scores)))
         })
         .wide_text(text!(common.result), MatchSummary::result)
         .wide_num(head, |line| words::or_dash(line.favourite(as_started)))

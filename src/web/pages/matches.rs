@@ -198,11 +198,10 @@ impl Page for MatchesPage {
             }
         }
         let list = site.pages().filtered_matches(&filter, LISTED).await?;
-        let rulesets = site.pages().ruleset_lines().await?;
         Ok(Self {
             next: list.next,
             matches: MatchSummary::list(site, list.lines),
-            rulesets: rulesets.into_iter().map(|line| line.ruleset).collect(),
+            rulesets: site.rulesets().into_iter().map(|own| own.ruleset).collect(),
             filter: said,
             players,
             before: choice.before,

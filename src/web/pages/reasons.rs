@@ -34,7 +34,7 @@ pub(in crate::web) struct Reasons {
 
 /// The reasons for the teams of a stored BALANCE. `None` if this version cannot read it.
 pub(super) fn reasons(json: &str) -> Option<Reasons> {
-    let Decision::Balance(decided) = Decision::parse("balance", json).ok()? else {
+    let Decision::Balance(decided) = serde_json::from_str(json).ok()? else {
         return None;
     };
     Reasons::of(&decided)

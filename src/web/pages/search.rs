@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{board::SEARCH, table::Table};
 use crate::{
     domain::{Timestamp, counted},
-    store::FoundPerson,
+    learning::FoundPerson,
     web::{
         Site,
         answer::Page,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The most players that are listed.
-const LISTED: i64 = 50;
+const LISTED: usize = 50;
 
 /// What a visitor searches.
 #[derive(Debug, Default, Deserialize)]
@@ -67,10 +67,10 @@ impl Page for SearchPage {
         search.truncate(search.floor_char_boundary(SEARCH));
         let (mut players, mut rulesets) = (Vec::new(), Vec::new());
         if !search.is_empty() {
-            players = site.pages().find_persons(&search, LISTED).await?;
-            let all = site.pages().ruleset_lines().await?.into_iter();
+            players = site.learning().find_persons(&search, LISTED).await?;
+            let all = site.rulesets().into_iter();
             rulesets = all
-                .map(|line| line.ruleset)
+                .map(|own| own.ruleset)
                 .filter(|name| name.to_lowercase().contains(&search))
                 .collect();
         }
@@ -107,7 +107,7 @@ impl Page for SearchPage {
                     .num(text!(common.games), |row| row.games)
                     .text(text!(search.mostly), |row| site.links.to_ruleset(&row.ruleset))
                     .wide_text(text!(common.last_seen), |row| words::day(row.last_seen)))
-                @if self.players.len() as i64 >= LISTED {
+                @if self.players.len() >= LISTED {
                     p.note { (text!(search.those_with_most_games_are_listed_a)) }
                 }
             }

@@ -11,12 +11,15 @@ use super::{
 };
 use crate::{
     domain::{TeamNames, plain_name},
-    store::{MatchFilter, RulesetOfMap},
+    history::RulesetTotals,
+    store::MatchFilter,
     web::{Site, answer::Page, encode::path_part, error::WebError, page_request::Nothing, words},
 };
 
 /// The number of matches on these pages.
 const MATCHES: usize = 20;
+/// The most rulesets on the page of a map.
+const RULESETS: usize = 50;
 
 /// The page of a map.
 #[derive(Debug, Serialize)]
@@ -24,6 +27,9 @@ pub(in crate::web) struct MapPage {
     map: String,
     /// How even its matches are, by ruleset.
     rulesets: Vec<NamedBalance>,
+    /// Whether they are being counted again.
+    #[serde(skip)]
+    is_counting: bool,
     /// What team 0 is called, if it is the same in all of them.
     #[serde(skip)]
     first_team: String,
@@ -72,10 +78,12 @@ impl Page for MapPage {
             ..MatchFilter::default()
         };
         let matches = latest(site, filter).await?;
-        let rulesets = site.pages().balance_of_map(name).await?;
-        let title = |of: &RulesetOfMap| site.team_names(&of.ruleset).title(0);
+        let balance = site.balance();
+        let is_counting = balance.is_none();
+        let rulesets = balance.unwrap_or_default().on_map(name, RULESETS);
+        let title = |of: &RulesetTotals| site.team_names(&of.ruleset).title(0);
         let called: BTreeSet<String> = rulesets.iter().map(title).collect();
-        let line = |of: RulesetOfMap| {
+        let line = |of: RulesetTotals| {
             let team_0 = title(&of);
             let line = NamedBalance::new(of.ruleset, of.closeness);
             match called.len() {
@@ -90,6 +98,7 @@ impl Page for MapPage {
                 _ => TeamNames::default().title(0),
             },
             rulesets: rulesets.into_iter().map(line).collect(),
+            is_counting,
             matches,
             raw: name.to_owned(),
         })
@@ -110,6 +119,7 @@ impl Page for MapPage {
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
             h1 { (self.title()) }
+            @if self.is_counting { p { (words::COUNTING) } }
             @if !self.rulesets.is_empty() {
                 (balance_table(text!(common.rulesets), text!(common.ruleset), &self.rulesets, &self.first_team))
                 p.note { (words::OF_MAPS) }

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     domain::{Kind, TeamNames},
+    learning::BoardQuery,
     session::Wanted,
-    store::BoardQuery,
     web::{
         Site,
         api::{AskedGame, Call, MOST_PLAYERS, Problem},
@@ -34,8 +34,8 @@ pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, W
         skip: 0,
         limit: COMPARED,
     };
-    let (rows, _) = site.pages().board(query).await?;
-    Ok(rows.iter().filter_map(Known::new).collect())
+    let (rows, _) = site.learning().board(query).await?;
+    Ok(rows.iter().map(Known::new).collect())
 }
 
 /// The players of a ruleset's latest matches, at most `limit`; nobody if there is no such ruleset.
@@ -44,8 +44,8 @@ pub(super) async fn latest_players(
     ruleset: &str,
     limit: i64,
 ) -> Result<Vec<Known>, WebError> {
-    let rows = site.pages().latest_players(ruleset, limit).await?;
-    Ok(rows.iter().filter_map(Known::new).collect())
+    let rows = site.learning().latest_players(ruleset, limit).await?;
+    Ok(rows.iter().map(Known::new).collect())
 }
 
 /// The players of a ruleset with these names, identities or handles, and those with these handles who have not played
@@ -58,19 +58,19 @@ pub(super) async fn called(
 ) -> Result<Vec<Known>, WebError> {
     let keys = texts.iter().flat_map(|name| [key(name), identity(name)]);
     let all: BTreeSet<String> = keys.chain(handles.iter().cloned()).collect();
-    let rows = site.pages().named(ruleset, &all).await?;
-    let mut known: Vec<Known> = rows.iter().filter_map(Known::new).collect();
+    let rows = site.learning().named(ruleset, &all).await?;
+    let mut known: Vec<Known> = rows.iter().map(Known::new).collect();
     for handle in handles {
         if known.iter().any(|one| one.handle == *handle) {
             continue;
         }
-        let person = site.pages().person(handle, Some(Kind::Human)).await?;
+        let person = site.learning().person(handle, Some(Kind::Human)).await?;
         let Some(person) = person.filter(|person| person.handle == *handle) else {
             continue;
         };
-        let standings = site.pages().standings_of(&person).await?;
+        let standings = site.learning().standings_of(&person).await?;
         let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-        known.extend(latest.and_then(|line| Known::new(&line.row)));
+        known.extend(latest.map(|line| Known::new(&line.row)));
     }
     Ok(known)
 }

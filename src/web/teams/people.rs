@@ -3,7 +3,7 @@
 use super::names::{identity, key};
 use crate::{
     domain::{Timestamp, plain_name},
-    store::BoardRow,
+    learning::BoardRow,
 };
 
 /// A player whom the leaderboard of the ruleset has.
@@ -21,16 +21,15 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// `None` for a player without a public page.
-    pub(super) fn new(row: &BoardRow) -> Option<Self> {
-        Some(Self {
-            handle: row.handle.clone()?,
+    pub(super) fn new(row: &BoardRow) -> Self {
+        Self {
+            handle: row.handle.clone(),
             name: plain_name(&row.name),
             raw: row.name.clone(),
             id: row.key.id.to_lowercase(),
             games: row.games,
             last_seen: row.last_seen,
-        })
+        }
     }
 
     /// Whether this name, in any case, is the player's name or identity.

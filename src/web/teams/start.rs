@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     domain::counted,
+    history::RulesetTotals,
     session::draw_seed,
-    store::RulesetLine,
     web::{Site, api::Problem, asset, encode::path_part},
 };
 
@@ -32,7 +32,7 @@ pub(super) async fn page(
     mut pick: Pick,
     problem: Option<Problem>,
 ) -> Result<Shown, Problem> {
-    let rulesets = site.pages().ruleset_lines().await?;
+    let rulesets = site.rulesets();
     if let (true, Some(first)) = (
         pick.ruleset.is_empty() && problem.is_none(),
         rulesets.first(),
@@ -92,7 +92,7 @@ fn hidden(pick: &Pick) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetLine]) -> Markup {
+fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetTotals]) -> Markup {
     let link = |name: &str| {
         let base = site.links.to("/teams");
         format!("{base}?ruleset={}", path_part(name))
@@ -110,7 +110,7 @@ fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetLine]) -> Mark
 }
 
 /// The visible fields. `team` is what one of the teams is called.
-fn fields(pick: &Pick, rulesets: &[RulesetLine], ticks: &[Known], team: &str) -> Markup {
+fn fields(pick: &Pick, rulesets: &[RulesetTotals], ticks: &[Known], team: &str) -> Markup {
     let is_ticked = |one: &Known| pick.known.contains(&one.handle);
     let wishes = [&pick.together, &pick.apart, &pick.pinned];
     let has_wishes = wishes.iter().any(|wish| !wish.is_empty());

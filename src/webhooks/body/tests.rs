@@ -47,6 +47,8 @@ fn record(scores: &[f64], participants: Vec<Participant>) -> MatchRecord {
         end: Timestamp(1_700_000_600_000),
         clock: None,
         untimed: false,
+        client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "m".into(),
         game_type: "ctf".into(),
@@ -76,6 +78,33 @@ fn recorded(record: MatchRecord) -> HookReport {
         },
         record,
     }))
+}
+
+#[test]
+fn scores_that_are_not_known_are_null() {
+    let people = || {
+        vec![
+            participant("ann", &[(0, 0, 600_000)]),
+            participant("bob", &[(1, 0, 600_000)]),
+        ]
+    };
+    for (outcome, closeness) in [
+        (Outcome::Won(1), Value::Null),
+        (Outcome::Draw, 1.0.into()),
+        (Outcome::Undecided, Value::Null),
+    ] {
+        let record = MatchRecord {
+            unscored: true,
+            outcome,
+            ..record(&[0.0, 0.0], people())
+        };
+        let whole = read(&body(&event(HookKind::Recorded), &recorded(record)));
+        let data = &whole["data"];
+        assert_eq!(data["closeness"], closeness, "{outcome:?}");
+        for team in 0..2 {
+            assert_eq!(data["teams"][team]["score"], Value::Null, "{outcome:?}");
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{
     NONE,
     asked::{until, wait_for_weight},
 };
-use crate::common::{api::Api, process::evenkeel};
+use crate::common::{api::Api, backends::rows, process::evenkeel};
 
 fn game(winner: u8) -> Value {
     json!({"ruleset": "futsal", "teams": [["ann", "bob"], ["cid", "dan"]], "winner": winner})
@@ -285,6 +285,152 @@ fn a_free_for_all_without_a_word_about_teams_is_rated() {
     let path = format!("/v1/matches/{}", answer["match"]);
     let (_, shown) = api.call("", "GET", &path, &NONE);
     assert_eq!(shown["started"], "2026-11-20T16:10:00Z");
+}
+
+/// Nobody has said how it ended but who has won: no page and no row says 0:0.
+#[tokio::test]
+async fn a_score_that_nobody_has_stated_is_null() {
+    let api = Api::start("");
+    let draw = json!({"ruleset": "futsal", "teams": [["ann"], ["cid"]], "draw": true});
+    let nil = json!({"ruleset": "futsal", "teams": [["ann"], ["cid"]], "scores": [0, 0]});
+    let long = json!({"game": "futsal", "scores": [null, null], "outcome": "won", "winner": 0,
+        "players": [{"id": "ann", "team": 0}, {"id": "cid", "team": 1}]});
+    for body in [&game(0), &draw, &nil, &long] {
+        let (status, answer) = post(&api, "club", body, "");
+        assert_eq!(status, 201, "{answer}");
+    }
+    let play = "GAME arena\nJOIN ann team=0\nJOIN cid team=1\nSTART\nCLOCK 600\n";
+    for end in ["END 1\n", "SCORE 0 2\nSCORE 1 2\nEND 1\n"] {
+        let said = api
+            .pages
+            .daemon
+            .ask(&format!("HELLO game-7 game-token\n{play}{end}"));
+        assert!(said.contains("END "), "{said}");
+    }
+    let unknown = json!([null, null]);
+    let (zero, two) = (json!([0.0, 0.0]), json!([2.0, 2.0]));
+    let run = |words: &[&str]| {
+        let output = evenkeel(api.folder.path()).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let database = api.folder.path().join("evenkeel.db");
+    let all: Vec<(i64, String, Option<f64>)> =
+        rows(&database, "SELECT id, scores, gap FROM matches ORDER BY id").await;
+    let expected = [
+        ("-:-", None, &unknown),
+        ("-:-", Some(0.0), &unknown),
+        ("0:0", Some(0.0), &zero),
+        ("-:-", None, &unknown),
+        ("-:-", None, &unknown),
+        ("2:2", None, &two),
+    ];
+    assert_eq!(all.len(), expected.len(), "{all:?}");
+    for ((id, text, gap), (own, own_gap, scores)) in all.into_iter().zip(expected) {
+        assert_eq!((text.as_str(), gap), (own, own_gap), "{id}");
+        let (_, shown) = api.call("", "GET", &format!("/v1/matches/{id}"), &NONE);
+        assert_eq!(shown["scores"], *scores, "{id}");
+        assert_eq!(shown["teams"][0]["score"], scores[0], "{id}");
+        let page = api.pages.get(&format!("/matches/{id}")).body;
+        assert_eq!(
+            page.contains("class=\"score\""),
+            *scores != unknown,
+            "{id}: {page}"
+        );
+        let shown = run(&["match", "show", &id.to_string()]);
+        assert_eq!(
+            shown.contains("\nno scores, "),
+            *scores == unknown,
+            "{shown}"
+        );
+    }
+    let exported = run(&["export"]);
+    assert_eq!(
+        exported.matches(r#""scores":[null,null]"#).count(),
+        4,
+        "{exported}"
+    );
+    std::fs::write(api.folder.path().join("again.jsonl"), &exported).unwrap();
+    let read = run(&["ingest", "again.jsonl", "--json"]);
+    assert!(
+        read.contains(r#""duplicates": 6"#) || read.contains(r#""duplicates":6"#),
+        "{read}"
+    );
+}
+
+/// Which client has brought each match, as the record, the row and the command say it, by the number of the match.
+async fn clients(api: &Api) -> Vec<String> {
+    let run = |words: &[&str]| {
+        let output = evenkeel(api.folder.path()).args(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let database = api.folder.path().join("evenkeel.db");
+    let all: Vec<(i64, String)> =
+        rows(&database, "SELECT id, client FROM matches ORDER BY id").await;
+    let exported = run(&["export"]);
+    for (id, client) in &all {
+        let id = id.to_string();
+        let shown = run(&["match", "show", &id, "--json"]);
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(shown["client"], **client, "{id}");
+        let text = run(&["match", "show", &id]);
+        assert!(text.contains(&format!("brought by {client}\n")), "{text}");
+        let stated = format!(r#","client":"{client}","start""#);
+        assert!(exported.contains(&stated), "{exported}");
+    }
+    all.into_iter().map(|(_, client)| client).collect()
+}
+
+#[tokio::test]
+async fn each_match_says_which_client_has_brought_it() {
+    let api = Api::start("");
+    assert_eq!(post(&api, "club", &game(0), "").0, 201);
+    let play = "GAME futsal\nJOIN ann team=0\nJOIN cid team=1\nSTART\nCLOCK 600\nSCORE 0 3\nEND\n";
+    let said = api
+        .pages
+        .daemon
+        .ask(&format!("HELLO game-7 game-token\n{play}"));
+    assert!(said.contains("END "), "{said}");
+    let line = |minute: u32, more: &str| {
+        format!(
+            r#"{{"evenkeel":1,{more}"start":"2026-11-20T20:{minute}:00Z","end":"2026-11-20T20:{}:00Z","game":"futsal","scores":[1,0],"players":[{{"id":"ann","team":0}},{{"id":"cid","team":1}}]}}"#,
+            minute + 8
+        ) + "\n"
+    };
+    let lines = line(10, "") + &line(20, r#""client":"game-9","#);
+    std::fs::write(api.folder.path().join("more.jsonl"), lines).unwrap();
+    let read = evenkeel(api.folder.path())
+        .args(["ingest", "more.jsonl"])
+        .output()
+        .unwrap();
+    assert!(read.status.success(), "{read:?}");
+    assert_eq!(clients(&api).await, ["club", "game-7", "ingest", "game-9"]);
+    // Whoever sends a match again has not brought it, whatever it states.
+    let mut stated: Value = serde_json::from_str(&line(30, r#""client":"game-9","#)).unwrap();
+    stated.as_object_mut().unwrap().remove("evenkeel");
+    let (status, answer) = post(&api, "other", &stated, "");
+    assert_eq!(status, 201, "{answer}");
+    assert_eq!(clients(&api).await[4], "other");
+}
+
+/// A match is the same whoever brings it.
+#[tokio::test]
+async fn the_client_is_no_part_of_the_fingerprint() {
+    let api = Api::start("");
+    let run = |file: &str, client: &str| {
+        let line = format!(
+            r#"{{"evenkeel":1,"client":"{client}","start":"2026-11-20T20:10:00Z","end":"2026-11-20T20:20:00Z","game":"futsal","scores":[1,0],"players":[{{"id":"ann","team":0}},{{"id":"cid","team":1}}]}}"#
+        );
+        std::fs::write(api.folder.path().join(file), line + "\n").unwrap();
+        let read = evenkeel(api.folder.path())
+            .args(["ingest", file])
+            .output()
+            .unwrap();
+        assert!(read.status.success(), "{read:?}");
+    };
+    run("one.jsonl", "one");
+    run("two.jsonl", "two");
+    assert_eq!(clients(&api).await, ["one"], "who came first");
 }
 
 #[test]

@@ -90,6 +90,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "ingest",
             "protocol",
             "lobby",
+            "history",
             "matchmaking",
             "lifecycle",
             "store",

@@ -330,9 +330,9 @@ fn tables_without_rows_are_a_sentence() {
         format!("no instance has hosted a match in the last day, and {none}")
     );
     assert_eq!(out(&["hosting", "instances", "--json"]), "[]\n");
-    // The former names still work.
-    assert_eq!(out(&["instances"]), out(&["hosting", "instances"]));
-    assert_eq!(out(&["hosted"]), out(&["hosting", "matches"]));
+    for gone in ["instances", "hosted", "instance"] {
+        assert_eq!(run(folder.path(), &[gone]).code, 2, "{gone}");
+    }
     let queue = "[queue.duel]\nteams = 2\nsize = 1\nruleset = 'x'\n";
     fs::write(folder.path().join("own.toml"), queue).unwrap();
     assert_eq!(

@@ -58,8 +58,6 @@ fn json_is_one_value() {
     for list in [
         &["hosting", "instances"][..],
         &["hosting", "matches"],
-        &["instances"],
-        &["hosted"],
         &["queue", "status"],
         &["webhook", "list"],
         &["match", "list"],
@@ -199,4 +197,36 @@ fn the_configuration_in_force_has_origins_and_no_secrets() {
         flag.contains("store.database = \"x.db\"  # flag --db"),
         "{flag}"
     );
+}
+
+/// The database says that a player was on the team that they were on for longest, the lower one of two: so does the
+/// command.
+#[test]
+fn who_was_on_two_teams_for_as_long_has_won_as_the_database_says() {
+    const LINE: &str = r#"{"evenkeel":1,"start":"2026-11-20T20:00:00Z","end":"2026-11-20T20:20:00Z","game":"ctf","scores":[3,1],"players":[{"id":"ann","stays":[{"team":0,"from":0,"to":600000},{"team":1,"from":600000,"to":1200000}]},{"id":"bob","team":0},{"id":"cid","team":1},{"id":"dan","team":1}]}"#;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    fs::write(path.join("one.jsonl"), format!("{LINE}\n")).unwrap();
+    let (code, _, error) = run(path, &["ingest", "one.jsonl"]);
+    assert_eq!(code, 0, "{error}");
+    let shown = json(path, &["match", "show", "1"]);
+    let players = shown["players"].as_array().unwrap().iter();
+    let outcomes: Vec<_> = players
+        .map(|one| {
+            (
+                one["id"].as_str().unwrap(),
+                one["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("ann", "won"),
+        ("bob", "won"),
+        ("cid", "lost"),
+        ("dan", "lost"),
+    ];
+    assert_eq!(outcomes, expected);
+    let (_, table, _) = run(path, &["match", "show", "1"]);
+    let ann = table.lines().find(|line| line.contains("ann")).unwrap();
+    assert!(ann.contains(" 0 1 ") && ann.contains(" won "), "{table}");
 }

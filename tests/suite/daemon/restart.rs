@@ -1,6 +1,6 @@
 //! The first moment of a daemon: nothing is answered with less than it knows a moment later.
 
-use std::{path::Path, time::Duration};
+use std::{io::Write, net::TcpStream, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{
@@ -13,13 +13,17 @@ use evenkeel::{
     server::Service,
     session::SessionError,
     store,
+    web::{self, Audience, Site},
 };
 use tempfile::TempDir;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::common::{
     self, Client, Daemon,
     backends::{chose_postgres, rows},
-    checkpoints, config, game, restarts, until, weights,
+    checkpoints, config, game,
+    http::HttpAnswer,
+    restarts, until, weights,
 };
 
 /// How long a test waits for a handle on its database that is being closed.
@@ -171,6 +175,61 @@ async fn the_weights_in_the_database_are_served_until_the_new_ones_are_derived()
     assert_eq!(lines[2], "RANK new - - 1");
     assert!(!known.contains(lines[3]), "{now}");
     assert!(!daemon.service.learning().is_deriving());
+}
+
+/// How even matches were is counted over all of them: before, pages do not say that there are none.
+#[tokio::test]
+async fn pages_say_that_the_matches_are_being_counted_again() {
+    let folder = left_by_another_version().await;
+    let service = Arc::new(open(&folder.path().join("test.db")).await);
+    service.learning().resume(0).await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let settings = config(CONFIG).web.pages;
+    let site = Arc::new(Site::new(service.clone(), settings));
+    let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());
+    let served = (site, Audience::Visitors);
+    let serving = web::run(listener, served, tracker, stop.clone(), Duration::ZERO);
+    let serving = tokio::spawn(serving);
+    let get = async |path: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let answer = move || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            HttpAnswer::read(stream)
+        };
+        tokio::task::spawn_blocking(answer).await.unwrap()
+    };
+    let said = "The matches are being counted again.";
+    for path in ["/balance", "/balance?ruleset=ctf", "/balance.json"] {
+        let answer = get(path).await;
+        assert_eq!(answer.status, 503, "{path}");
+        assert!(answer.body.contains(said), "{}", answer.body);
+    }
+    let map = season(0..1).remove(0).0.map;
+    for path in ["/", &format!("/maps/{map}")] {
+        let answer = get(path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.body.contains(said), "{}", answer.body);
+        assert!(!answer.body.contains("rated yet"), "{}", answer.body);
+    }
+    assert!(service.learning().standings().balance().is_none());
+
+    service.learning().refresh().await.unwrap();
+    let balance = service.learning().standings().balance().unwrap();
+    assert_eq!(balance.rulesets(9)[0].closeness.rated, 61);
+    for path in [
+        "/balance",
+        "/balance?ruleset=ctf",
+        "/",
+        &format!("/maps/{map}"),
+    ] {
+        let answer = get(path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.body.contains(said), "{}", answer.body);
+    }
+    stop.cancel();
+    serving.await.unwrap();
 }
 
 #[tokio::test]

@@ -5,6 +5,8 @@ use crate::common::{
     Daemon,
     backends::{chose_postgres, rows},
 };
+use evenkeel::lobby::Decision;
+use serde_json::Value;
 use std::path::PathBuf;
 
 fn database(daemon: &Daemon) -> PathBuf {
@@ -62,6 +64,29 @@ async fn every_decision_comes_out_the_same_again() {
             .unwrap()
             .is_none()
     );
+}
+
+/// What was decided before an upgrade from 0.2 comes out the same.
+#[test]
+fn the_decisions_that_the_last_0_2_exports_come_out_the_same_again() {
+    let export = include_str!("../../fixtures/operator/0.2.jsonl");
+    let mut stored = Vec::new();
+    for line in export.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let decisions = line["decisions"].as_array().cloned().unwrap_or_default();
+        let texts = decisions
+            .iter()
+            .map(|one| one["decision"].as_str().unwrap().to_owned());
+        stored.extend(texts);
+    }
+    assert_eq!(stored.len(), 4);
+    for json in stored {
+        let decision: Decision = serde_json::from_str(&json).unwrap();
+        let again = decision.clone().again(&mut || false);
+        assert_eq!(again.as_ref(), Some(&decision), "{json}");
+        // The fields that this version writes are those that were there.
+        assert_eq!(serde_json::to_string(&decision).unwrap(), json);
+    }
 }
 
 #[tokio::test]

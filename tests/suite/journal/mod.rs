@@ -356,7 +356,7 @@ fn a_damaged_journal_stops_no_start() {
     fs::create_dir(games.join("10.game")).unwrap();
     fs::write(
         games.join("18446744073709551615.game"),
-        b"EVKLGAM\x01\xff\xff\xff\xff",
+        b"EVKLGAM\x02\xff\xff\xff\xff",
     )
     .unwrap();
     fs::write(games.join("lock"), b"x").unwrap();

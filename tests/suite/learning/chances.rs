@@ -213,7 +213,10 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
     let id = story.end();
 
     // The data of the page.
-    let page = story.page(id);
+    // The row of its forecast comes a moment after its END.
+    let page = wait_until(&story.pages, &format!("/matches/{id}.json"), |page| {
+        page["forecast"].is_number()
+    });
     let chances = &page["chances"];
     assert_eq!(chances["picked"], picked);
     assert_eq!(chances["started"], before["started"]);

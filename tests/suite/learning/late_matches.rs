@@ -369,6 +369,38 @@ async fn a_rebuild_beside_a_daemon_loses_no_ruling() {
     assert_eq!(derived(&daemon, &path).await, learned);
 }
 
+/// While many rows are written, this process learns from new matches, and writes them afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_learned_while_all_rows_are_written_is_written_too() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = open(&path, "").await;
+    service.store().record_all(&in_time(0..400)).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    for round in 0..6 {
+        let (first, last) = (400 + 10 * round, 410 + 10 * round);
+        let meanwhile = async {
+            for place in first..last {
+                let new = in_time(place..place + 1);
+                service.store().record_all(&new).await.unwrap();
+                service.learning().refresh().await.unwrap();
+            }
+        };
+        let (rebuilt, ()) = tokio::join!(service.learning().rebuild(|_| ()), meanwhile);
+        rebuilt.unwrap();
+        service.learning().refresh().await.unwrap();
+        let count = "SELECT (SELECT count(*) FROM rulings), (SELECT count(*) FROM matches)";
+        let counts: Vec<(i64, i64)> = rows(&path, count).await;
+        assert_eq!(counts, [(last, last)]);
+        let learned = derived(&service, &path).await;
+        let verified = service.learning().verify(|_| ()).await.unwrap();
+        assert_eq!(verified, Verified::Equal(learned.0.len()));
+    }
+    let learned = derived(&service, &path).await;
+    service.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(derived(&service, &path).await, learned);
+}
+
 /// Run it with `cargo test --release --test suite late_matches -- --ignored --nocapture`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "measures how long a late match takes among 40,000"]

@@ -1,5 +1,6 @@
 //! What weights, divisions and chances become of stored matches.
 
+mod boards;
 mod chances;
 mod divisions;
 mod farmers;

@@ -10,8 +10,8 @@ use evenkeel::{
     server::Service,
     session::{Clock, HandClock},
     store::{
-        Correction, DerivedFrom, DerivedRows, NewWeights, PartRow, Recount, RecountCause,
-        RecountRow,
+        Correction, DerivedFrom, DerivedRows, NewWeights, Recount, RecountCause, RecountRow,
+        WeightRow,
     },
 };
 
@@ -387,29 +387,22 @@ async fn what_changes_no_weight_leaves_all_bits(backend: impl Backend) {
     assert!(world.notices().await.is_empty());
 }
 
-/// On a busy database, weights are written some seconds after the rulings; the process may end between.
-async fn notices_wait_for_the_weights(backend: impl Backend) {
+/// Whoever counts notices must know everybody who was forgotten.
+async fn notices_are_not_written_with_what_was_known_before_a_change(backend: impl Backend) {
     let store = backend.database("rows").await;
-    let weight = |weight| NewWeights {
-        named: vec![PartRow {
+    let write = async |matches, weight, correction, changes| {
+        let row = WeightRow {
             ruleset: "ctf".into(),
             key: key("ann"),
             name: "ann".into(),
             weight,
-            own: 0.0,
-            sides: None,
-            commander: None,
-            factors: Some([0.0; 3]),
             deviation: 5.0,
-            doubt: 0.1,
-            division: None,
-            progress: None,
+            rank: None,
             games: 3,
             last_seen: Timestamp(7),
-        }],
-        ..NewWeights::default()
-    };
-    let write = async |matches, weights, correction, changes| {
+            is_pinned: false,
+        };
+        let since = store.derived_from().await.unwrap();
         let rows = DerivedRows {
             from: DerivedFrom {
                 matches,
@@ -417,7 +410,11 @@ async fn notices_wait_for_the_weights(backend: impl Backend) {
                 settings: "one".into(),
             },
             rulings: vec![].into(),
-            weights,
+            weights: NewWeights {
+                since,
+                rows: vec![row],
+                ..NewWeights::default()
+            },
             divisions: Vec::new(),
             seasons: Vec::new(),
             recount: Recount {
@@ -432,20 +429,14 @@ async fn notices_wait_for_the_weights(backend: impl Backend) {
             .unwrap()
     };
     let (nothing, void) = (Correction::None, Correction::Known(RecountCause::Void));
-    assert!(write(1, Some(weight(50.0)), nothing, 0).await);
-    assert!(
-        !write(2, None, void, -1).await,
-        "somebody may have been forgotten since"
-    );
-    assert!(write(2, None, void, 0).await);
-    assert!(write(3, None, nothing, 0).await);
+    assert!(write(1, 50.0, nothing, 0).await);
+    assert!(!write(2, 52.0, void, -1).await);
     assert_eq!(store.recounts_of(&key("ann"), 9).await.unwrap(), []);
-    assert!(!write(4, Some(weight(52.0)), nothing, -1).await);
-    assert!(write(4, Some(weight(52.0)), nothing, 0).await);
-    assert!(write(5, Some(weight(55.0)), nothing, -1).await);
+    assert!(write(2, 52.0, void, 0).await);
+    assert!(write(3, 55.0, nothing, -1).await);
     let notice = RecountRow {
         ruleset: "ctf".into(),
-        at: Timestamp(4),
+        at: Timestamp(2),
         cause: Some(RecountCause::Void),
         then: 50.0,
         now: 52.0,
@@ -454,7 +445,7 @@ async fn notices_wait_for_the_weights(backend: impl Backend) {
 }
 
 on_each_database! {
-    notices_wait_for_the_weights
+    notices_are_not_written_with_what_was_known_before_a_change
     a_void_match_is_told_to_those_whose_weights_it_moves
     the_latest_match_of_players_is_made_void
     a_new_match_is_no_recount

@@ -6,6 +6,7 @@ use evenkeel::{
         LineupPlayer, PlayerKey, Ruleset, Timestamp,
     },
     learning::{Learning, View},
+    store::DerivedFrom,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
 
@@ -87,7 +88,8 @@ async fn play(node: &Node, minute: i64, rng: &mut ChaCha8Rng) {
 async fn agree(one: &Node, two: &Node, matches: i64) {
     until(async || {
         let derived = one.service.store().derived_from().await.unwrap();
-        derived.is_some_and(|derived| derived.matches == matches) && weights(one) == weights(two)
+        let is_written = |from: DerivedFrom| from.matches == matches && !from.is_unfinished();
+        derived.is_some_and(is_written) && weights(one) == weights(two)
     })
     .await;
 }

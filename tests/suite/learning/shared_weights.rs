@@ -76,7 +76,8 @@ impl Node {
 
     async fn derived_matches(&self) -> i64 {
         let derived = self.service.store().derived_from().await.unwrap();
-        derived.map_or(0, |derived| derived.matches)
+        let written = derived.filter(|from| !from.is_unfinished());
+        written.map_or(0, |from| from.matches)
     }
 
     /// The keys in which the daemon that writes the weights has other settings.
@@ -148,6 +149,8 @@ async fn an_operator_pins_a_weight(backend: &impl Backend, nodes: &[&Node]) {
     let store = store::open_at(&place, true, PATIENCE).await.unwrap();
     let settings = common::config("rating.min_seconds = 0").service();
     let command = Service::open(store, settings).unwrap();
+    let leases = command.leases().clone();
+    command.learning().leave_to_daemons(leases);
     let ann = PlayerKey {
         kind: Human,
         id: "ann".into(),

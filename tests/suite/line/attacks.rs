@@ -112,7 +112,8 @@ async fn picks_wait_for_a_core_until_their_deadline() {
 
 #[tokio::test]
 async fn who_has_to_introduce_themselves_gets_no_more_time_by_talking() {
-    let (mut ours, task, _folder, limits) = pipe("[server.clients]\na = 'b'").await;
+    let (mut ours, task, _folder, limits) =
+        pipe("[[clients]]\nname = 'a'\ntoken = 'b'\nrights = ['ask']").await;
     tokio::time::pause();
     let began = Instant::now();
     while ours.write_all(b"\n").await.is_ok() {

@@ -65,7 +65,9 @@ async fn client_plays_a_game() {
 
 #[tokio::test]
 async fn client_is_told_why_it_may_not() {
-    let daemon = Daemon::start("[server.clients]\nmine = \"sesame\"\n").await;
+    let daemon =
+        Daemon::start("[[clients]]\nname = 'mine'\ntoken = 'sesame'\nrights = ['ask', 'report']\n")
+            .await;
     let address = daemon.address.to_string();
     let (Some(refused), Some(allowed)) = (
         run(&[&address, "mine", "guess"]).await,

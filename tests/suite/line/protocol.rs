@@ -112,7 +112,7 @@ async fn a_session_introduces_itself() {
 
 #[tokio::test]
 async fn configured_clients_prove_themselves_first() {
-    let toml = "[server.clients]\n'ctf 1' = 'secret'";
+    let toml = "[[clients]]\nname = 'ctf 1'\ntoken = 'secret'\nrights = ['ask', 'report']\n";
     let daemon = daemon(toml).await;
     let replies = daemon
         .client()

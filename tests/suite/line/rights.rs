@@ -290,21 +290,6 @@ async fn a_client_of_the_queues_speaks_for_its_players() {
 }
 
 #[tokio::test]
-async fn the_clients_of_0_1_ask_and_report() {
-    let daemon = Daemon::start("[server.clients]\n'ctf 1' = 'secret'").await;
-    let mut client = daemon.named("\"ctf 1\" secret").await;
-    for (line, needed) in VERBS.iter().filter(|(line, _)| !line.contains('{')) {
-        let reply = first(&mut client, line).await;
-        let permitted = needed.is_empty() || needed.contains(&"ask") || needed.contains(&"report");
-        assert_eq!(
-            !reply.contains("needs the right"),
-            permitted,
-            "{line}: {reply}"
-        );
-    }
-}
-
-#[tokio::test]
 async fn a_token_may_be_a_hash_or_in_a_file() {
     let folder = TempDir::new().unwrap();
     let new = evenkeel(folder.path())

@@ -97,7 +97,8 @@ async fn who_changes_the_tag_of_a_clan_keeps_the_history() {
             .any(|row| row.key.id == "dan" && row.weight == 61.0)
     );
     for form in ["bob", "[ABC] bob", "abc|bob [X]"] {
-        let page = store.person(form, None).await.unwrap().unwrap();
+        let page = service.learning().person(form, None).await;
+        let page = page.unwrap().unwrap();
         assert_eq!(page.key.id, "bob", "{form}");
     }
     let names = store.names(&human("bob")).await.unwrap().into_iter();
@@ -124,7 +125,8 @@ async fn who_changes_the_tag_of_a_clan_keeps_the_history() {
         ("dan", 4),
     ]);
     assert_eq!(games(&store).await, apart);
-    let page = store.person("[ABC] bob", None).await.unwrap().unwrap();
+    let page = without.learning().person("[ABC] bob", None).await;
+    let page = page.unwrap().unwrap();
     assert_eq!(page.key.id, "[ABC] bob");
     // With it again they are one, and somebody whom an operator has merged stays so.
     store

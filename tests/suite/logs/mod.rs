@@ -45,8 +45,16 @@ async fn stored(service: &Service) -> Vec<Stored> {
     }
 }
 
+/// The matches, whichever command has read them.
 fn known(all: &[Stored]) -> Vec<(Fingerprint, MatchRecord)> {
-    let one = |stored: &Stored| (stored.fingerprint, stored.record.clone());
+    let one = |stored: &Stored| {
+        let client = String::new();
+        let record = MatchRecord {
+            client,
+            ..stored.record.clone()
+        };
+        (stored.fingerprint, record)
+    };
     all.iter().map(one).collect()
 }
 
@@ -223,6 +231,13 @@ async fn a_log_that_grows_is_told_match_by_match() {
     let (other, _folder) = self::new().await;
     ingest(&other, None, &[&path]).await;
     assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
+    for (service, client) in [(&service, "follow"), (&other, "ingest")] {
+        let all = stored(service).await;
+        assert!(
+            all.iter().all(|one| one.record.client == client),
+            "{client}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -424,15 +439,13 @@ async fn a_followed_log_without_dates_is_dated_by_its_file() {
 }
 
 #[tokio::test]
-async fn an_archive_of_0_1_is_read_again() {
+async fn an_archived_log_without_its_origin_is_named() {
     let folder = TempDir::new().unwrap();
     let archive = Archive::open(&folder.path().join("archive")).unwrap();
     let path = folder.path().join("games.log");
     write(&path, CTF);
     let (service, _folder) = new().await;
     ingest(&service, Some(&archive), &[&path]).await;
-    // Version 0.1 stored the origin in the comment of the gzip header, without a file beside the
-    // log.
     let (log, _) = archive.logs().unwrap().remove(0);
     let json = log.with_file_name(
         log.file_name()
@@ -442,25 +455,7 @@ async fn an_archive_of_0_1_is_read_again() {
             .replace(".log.gz", ".json"),
     );
     fs::remove_file(&json).unwrap();
-    let comment = r#"evenkeel log, last written 00000001795188516007 {"server":"old"}"#;
-    let gzip = flate2::GzBuilder::new().comment(comment);
-    let file = File::create(&log).unwrap();
-    let mut gzip = gzip.write(file, flate2::Compression::default());
-    gzip.write_all(CTF.as_bytes()).unwrap();
-    gzip.finish().unwrap();
     let (other, _folder) = new().await;
-    let reread = logs::reread(
-        other.store(),
-        &archive,
-        &logs::RereadZones::default(),
-        |_, _| (),
-    )
-    .await
-    .unwrap();
-    assert_eq!((reread.logs, reread.matches.added), (1, 1));
-    assert_eq!(stored(&other).await[0].record.server, "old");
-    // Without either, the error names the log.
-    fs::write(&json, "{}").unwrap();
     let error = logs::reread(
         other.store(),
         &archive,
@@ -722,7 +717,11 @@ async fn a_log_that_was_read_before_waiting_was_no_play_gives_no_second_match() 
             panic!("{format}: {all:?}")
         };
         assert_eq!(mended.fingerprint, Fingerprint::of(&before), "{format}");
-        assert_eq!(mended.record, before.clone().played(), "{format}");
+        let expected = MatchRecord {
+            client: "ingest".to_owned(), // the archive knows which command has read the log
+            ..before.clone().played()
+        };
+        assert_eq!(mended.record, expected, "{format}");
         assert!(
             (mended.record.start.0 - before.start.0).abs_diff(720_000) < 10,
             "{format}"
@@ -1046,7 +1045,12 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     for form in forms.into_iter().chain(["76561197960277949"]) {
         assert!(view.is_pinned(Kind::Human, form), "{form}");
         assert!(
-            service.store().person(form, None).await.unwrap().is_none(),
+            service
+                .learning()
+                .person(form, None)
+                .await
+                .unwrap()
+                .is_none(),
             "hidden: {form}"
         );
     }
@@ -1074,7 +1078,7 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     );
     let mut pages = Vec::new();
     for form in forms.into_iter().chain(["76561197960277949"]) {
-        let page = service.store().person(form, None).await.unwrap();
+        let page = service.learning().person(form, None).await.unwrap();
         pages.push(page.unwrap().key.id);
     }
     assert_eq!(pages, ["[U:1:12221]"; 4]);

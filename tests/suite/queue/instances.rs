@@ -455,7 +455,7 @@ async fn a_hosted_match_survives_two_kills_of_the_daemon() {
     assert!(end.starts_with(&format!("END {id} ")), "{end}");
     let said = daemon.ask("HELLO lobby\nTICKET t1\n");
     assert!(said.contains(&format!("MATCHED {id} t1")), "{said}");
-    let shown = command(folder.path(), &["hosted"]);
+    let shown = command(folder.path(), &["hosting", "matches"]);
     assert!(shown.contains("over") && shown.contains("won"), "{shown}");
 }
 
@@ -487,8 +487,8 @@ fn operators_see_and_drain_instances() {
     ));
     shows(&["queue", "status", "--json"], "\"hosted\": 2");
     shows(&["hosting", "matches", "--json"], "\"state\": \"reserved\"");
-    let said = command(folder.path(), &["instance", "drain", "one", "--off"]);
+    let said = command(folder.path(), &["hosting", "drain", "one", "--off"]);
     assert_eq!(said, "one gets matches again\n");
     assert!(process::line(&mut stream).starts_with("* SESSION 1 duel "));
-    shows(&["hosted"], "opening");
+    shows(&["hosting", "matches"], "opening");
 }

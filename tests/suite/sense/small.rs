@@ -669,7 +669,8 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
     assert_eq!(run_ok(&["match", "void"]).0, 2);
 }
 
-#[tokio::test]
+/// The commands wait until the daemon has learned, so it needs a thread beside theirs.
+#[tokio::test(flavor = "multi_thread")]
 async fn a_running_daemon_sees_that_matches_are_void() {
     let daemon = Daemon::start("").await;
     let learning = daemon.service.learning().clone();

@@ -31,7 +31,8 @@ const MATCHES: &str = "
     INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     INSERT INTO match_games VALUES (-9223372036854775808, 1), (9223372036854775807, 2);
-    INSERT INTO client_matches VALUES (1, 'club', 9223372036854775807), (2, '', -1);
+    UPDATE matches SET reported_at = 9223372036854775807 WHERE id = 1;
+    UPDATE matches SET reported_at = -1 WHERE id = 2;
     INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, 5), ('', '', x'00ff', -7, 'too-short', -1);
     INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', 9223372036854775807), (x'ff', '', x'', -1);
     INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', -1, 5), ('', '', x'00', 'c', 'picked', '', 0, 0);
@@ -87,8 +88,7 @@ const REST: &str = "
 /// Derived tables that are empty by the default configuration.
 const DERIVED: &str = "
     INSERT INTO seasons VALUES (-1, ''), (9223372036854775807, '2026-11-22 17:00');
-    INSERT INTO divisions VALUES (200, 'odd', 0, 1);
-    INSERT INTO division_spans VALUES ('odd', 200, -1e300, 0.1)";
+    INSERT INTO divisions VALUES ('ctf', 200, 'odd', -1e300, 0.1, 0, 1)";
 
 /// An SQLite database with matches, and with what operators have decided about them.
 async fn full(folder: &Path) -> PathBuf {

@@ -135,77 +135,69 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         Arc::new(evenkeel::server::Service::open(store, settings).unwrap())
     };
     let (one, two) = (open("").await, open("rating.prior = 8.0").await);
+    two.learning().leave_to_daemons(two.leases().clone());
     one.store()
         .record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
         .await
         .unwrap();
-    two.learning().refresh().await.unwrap();
-    let weight = |service: &evenkeel::server::Service| {
-        let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
-        service.learning().standings().view(&ruleset).human("a")
-    };
-    assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
-    // At its start, the first one takes over the tables.
+    assert!(two.learning().refresh().await.unwrap());
+    let written = async || weights(one.store()).await[0].weight;
+    assert_eq!(written().await, 100.0 * 8.0 / 12.0);
+    // A daemon takes over the tables.
+    one.learning().write_by_lease(one.leases().clone());
     let watch = tokio::spawn({
         let one = one.clone();
         async move { one.learning().keep_up_to_date().await }
     });
-    until(async || weights(two.store()).await[0].weight == 75.0).await;
-    // The other one takes them over on request. From then on, the first one learns what is on disk
-    // with its own settings, and leaves the tables to the other.
+    until(async || written().await == 75.0).await;
+    // As long as it runs, commands leave the tables to it, and wait for it.
     two.store()
         .record(&game(20, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
         .await
         .unwrap();
     assert!(two.learning().refresh().await.unwrap());
-    until(async || weight(&one) > Some(75.0)).await;
-    let of_two = weight(&two).unwrap();
-    assert!(Some(of_two) < weight(&one));
-    assert_eq!(weights(one.store()).await[0].weight, of_two);
+    let of_one = written().await;
+    assert!(of_one > 75.0);
+    two.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(written().await, of_one);
     watch.abort();
-    // On request, the first one takes over the tables again.
-    assert!(one.learning().refresh().await.unwrap());
-    assert_eq!(Some(weights(two.store()).await[0].weight), weight(&one));
+    let _ = watch.await;
+    one.learning().end().await.unwrap();
+    // It has ended: the next command takes them over.
+    assert!(two.learning().refresh().await.unwrap());
+    assert!(written().await < of_one);
 }
 
-/// A daemon learns a match while the tables are those of another configuration, and leaves the ruling to others. The
-/// tables become those of its own configuration again, without that match: then it writes the ruling itself.
+/// A process ends while it writes all rows, some at a time.
 #[tokio::test]
-async fn a_ruling_that_was_left_to_others_is_not_lost() {
+async fn rows_that_were_being_written_when_a_process_ended_are_written_again() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
-    let one = Arc::new(reopened(&path, "").await);
-    let learns = tokio::spawn({
-        let one = one.clone();
-        async move { one.learning().learn_recorded().await }
-    });
-    let record = async |minute: i64| {
-        let record = game(minute, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]);
-        one.store().record(&record).await.unwrap();
-    };
-    record(0).await;
+    let one = reopened(&path, "").await;
+    one.store().record_all(&season(0..300)).await.unwrap();
     one.learning().refresh().await.unwrap();
+    let performances = async || -> Vec<(i64, i64, f64)> {
+        let all = "SELECT match_id, seat, weight FROM performances ORDER BY match_id, seat";
+        rows(&path, all).await
+    };
+    let before = (performances().await, weights(one.store()).await);
+    assert_eq!(before.0.len(), 1_200);
+    one.close().await;
     common::sql(
         &path,
-        "UPDATE derived_from SET settings = 'other ' || settings",
+        "DELETE FROM performances WHERE match_id % 3 = 0; DELETE FROM weights WHERE player = 'a';
+         UPDATE weights SET weight = 1 WHERE player = 'b'; INSERT INTO persons (kind, player, handle) VALUES ('bot', 'z', 'zz');
+         UPDATE derived_from SET settings = 'unfinished 0123456789abcdef'",
     )
     .await;
-    let before = known(&one);
-    record(20).await;
-    one.learning().match_recorded();
-    until(async || known(&one) != before).await;
-    common::sql(
-        &path,
-        "UPDATE derived_from SET settings = substr(settings, 7)",
-    )
-    .await;
-    record(40).await;
-    one.learning().match_recorded();
-    let derived = async || one.store().derived_from().await.unwrap().unwrap().matches;
-    until(async || derived().await == 3).await;
-    let rulings: Vec<(i64,)> = rows(&path, "SELECT match_id FROM rulings ORDER BY 1").await;
-    assert_eq!(rulings, [(1,), (2,), (3,)]);
-    learns.abort();
+    let two = reopened(&path, "").await;
+    two.learning().resume(AT_ONCE).await.unwrap();
+    assert!(two.learning().refresh().await.unwrap());
+    let after = (performances().await, weights(two.store()).await);
+    assert_eq!(after, before);
+    let persons: Vec<(i64,)> = rows(&path, "SELECT count(*) FROM persons").await;
+    assert_eq!(persons, [(4,)]);
+    assert!(!two.learning().refresh().await.unwrap());
 }
 
 /// Opens a service over a database that others have closed.

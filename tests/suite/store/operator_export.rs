@@ -40,7 +40,7 @@ const CONTENT: &str = "
     INSERT INTO sign_ins VALUES (x'ff', 'Ω', x'00ff', 9223372036854775807), (x'00', '', x'', -1);
     INSERT INTO pickups VALUES ('club', 'Ω', x'aa', 'hall', 'void', '{\"a\": \"\\u0000\"}', -1, 5), ('', '', x'', 'c', 'picked', '', 0, 0);
     INSERT INTO match_games VALUES (-9223372036854775808, 1);
-    INSERT INTO client_matches VALUES (1, 'club', 9223372036854775807);
+    UPDATE matches SET client = 'club', reported_at = 9223372036854775807 WHERE id = 1;
     INSERT INTO match_halves VALUES (x'ffffffffffffffffffffffffffffffff', 1), (zeroblob(16), 1);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     INSERT INTO match_chances VALUES

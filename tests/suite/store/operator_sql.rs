@@ -6,11 +6,11 @@ use std::{fs, path::Path, sync::Arc};
 use evenkeel::{
     domain::{
         Kind::{self, Human},
-        MatchRecord, Outcome, PlayerKey, Presence, RoleWeights, Span, Timestamp, WeightEntry,
+        MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp, WeightEntry,
     },
     store::{
-        Closeness, DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, Recount,
-        RulingRow, Store, WeightRow, postgres::PostgresUrl,
+        DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, Recount, RulingRow, Store,
+        WeightRow, postgres::PostgresUrl,
     },
 };
 use serde_json::{Value, json};
@@ -259,7 +259,7 @@ fn weight(id: &str, weight: f64, last_seen: Timestamp) -> WeightRow {
         weight,
         deviation: 4.0,
         rank: None,
-        roles: RoleWeights::default(),
+        is_pinned: false,
         games: 6,
         last_seen,
     }
@@ -406,50 +406,21 @@ async fn filled(open: &impl Backend) -> (DatabaseUrl, Arc<Store>) {
     (place, store)
 }
 
-/// Mean difference, and shares of draws, of wins of team 0 and of wins of the favourite.
-fn shares(of: &Closeness) -> [Option<f64>; 4] {
-    let rounded = |share: f64| (share * 1_000.0).round() / 1_000.0;
-    [
-        of.mean_gap(),
-        of.draw_share(),
-        of.first_share(),
-        of.favourite_share(),
-    ]
-    .map(|share| share.map(rounded))
-}
-
 async fn closeness_is_counted_by_outcomes(open: impl Backend) {
     let (place, store) = filled(&open).await;
-    let lines = store.ruleset_lines().await.unwrap();
-    let of = |name: &str| {
-        shares(
-            &lines
-                .iter()
-                .find(|line| line.ruleset == name)
-                .unwrap()
-                .closeness,
-        )
-    };
-    // Differences of 2, 0, 3, 3, 2 and 0; team 0 and team 1 won two each; the favourite won the first, the fourth
-    // and the fifth match.
-    assert_eq!(of("ctf"), [Some(1.667), Some(0.333), Some(0.5), Some(0.75)]);
-    assert_eq!(of("ns2"), [None, Some(0.0), Some(0.667), Some(0.667)]);
-    assert_eq!(of("four"), [Some(3.833), Some(0.167), Some(1.0), None]);
-    assert_eq!(store.balance_gaps("ns2").await.unwrap(), []);
-    assert_eq!(
-        store.balance_gaps("ctf").await.unwrap(),
-        [(0, 2), (2, 2), (3, 2)]
-    );
     let sql = "SELECT ruleset, mean_gap, share_draws, share_team_0_wins, share_favourite_wins FROM balance_report";
-    let row = |ruleset: &str| {
-        let of = of(ruleset);
+    let row = |ruleset: &str, of: [Option<f64>; 4]| {
         json!({"ruleset": ruleset, "mean_gap": of[0], "share_draws": of[1], "share_team_0_wins": of[2],
                "share_favourite_wins": of[3]})
     };
-    assert_eq!(
-        query(&place, sql).await,
-        json!([row("ctf"), row("four"), row("ns2")])
-    );
+    // Differences of 2, 0, 3, 3, 2 and 0; team 0 and team 1 won two each; the favourite won the first, the fourth
+    // and the fifth match.
+    let expected = [
+        row("ctf", [Some(1.667), Some(0.333), Some(0.5), Some(0.75)]),
+        row("four", [Some(3.833), Some(0.167), Some(1.0), None]),
+        row("ns2", [None, Some(0.0), Some(0.667), Some(0.667)]),
+    ];
+    assert_eq!(query(&place, sql).await, json!(expected));
     let by = |table: &str| {
         format!(
             "SELECT sum(matches) AS matches, sum(matches * share_draws) AS draws, sum(predicted) AS predicted
@@ -462,6 +433,9 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
     // A draw of a game without scores does not give it scores.
     let mut draw = unscored(3, 0);
     draw.outcome = Outcome::Draw;
+    // The last millisecond of a Sunday before 1970.
+    draw.end = Timestamp(-3 * DAY * 60_000 - 1);
+    draw.start = draw.end.plus_millis(-600_000);
     let id = record(&store, &draw).await;
     let rows = DerivedRows {
         from: DerivedFrom {
@@ -476,11 +450,10 @@ async fn closeness_is_counted_by_outcomes(open: impl Backend) {
         recount: Recount::default(),
     };
     assert!(store.replace_derived(&rows, false, None).await.unwrap());
-    let lines = store.ruleset_lines().await.unwrap();
-    let ns2 = lines.iter().find(|line| line.ruleset == "ns2").unwrap();
+    let sql = "SELECT week, matches FROM balance_by_week WHERE ruleset = 'ns2' AND share_draws = 1";
     assert_eq!(
-        shares(&ns2.closeness),
-        [None, Some(0.25), Some(0.667), Some(0.667)]
+        query(&place, sql).await,
+        json!([{"week": "1969-12-22", "matches": 1.0}])
     );
     let sql = "SELECT mean_gap, share_draws FROM balance_report WHERE ruleset = 'ns2'";
     assert_eq!(

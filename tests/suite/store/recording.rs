@@ -136,9 +136,9 @@ async fn a_late_commit_is_counted() {
     let mut late = open.connect("one").await;
     let begin = sqlx::raw_sql(
         "BEGIN;
-        INSERT INTO matches (fingerprint, untimed, server, started_at, ended_at, map, game_type, mutators, mode, outcome,
-                             winner, humans, bots, record)
-        SELECT substr(sha256('late'), 1, 16), untimed, server, started_at, ended_at, map, game_type, mutators, mode,
+        INSERT INTO matches (fingerprint, untimed, server, client, started_at, ended_at, map, game_type, mutators, mode,
+                             outcome, winner, humans, bots, record)
+        SELECT substr(sha256('late'), 1, 16), untimed, server, client, started_at, ended_at, map, game_type, mutators, mode,
                outcome, winner, humans, bots, record
         FROM matches WHERE id = 1",
     );
@@ -169,9 +169,9 @@ async fn an_event_waits_for_those_before_it() {
     let store = open.database("events").await;
     let hooks = [("hook".to_owned(), vec![HookKind::Recorded])];
     store.set_webhooks(&hooks).await.unwrap();
-    let insert = "INSERT INTO matches (fingerprint, untimed, server, started_at, ended_at, map, game_type, mutators, mode,
-                             outcome, humans, bots, record)
-        VALUES (uuid_send(gen_random_uuid()), false, '', 0, (extract(epoch FROM now()) * 1000)::bigint, '', 'ctf', '', '',
+    let insert = "INSERT INTO matches (fingerprint, untimed, server, client, started_at, ended_at, map, game_type, mutators,
+                             mode, outcome, humans, bots, record)
+        VALUES (uuid_send(gen_random_uuid()), false, '', '', 0, (extract(epoch FROM now()) * 1000)::bigint, '', 'ctf', '', '',
                 'draw', 0, 0, '')";
     let (mut first, mut second) = (open.connect("events").await, open.connect("events").await);
     sqlx::raw_sql("BEGIN").execute(&mut first).await.unwrap();

@@ -8,12 +8,12 @@ use evenkeel::{
         Fingerprint,
         Kind::{Bot, Human},
         MAX_TEAM_CHANGES, MatchChances, MatchRecord, Outcome, PlayerKey, Presence, Rank, Role,
-        RoleWeights, ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp, WeightCause,
-        WeightEntry,
+        ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp, WeightCause, WeightEntry,
     },
     store::{
         Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded, LogMatches,
-        LogReplaced, Performance, Recorded, Recount, RulingRow, Store, StoreError, WeightRow,
+        LogReplaced, NewWeights, Performance, Recorded, Recount, RulingRow, Store, StoreError,
+        WeightRow,
     },
 };
 
@@ -351,12 +351,9 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
             division: 1,
             progress: 0.25,
         }),
-        roles: RoleWeights {
-            sides: (id == "ann").then_some([61.0, 60.0]),
-            commander: (id == "bob").then_some(55.5),
-        },
         games: 2,
         last_seen: Timestamp(7),
+        is_pinned: id == "ann",
     };
     let division = |name: &str| DivisionRow {
         name: name.into(),
@@ -370,7 +367,10 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
             settings: "one".into(),
         },
         rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))].into(),
-        weights: as_they_stand(vec![weight("ann", 60.5), weight("bob", 70.25)]),
+        weights: NewWeights {
+            spans: vec![("ctf".into(), vec![(0.0, 50.0), (69.25, 73.25)])],
+            ..as_they_stand(vec![weight("ann", 60.5), weight("bob", 70.25)])
+        },
         divisions: ["Low", "High"].map(division).to_vec(),
         seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
         recount: Recount::default(),
@@ -639,7 +639,7 @@ async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
     }
 }
 
-/// What was predicted of a match comes with it, whichever way it was recorded, and stays when it is archived.
+/// What was predicted of a match comes with it, whichever way it was recorded.
 async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
     let (store, elsewhere) = (open.database("one").await, open.database("one").await);
     let courses = [

@@ -1,132 +1,67 @@
-//! Writing only what differs leaves the same tables as writing everything, and the view of the weights has the bits of the
-//! daemon.
+//! Writing only what differs leaves the same tables as writing everything, and rows are read with the bits of the daemon.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, PointScale, Timestamp},
-    history::Shares,
+    domain::{Kind, PlayerKey, Rank, Timestamp},
     store::{
-        DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, PartRow, Recount, SharesRow, Store,
+        DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, NewWeights, Recount, Store, WeightRow,
         open_at,
     },
 };
-use sqlx::{ColumnIndex, Connection, Decode, PgConnection, Row, SqliteConnection, Type};
 use tempfile::TempDir;
 
 use crate::common::{draw::Draw, postgres::Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const RULESETS: [&str; 3] = ["ctf", "tdm", "Ω \"odd\""];
-/// All weights.
-const TABLE: &str =
-    "SELECT ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress,
-        side_0, side_1, commander, place, plain FROM weights ORDER BY ruleset, kind, player";
 
-type Half = (String, String, String, String, f64, f64, i64, i64);
-type Rest = (Option<i64>, [Option<f64>; 4], Option<i64>, Option<String>);
-type Line = (Half, Rest);
-
-/// Reads a row of either database.
-fn line<R: Row>(row: &R) -> Line
-where
-    usize: ColumnIndex<R>,
-    for<'r> String: Decode<'r, R::Database> + Type<R::Database>,
-    for<'r> f64: Decode<'r, R::Database> + Type<R::Database>,
-    for<'r> i64: Decode<'r, R::Database> + Type<R::Database>,
-{
-    let text = |at: usize| row.get::<String, _>(at);
-    let number = |at: usize| row.get::<f64, _>(at);
-    let optional = |at: usize| row.get::<Option<f64>, _>(at);
-    let half = (
-        text(0),
-        text(1),
-        text(2),
-        text(3),
-        number(4),
-        number(5),
-        row.get(6),
-        row.get(7),
-    );
-    let numbers = [9, 10, 11, 12].map(optional);
-    (half, (row.get(8), numbers, row.get(13), row.get(14)))
-}
-
-async fn table_of_sqlite(place: &DatabaseUrl) -> Vec<Line> {
-    let url = format!("sqlite:{place}");
-    let mut database = SqliteConnection::connect(&url).await.unwrap();
-    let rows = sqlx::query(TABLE).fetch_all(&mut database).await;
-    rows.unwrap().iter().map(line).collect()
-}
-
-async fn table_of_postgres(mut database: PgConnection) -> Vec<Line> {
-    let rows = sqlx::query(TABLE).fetch_all(&mut database).await;
-    rows.unwrap().iter().map(line).collect()
+/// All weights that a database has.
+async fn table(store: &Store) -> Vec<WeightRow> {
+    let mut rows = Vec::new();
+    for ruleset in store.rulesets().await.unwrap() {
+        for kind in [Kind::Human, Kind::Bot] {
+            rows.extend(store.weights(&ruleset, kind).await.unwrap());
+        }
+    }
+    rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
+    rows
 }
 
 /// A row with numbers that are drawn anew. Some players were forgotten, and many have equal weights.
-fn row(draw: &mut Draw, player: usize) -> PartRow {
+fn row(draw: &mut Draw, player: usize) -> WeightRow {
     let kind = [Kind::Human, Kind::Human, Kind::Bot][player % 3];
     let forgotten = player.is_multiple_of(11);
     let id = match forgotten {
         true => format!("forgotten-{player}"),
         false => format!("player '{player}'"),
     };
-    let some = |draw: &mut Draw| draw.below(40) as f64 * 0.1 - 2.0;
-    PartRow {
+    WeightRow {
         ruleset: RULESETS[player / 3 % 3].to_owned(),
         key: PlayerKey { kind, id },
         name: match forgotten {
             true => String::new(),
             false => format!("^1Name{}", draw.below(3)),
         },
-        weight: 10.0 * some(draw) + 40.0,
-        own: some(draw),
+        weight: draw.below(40) as f64 + 30.0,
         deviation: draw.unit(),
-        doubt: draw.unit(),
-        division: (draw.below(2) == 0).then_some(1),
-        progress: None,
-        sides: (draw.below(2) == 0).then(|| [some(draw), draw.unit()]),
-        commander: (draw.below(2) == 0).then(|| draw.unit()),
-        factors: Some([some(draw), some(draw), 0.0]),
+        rank: (draw.below(2) == 0).then_some(Rank {
+            division: 1,
+            progress: 0.0,
+        }),
         games: draw.below(100) as u32,
         last_seen: Timestamp(draw.below(1_000_000) as i64),
+        is_pinned: draw.below(9) == 0,
     }
 }
 
-/// A weight that an operator has set.
-fn as_it_stands(row: PartRow) -> PartRow {
-    PartRow {
-        weight: 61.3,
-        own: 61.3,
-        sides: None,
-        commander: None,
-        factors: None,
-        progress: row.division.map(|_| 0.25),
-        ..row
-    }
-}
-
-fn shares(draw: &mut Draw, ruleset: &str) -> SharesRow {
-    let scale = (ruleset != RULESETS[0]).then(|| PointScale {
-        average: draw.unit() - 0.5,
-        newcomer: draw.unit() - 0.5,
-        unit: 0.46,
-    });
-    SharesRow {
-        ruleset: ruleset.to_owned(),
-        effects: [draw.unit(), draw.unit() - 0.5, draw.unit()],
-        scale,
-        points: Shares::POINTS_PER_UNIT,
-        divisions: vec![(0.0, 30.0 * draw.unit()), (40.0, 40.0 + 20.0 * draw.unit())],
-    }
-}
+type Spans = Vec<(f64, f64)>;
 
 /// What the tables contain.
 #[derive(Clone, Default)]
 struct World {
-    rows: BTreeMap<(String, Kind, String), PartRow>,
-    shares: BTreeMap<String, SharesRow>,
+    rows: BTreeMap<(String, PlayerKey), WeightRow>,
+    spans: BTreeMap<String, Spans>,
 }
 
 impl World {
@@ -137,68 +72,71 @@ impl World {
         for _ in 0..count {
             let player = draw.below(900);
             let row = row(draw, player);
-            let row = if draw.below(9) == 0 {
-                as_it_stands(row)
-            } else {
-                row
-            };
-            changed.insert((row.ruleset.clone(), row.key.kind, row.key.id.clone()), row);
+            changed.insert((row.ruleset.clone(), row.key.clone()), row);
         }
         for (key, row) in changed {
-            let old = self.rows.insert(key, row.clone());
-            match old.is_some_and(|old| old.name == row.name) {
-                true => new.changed.push(row),
-                false => new.named.push(row),
+            match draw.below(12) == 0 && self.rows.remove(&key).is_some() {
+                true => new.gone.push(key),
+                false => {
+                    self.rows.insert(key, row.clone());
+                    new.rows.push(row);
+                }
             }
         }
         for ruleset in RULESETS {
-            self.shares
-                .insert(ruleset.to_owned(), shares(draw, ruleset));
+            let one = (0.0, 30.0 * draw.unit());
+            let spans = vec![one, (40.0, 40.0 + 20.0 * draw.unit())];
+            self.spans.insert(ruleset.to_owned(), spans.clone());
+            new.spans.push((ruleset.to_owned(), spans));
         }
-        new.shares = self.shares.values().cloned().collect();
+        self.rename(draw, &mut new);
         new
+    }
+
+    /// Gives somebody another name in all rulesets.
+    fn rename(&mut self, draw: &mut Draw, new: &mut NewWeights) {
+        let at = draw.below(self.rows.len().max(1));
+        let Some((_, row)) = self.rows.iter().nth(at) else {
+            return;
+        };
+        let (key, name) = (row.key.clone(), format!("New{}", draw.below(9)));
+        for row in self.rows.values_mut().filter(|row| row.key == key) {
+            row.name.clone_from(&name);
+        }
+        new.names.push((key, name));
     }
 
     fn all(&self) -> NewWeights {
         NewWeights {
-            named: self.rows.values().cloned().collect(),
-            shares: self.shares.values().cloned().collect(),
+            rows: self.rows.values().cloned().collect(),
+            spans: self.spans.clone().into_iter().collect(),
             ..NewWeights::default()
         }
     }
 
-    /// Asserts that the view has the bits of the daemon.
-    fn check(&self, found: &[Line]) {
-        assert_eq!(found.len(), self.rows.len());
-        for ((ruleset, kind, player, _, weight, ..), (division, [progress, sides @ ..], ..)) in
-            found
-        {
-            let kind = Kind::parse(kind).unwrap();
-            let row = &self.rows[&(ruleset.clone(), kind, player.clone())];
-            assert_eq!(weight.to_bits(), row.weight.to_bits());
-            let Some(factors) = row.factors else {
-                assert_eq!(*progress, row.progress);
-                continue;
-            };
-            let own = &self.shares[ruleset];
-            let shares = Shares {
-                effects: own.effects,
-                scale: own.scale,
-                divisions: own.divisions.clone(),
-            };
-            let points = |own| shares.points(own, factors);
-            let [zero, one] = row.sides.map_or([None; 2], |sides| sides.map(Some));
-            assert_eq!(
-                *sides,
-                [zero, one, row.commander].map(|own| own.map(points))
-            );
-            let rank = division.and_then(|_| shares.rank(1, *weight));
-            assert_eq!(*progress, rank.map(|rank| rank.progress));
-        }
+    /// The rows with the progress that the daemon computes.
+    fn expected(&self) -> Vec<WeightRow> {
+        let progress = |row: &WeightRow| {
+            let (low, high) = self.spans[&row.ruleset][1];
+            ((row.weight - low) / (high - low)).clamp(0.0, 1.0)
+        };
+        let row = |row: &WeightRow| WeightRow {
+            rank: row.rank.map(|rank| Rank {
+                progress: progress(row),
+                ..rank
+            }),
+            ..row.clone()
+        };
+        self.rows.values().map(row).collect()
     }
 }
 
-fn derived(number: i64, weights: Option<NewWeights>) -> DerivedRows {
+fn derived(number: i64, weights: NewWeights) -> DerivedRows {
+    let division = |name: &str| DivisionRow {
+        name: name.to_owned(),
+        decay_after_days: 0,
+        decay_days: 0,
+    };
     DerivedRows {
         from: DerivedFrom {
             matches: number,
@@ -207,35 +145,23 @@ fn derived(number: i64, weights: Option<NewWeights>) -> DerivedRows {
         },
         rulings: vec![].into(),
         weights,
-        divisions: Vec::new(),
+        divisions: ["Low", "High"].map(division).to_vec(),
         seasons: Vec::new(),
         recount: Recount::default(),
     }
 }
 
-/// Writes the same weights to both databases, to the second one always as a whole; `tables` reads them.
-async fn same_tables(stores: [Arc<Store>; 2], tables: impl AsyncFn() -> [Vec<Line>; 2], seed: u64) {
+/// Writes the same weights to both databases, to the second one always as a whole.
+async fn same_tables([one, whole]: [Arc<Store>; 2], seed: u64) {
     let mut draw = Draw(seed);
     let mut world = World::default();
-    let [one, whole] = stores;
     for number in 1..=30 {
-        // Now and then only rulings come, and the weights follow later.
-        if number > 1 && draw.below(4) == 0 {
-            let [before, _] = tables().await;
-            let rulings = derived(number, None);
-            assert!(one.replace_derived(&rulings, false, None).await.unwrap());
-            assert_eq!(one.are_behind().await.unwrap(), (true, true));
-            assert_eq!(tables().await[0], before);
-            continue;
-        }
         // At first all are new; later, some differ, and some are new.
         let count = [400, 9, 1, 40, 0, 8, 300][if number == 1 { 0 } else { draw.below(7) }];
         let new = world.change(&mut draw, count);
-        let counts_later = draw.below(3) == 0;
         let since = one.derived_from().await.unwrap();
         let new = NewWeights {
             since: since.clone(),
-            places: !counts_later,
             ..new
         };
         if let Some(mut other) = since {
@@ -244,24 +170,16 @@ async fn same_tables(stores: [Arc<Store>; 2], tables: impl AsyncFn() -> [Vec<Lin
                 since: Some(other),
                 ..new.clone()
             };
-            let refused = derived(number, Some(refused));
+            let refused = derived(number, refused);
             assert!(!one.replace_derived(&refused, false, None).await.unwrap());
         }
-        let added = derived(number, Some(new));
+        let added = derived(number, new);
         let is_first = number == 1;
         assert!(one.replace_derived(&added, is_first, None).await.unwrap());
-        assert_eq!(one.are_behind().await.unwrap(), (false, counts_later));
-        one.count_places(None).await.unwrap();
-        assert_eq!(one.are_behind().await.unwrap(), (false, false));
-        let all = NewWeights {
-            places: true,
-            ..world.all()
-        };
-        let all = derived(number, Some(all));
+        let all = derived(number, world.all());
         assert!(whole.replace_derived(&all, true, None).await.unwrap());
-        let [found, expected] = tables().await;
-        world.check(&found);
-        assert_eq!(found, expected, "{number}");
+        assert_eq!(table(&one).await, world.expected(), "{number}");
+        assert_eq!(table(&whole).await, world.expected(), "{number}");
     }
     for store in [one, whole] {
         store.close().await;
@@ -274,14 +192,7 @@ async fn on_sqlite_what_differs_is_enough() {
         let folder = TempDir::new().unwrap();
         let place = |name: &str| DatabaseUrl::File(folder.path().join(name));
         let open = async |name: &str| open_at(&place(name), true, PATIENCE).await.unwrap();
-        let stores = [open("one").await, open("whole").await];
-        let tables = async || {
-            [
-                table_of_sqlite(&place("one")).await,
-                table_of_sqlite(&place("whole")).await,
-            ]
-        };
-        same_tables(stores, tables, seed).await;
+        same_tables([open("one").await, open("whole").await], seed).await;
     }
 }
 
@@ -296,8 +207,5 @@ async fn on_postgresql_what_differs_is_enough() {
         server.create(name).await;
     }
     let [one, whole] = &names;
-    let stores = [open(one).await, open(whole).await];
-    let table = async |name: &str| table_of_postgres(server.connect(name).await).await;
-    let tables = async || [table(one).await, table(whole).await];
-    same_tables(stores, tables, 7).await;
+    same_tables([open(one).await, open(whole).await], 7).await;
 }

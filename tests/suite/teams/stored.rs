@@ -1,9 +1,10 @@
 //! What the page of teams asks of the database, on both kinds.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, RoleWeights, Timestamp},
+    domain::{Kind, PlayerKey, Timestamp},
+    server::Service,
     store::{DerivedFrom, DerivedRows, Recount, SignIn, Store, WeightRow},
 };
 use tempfile::TempDir;
@@ -11,6 +12,7 @@ use tempfile::TempDir;
 use crate::common::{
     as_they_stand,
     backends::{open_chosen, rows},
+    config,
     postgres::Server,
 };
 
@@ -23,13 +25,13 @@ fn weight(ruleset: &str, id: &str, name: &str, kind: Kind) -> WeightRow {
         weight: 50.0,
         deviation: 5.0,
         rank: None,
-        roles: RoleWeights::default(),
+        is_pinned: false,
         games: 3,
         last_seen: Timestamp(1),
     }
 }
 
-async fn players_are_found_by_names_and_identities(store: &Store) {
+async fn players_are_found_by_names_and_identities(store: &Arc<Store>) {
     let weights = vec![
         weight("futsal", "ann", "^1Ann", Kind::Human),
         weight("futsal", "C3D2", "Mr. X", Kind::Human),
@@ -51,9 +53,11 @@ async fn players_are_found_by_names_and_identities(store: &Store) {
         recount: Recount::default(),
     };
     assert!(store.replace_derived(&derived, true, None).await.unwrap());
+    let service = Service::open(store.clone(), config("").service()).unwrap();
+    service.learning().resume(-1).await.unwrap(); // serves the weights in the database
     let find = async |texts: &[&str]| {
         let texts: BTreeSet<String> = texts.iter().map(ToString::to_string).collect();
-        let found = store.named("futsal", &texts).await.unwrap();
+        let found = service.learning().named("futsal", &texts).await.unwrap();
         let mut ids: Vec<String> = found.iter().map(|row| row.key.id.clone()).collect();
         ids.sort();
         (ids.join(" "), found)

@@ -1,5 +1,7 @@
 //! Who is meant by the names of a form: in any case, with slips, twice, hostile, hidden.
 
+use std::{thread, time::Duration};
+
 use serde_json::json;
 
 use crate::{
@@ -107,7 +109,14 @@ fn new_names_become_players_of_their_own() {
     assert_eq!(browser.press(&format!("won-{team}"), &[]), 200);
     wait_for_players(&api, 7);
     // Now she is known, and the page can tick her; no identity was written anywhere.
-    browser.go("");
+    // The row of her match comes a moment after her weight.
+    for _ in 0..500 {
+        browser.go("");
+        if browser.shows("<bdi>Zoe Lee</bdi>") {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
     assert!(browser.shows("<bdi>Zoe Lee</bdi>"));
     assert!(!browser.shows("C3D2E5F6A7B8C9D0"));
     assert_eq!(pick(&mut browser, "zoe LEE, bob lee"), 200);

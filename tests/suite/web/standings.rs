@@ -6,6 +6,7 @@ use std::{
     io::{Read, Write},
     net::TcpStream,
     path::Path,
+    time::{Duration, Instant},
 };
 
 use evenkeel::domain::Timestamp;
@@ -203,4 +204,61 @@ fn a_season_begins_on_its_date_in_all_that_shows_a_weight() {
         assert!((weight - expected).abs() < 0.002, "{answer} {expected}");
     }
     assert_eq!(answer.lines().count(), 2, "{answer}");
+}
+
+/// With more than 500 weights, places were counted every 30 seconds, and whoever was new had none until then.
+#[test]
+fn among_many_players_a_new_one_is_listed_at_once() {
+    let folder = TempDir::new().unwrap();
+    let mut lines = String::new();
+    for number in 0..400_i64 {
+        let _ = writeln!(lines, "{}", duel(number, [2 * number, 2 * number + 1]));
+    }
+    let path = folder.path().join("duels.jsonl");
+    fs::write(&path, lines).unwrap();
+    let ingest = |path: &Path| {
+        let output = evenkeel(folder.path()).arg("ingest").arg(path).output();
+        assert!(output.unwrap().status.success());
+    };
+    ingest(&path);
+    let api = ("EVENKEEL_API_ENABLED", "true");
+    let key = ("EVENKEEL_CONFIG", "evenkeel.toml");
+    let clients = "[[clients]]\nname = 'club'\ntoken = 'club-token'\nrights = ['report']\n";
+    fs::write(folder.path().join("evenkeel.toml"), clients).unwrap();
+    let pages = Pages::start(folder.path(), &[api, key]);
+    let (began, deadline) = (Instant::now(), Duration::from_secs(15));
+    for number in [900, 910] {
+        let fields = "Authorization: Bearer club-token\r\nContent-Type: application/json\r\n";
+        let body = duel(400 + number, [number, number + 1]);
+        let length = body.len();
+        let head = format!(
+            "POST /v1/matches HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{fields}Content-Length: {length}\r\n\r\n{body}"
+        );
+        let answer = pages.send(head.as_bytes());
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let search = format!("/v1/players?ruleset=duel&q=p{number}");
+        while rows(&json(&pages, &search)).is_empty() {
+            assert!(began.elapsed() < deadline, "nobody is listed");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    assert_eq!(json(&pages, "/index.json")["rulesets"][0]["humans"], 804);
+}
+
+/// A match of two.
+fn duel(number: i64, players: [i64; 2]) -> String {
+    let first = Timestamp::parse("2026-03-01").unwrap();
+    let (start, end) = (
+        Timestamp(first.0 + 900_000 * number),
+        Timestamp(first.0 + 900_000 * number + 600_000),
+    );
+    let seats = [0, 1].map(|team| {
+        let id = format!("p{}", players[team]);
+        format!("{{\"id\":\"{id}\",\"name\":\"{id}\",\"stays\":[{{\"team\":{team},\"from\":0,\"to\":600000}}]}}")
+    });
+    format!(
+        "{{\"evenkeel\":1,\"server\":\"s\",\"start\":\"{start}\",\"end\":\"{end}\",\"game\":\"duel\",\
+         \"map\":\"m\",\"scores\":[1.0,0.0],\"outcome\":\"won\",\"winner\":0,\"players\":[{}],\"events\":[]}}",
+        seats.join(",")
+    )
 }

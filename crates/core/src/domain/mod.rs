@@ -77,7 +77,7 @@ pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
-    Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS,
+    Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS, score_text,
 };
 pub(crate) use record::{PlayTime, other_side};
 pub(crate) use recorder::{MatchRecorder, PlayerTimeline};

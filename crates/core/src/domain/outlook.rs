@@ -52,12 +52,10 @@ pub struct Outlook {
     /// The edge of the first team's side of the map.
     pub side: f64,
     /// The unit of weights: a sixth of the strength from the weight 50 to 100.
-    #[serde(alias = "halfway")]
     pub unit: f64,
     /// The standard deviation of the edge that comes from the uncertainty of the strengths.
     pub doubt: f64,
     /// The strength that premade parties add.
-    #[serde(default)]
     pub company: Company,
 }
 

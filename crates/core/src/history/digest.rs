@@ -201,7 +201,7 @@ impl Digest {
                 kills: participant.kills.into(),
                 deaths: participant.deaths.into(),
                 captures: captures[index],
-                minutes: ruling::millis(participant) as f64 / 60_000.0,
+                minutes: participant.millis() as f64 / 60_000.0,
                 learns,
                 ..Tally::new(player)
             });

@@ -78,12 +78,6 @@ impl Ladder {
         Some(self.borders.as_ref()?.rank(*held, weight))
     }
 
-    /// The division that a player holds, if it has borders.
-    pub fn held(&self, player: Player) -> Option<u8> {
-        self.borders.as_ref()?;
-        self.held.get(player).copied()
-    }
-
     /// Of each division, the weights at which its progress is 0 and 1.
     pub fn spans(&self) -> Vec<(f64, f64)> {
         self.borders.as_ref().map_or(Vec::new(), Borders::spans)

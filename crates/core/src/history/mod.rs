@@ -14,7 +14,9 @@
 
 mod account;
 mod average_seat;
+mod balance;
 mod bootstrap;
+mod changes;
 mod coin;
 mod comparison;
 mod curve;
@@ -27,7 +29,7 @@ mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
-mod parts;
+mod numbered;
 mod people;
 mod points;
 mod ruling;
@@ -51,6 +53,10 @@ pub use spread::Spread;
 use standing::Standing;
 use starts::{Starts, StartsByNumber};
 
+pub use balance::{
+    Balance, BalanceOfRuleset, ChanceStep, Closeness, GapsByCauses, MapOfBalance, RulesetTotals,
+    WeekOfBalance, begin_of_week,
+};
 pub use bootstrap::{CONFIDENCE, Interval, interval};
 pub use coin::{BesideCoin, Gains};
 pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
@@ -62,7 +68,6 @@ pub use evaluate::{
 pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
-pub use parts::{Shares, WeightParts};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};

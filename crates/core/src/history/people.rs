@@ -1,12 +1,11 @@
 //! The players of a fold: their dense numbers, identities and names. Copies share the parts that none has changed.
 
-use std::hash::{BuildHasher, RandomState};
-
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::numbered::{Keyed, Numbered};
 use crate::{
     domain::{Kind, PlayerKey},
-    rating::{Player, PlayerMap, Shared},
+    rating::{Player, Shared},
 };
 
 /// The player that a dense number stands for.
@@ -15,6 +14,18 @@ pub(super) struct Person {
     pub key: PlayerKey,
     /// The name in their latest match that states one; `None` if that is the identity.
     name: Option<Box<str>>,
+}
+
+impl Keyed for Person {
+    type Key<'a> = (Kind, &'a str);
+
+    fn key(&self) -> (Kind, &str) {
+        (self.key.kind, &self.key.id)
+    }
+
+    fn has(&self, (kind, id): &(Kind, &str)) -> bool {
+        self.key.id == *id && self.key.kind == *kind
+    }
 }
 
 impl Person {
@@ -27,81 +38,19 @@ impl Person {
 /// All players, numbered from 0 in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct People {
-    list: PlayerMap<Person>,
-    count: u32,
+    list: Numbered<Person>,
     bots: Shared<Vec<Player>>,
-    index: Index,
-}
-
-/// Finds the number of an identity. It is used only for look-ups, so its random order affects nothing.
-#[derive(Clone, Debug)]
-struct Index {
-    hasher: RandomState,
-    shards: Vec<Shared<Shard>>,
-}
-
-/// A table with open addressing.
-#[derive(Clone, Debug, Default)]
-struct Shard {
-    /// A number, or [`EMPTY`]. Their number is a power of two, and at least a quarter is empty.
-    slots: Vec<u32>,
-    count: usize,
-}
-
-const SHARDS: usize = 256;
-const EMPTY: u32 = u32::MAX;
-
-impl Default for Index {
-    fn default() -> Self {
-        Self {
-            hasher: RandomState::new(),
-            shards: vec![Shared::default(); SHARDS],
-        }
-    }
-}
-
-impl Index {
-    fn hash(&self, kind: Kind, id: &str) -> usize {
-        self.hasher.hash_one((kind, id)) as usize
-    }
-}
-
-impl Shard {
-    /// The slots in which a hash may be, the most likely first.
-    fn probe(&self, hash: usize) -> impl Iterator<Item = usize> + use<> {
-        let last = self.slots.len().wrapping_sub(1);
-        (0..self.slots.len()).map(move |step| (hash / SHARDS).wrapping_add(step) & last)
-    }
-
-    fn insert(&mut self, hash: usize, number: u32, hash_of: impl Fn(u32) -> usize) {
-        self.count += 1;
-        if 4 * self.count > 3 * self.slots.len() {
-            let more = vec![EMPTY; (2 * self.slots.len()).max(8)];
-            let old = std::mem::replace(&mut self.slots, more);
-            for number in old.into_iter().filter(|number| *number != EMPTY) {
-                self.put(hash_of(number), number);
-            }
-        }
-        self.put(hash, number);
-    }
-
-    fn put(&mut self, hash: usize, number: u32) {
-        let free = self.probe(hash).find(|at| self.slots[*at] == EMPTY);
-        if let Some(free) = free {
-            self.slots[free] = number;
-        }
-    }
 }
 
 impl People {
     /// The person with a number.
     pub fn get(&self, player: Player) -> Option<&Person> {
-        self.list.get(player)
+        self.list.get(player.0)
     }
 
     /// The number of players.
     pub fn len(&self) -> usize {
-        self.count as usize
+        self.list.len()
     }
 
     /// Whether a player is known, and a human.
@@ -122,14 +71,7 @@ impl People {
 
     /// The number of a player; `None` without a match.
     pub fn number(&self, kind: Kind, id: &str) -> Option<Player> {
-        let hash = self.index.hash(kind, id);
-        let shard = &self.index.shards[hash % SHARDS];
-        let mut numbers = shard.probe(hash).map(|at| shard.slots[at]);
-        let own = |number: &u32| {
-            let person = self.list.get(Player(*number));
-            person.is_none_or(|one| one.key.id == id && one.key.kind == kind)
-        };
-        numbers.find(own).filter(|n| *n != EMPTY).map(Player)
+        self.list.find((kind, id)).map(Player)
     }
 
     /// The number of a player, who is added if unknown. The name replaces the former one, unless it is the identity,
@@ -139,56 +81,38 @@ impl People {
         if let Some(known) = self.number(key.kind, &key.id) {
             let person = self.get(known);
             if own_name.is_some() && person.is_some_and(|person| person.name() != name) {
-                let person = self.list.get_mut(known);
+                let person = self.list.get_mut(known.0);
                 person
                     .into_iter()
                     .for_each(|person| person.name.clone_from(&own_name));
             }
             return known;
         }
-        self.add(Person {
+        let number = self.list.push(Person {
             key: key.clone(),
             name: own_name,
-        })
-    }
-
-    fn add(&mut self, person: Person) -> Player {
-        let number = Player(self.count);
-        self.count = self.count.saturating_add(1);
-        if person.key.kind == Kind::Bot {
-            self.bots.edit().push(number);
+        });
+        if key.kind == Kind::Bot {
+            self.bots.edit().push(Player(number));
         }
-        let hash = self.index.hash(person.key.kind, &person.key.id);
-        self.list.set(number, person);
-        let Self { list, index, .. } = self;
-        let hasher = &index.hasher;
-        let hash_of = |number| {
-            let person = list.get(Player(number));
-            person.map_or(0, |one| {
-                hasher.hash_one((one.key.kind, one.key.id.as_str())) as usize
-            })
-        };
-        index.shards[hash % SHARDS]
-            .edit()
-            .insert(hash, number.0, hash_of);
-        number
+        Player(number)
     }
 }
 
 /// Serialised as a list in the order of the numbers, so that the same people always give the same bytes.
 impl Serialize for People {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.list.values().collect::<Vec<_>>().serialize(serializer)
+        self.list.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for People {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut people = Self::default();
-        for person in Vec::<Person>::deserialize(deserializer)? {
-            people.add(person);
-        }
-        Ok(people)
+        let list = Numbered::<Person>::deserialize(deserializer)?;
+        let numbered = (0..).map(Player).zip(list.iter());
+        let bots = numbered.filter(|(_, person)| person.key.kind == Kind::Bot);
+        let bots = Shared::new(bots.map(|(number, _)| number).collect());
+        Ok(Self { list, bots })
     }
 }
 
@@ -214,7 +138,7 @@ mod tests {
             );
         }
         let copy = people.clone();
-        let known = people.count;
+        let known = people.len() as u32;
         let stranger = people.meet(&key(30_001), "stranger");
         assert_eq!(stranger, Player(known));
         assert_eq!(copy.number(key(30_001).kind, "p15000"), None);

@@ -166,6 +166,8 @@ mod tests {
             end: Timestamp(1_000),
             clock: None,
             untimed: false,
+            client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

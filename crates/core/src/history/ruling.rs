@@ -197,18 +197,13 @@ fn enough_humans(record: &MatchRecord, rules: &Rules) -> bool {
         let there = of(Kind::Human).filter(|p| millis_on(p, team) > 0);
         there.count() >= rules.min_humans.as_usize()
     };
-    let time = |kind| of(kind).map(millis).sum::<u64>();
+    let time = |kind| of(kind).map(Participant::millis).sum::<u64>();
     teams.into_iter().all(enough) && time(Kind::Human) >= time(Kind::Bot)
 }
 
 /// Whether the participant spent any time in the match.
 pub(super) fn has_played(participant: &Participant) -> bool {
-    millis(participant) > 0
-}
-
-/// The participant's time in the match, in milliseconds.
-pub(super) fn millis(participant: &Participant) -> u64 {
-    participant.presence.iter().map(|p| p.span.millis()).sum()
+    participant.millis() > 0
 }
 
 fn millis_on(participant: &Participant, team: usize) -> u64 {

@@ -313,18 +313,8 @@ impl Standing {
         self.careers.get(player).map_or(0, |career| career.games)
     }
 
-    /// The division that a player holds.
-    pub(super) fn division(&self, player: Player) -> Option<u8> {
-        self.ladder.held(player)
-    }
-
     pub(super) fn ladder(&self) -> &Ladder {
         &self.ladder
-    }
-
-    /// The end of the last game that a player was in.
-    pub(super) fn last_seen(&self, player: Player) -> Option<Timestamp> {
-        Some(self.careers.get(player)?.last_seen)
     }
 
     /// At least the players who have been in a game since an older copy.

@@ -100,6 +100,8 @@ mod tests {
             end: Timestamp(millis),
             clock: None,
             untimed: false,
+            client: String::new(),
+            unscored: false,
             logged_as: None,
             map: String::new(),
             game_type: "ctf".into(),

@@ -209,6 +209,8 @@ mod tests {
             end: start.plus_millis(LENGTH as i64),
             clock: None,
             untimed: false,
+            client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "tfc".into(),

@@ -17,25 +17,18 @@ pub struct ChanceModel {
     pub bots: Vec<f64>,
     /// The expected strength of the next bot to be added.
     pub next_bot: f64,
-    /// The standard deviation of each human's strength, in the snapshot's order. Empty in decisions of
-    /// older versions, which asked for moves without regard to it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The standard deviation of each human's strength, in the snapshot's order.
     pub doubts: Vec<f64>,
 }
 
 impl ChanceModel {
-    /// Whether the model has the deviations of the strengths, which those of older versions lack.
-    pub(super) fn knows_doubts(&self) -> bool {
-        self.doubts.len() == self.humans.len()
-    }
-
     /// Whether the model has a strength for each of so many humans and bots, and all numbers are finite.
     pub(super) fn is_sound(&self, humans: usize, bots: usize) -> bool {
         let strengths = self.humans.iter().chain(&self.bots).chain(&self.doubts);
         self.outlook.is_sound()
             && self.humans.len() == humans
             && self.bots.len() == bots
-            && [0, self.humans.len()].contains(&self.doubts.len())
+            && self.doubts.len() == humans
             && strengths.chain([&self.next_bot]).all(|s| s.is_finite())
     }
 }

@@ -6,7 +6,7 @@
 //! auto-balance). So a decision needs the players' weights, but applying it does not. The same
 //! commands at the same times always give the same lobby, and a journal of them survives a crash.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::{LastBalance, Offer};
 use crate::domain::{Ident, LeaveReason, Move, RoleName, TeamChances};
@@ -213,7 +213,6 @@ pub struct NewGame {
 
 /// The data in JOIN. A field that is `None` keeps the previous value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Update {
     /// The human's current name.
     pub name: Option<String>,
@@ -222,12 +221,10 @@ pub struct Update {
     /// The team that they are on now.
     pub team: Option<u8>,
     /// The team that they must be on; `Some(None)` removes an earlier pin.
-    #[serde(deserialize_with = "present")]
     pub pin: Option<Option<u8>>,
     /// Ids of the humans they want to avoid; replaces the previous list.
     pub avoid: Option<Vec<String>>,
     /// The team on which they would like to be; `Some(None)` takes an earlier wish back.
-    #[serde(deserialize_with = "present")]
     pub wish: Option<Option<u8>>,
 }
 
@@ -239,14 +236,6 @@ pub struct BalanceWatch {
     pub imbalance: Option<(u8, u64)>,
     /// The team with the highest weight; `None` if several share it.
     pub stronger: Option<u8>,
-}
-
-/// Journals of version 0.2.0 are JSON: there, a field that is present, even as null, is `Some`.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<u8>>, D::Error> {
-    match from.is_human_readable() {
-        true => Option::deserialize(from).map(Some),
-        false => Deserialize::deserialize(from),
-    }
 }
 
 impl Command {

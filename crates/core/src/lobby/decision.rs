@@ -92,3 +92,104 @@ impl From<Decided<Balance>> for Decision {
 }
 
 from_decided!(Place, Advantage, Rebalance, AutoBalance);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lobby::{
+        AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, ScoreSpread,
+        Situation,
+        advantage::{Basis, Known, TeamState},
+        snapshot::tests::{by_chance, snapshot},
+    };
+
+    /// One decision of each kind except BALANCE, which has a test of its own.
+    fn decisions() -> [Decision; 4] {
+        let waiting = by_chance(snapshot(2, &[(50.0, 0), (40.0, 9)]));
+        let game = by_chance(snapshot(2, &[(50.0, 0), (40.0, 0), (30.0, 0), (20.0, 1)]));
+        let team = TeamState {
+            players: 1,
+            weight: 50.0,
+            score: 0.0,
+            strength: 0.0,
+        };
+        let place = Place {
+            snapshot: waiting,
+            who: 1,
+            settings: PlaceSettings::default(),
+            stays: false,
+            late: false,
+        };
+        let advantage = Advantage {
+            teams: vec![team, team],
+            elapsed: 0,
+            left: None,
+            scored: false,
+            settings: AdvantageSettings::default(),
+            basis: Basis {
+                known: Known::Weights,
+                spread: ScoreSpread::default(),
+                last: Vec::new(),
+                ago: 0,
+            },
+        };
+        let rebalance = Rebalance {
+            snapshot: game.clone(),
+            settings: RebalanceSettings::default(),
+        };
+        let auto_balance = AutoBalance {
+            situation: Situation {
+                snapshot: game,
+                coming: Vec::new(),
+                left: None,
+                tournament: false,
+                rules: AutoBalanceRules::default(),
+            },
+            who: 0,
+            lasted: 30_000,
+            died: Vec::new(),
+        };
+        [
+            Decided::by(place, 1).into(),
+            Decided::by(advantage, 1).into(),
+            Decided::by(rebalance, 1).into(),
+            Decided::by(auto_balance, 1).into(),
+        ]
+    }
+
+    #[test]
+    fn decisions_are_read_as_they_were_stored_and_replayed() {
+        for decision in decisions() {
+            let stored = serde_json::to_string(&decision).unwrap();
+            let read: Decision = serde_json::from_str(&stored).unwrap();
+            assert_eq!(read, decision);
+            assert_eq!(read.again(&mut || false).as_ref(), Some(&decision));
+        }
+    }
+
+    #[test]
+    fn what_is_no_decision_of_this_version_is_an_error() {
+        for json in ["", "{}", "{\"kind\":\"place\"}", "[]"] {
+            assert!(serde_json::from_str::<Decision>(json).is_err(), "{json}");
+        }
+        for decision in decisions() {
+            let now = serde_json::to_string(&decision).unwrap();
+            for (new, before) in [
+                ("\"rejoin_grace_seconds\":300", "\"rejoin_grace\":300000"),
+                ("\"usual_seconds\":1200", "\"usual_length\":1200000"),
+                ("\"cooldown_seconds\":300", "\"cooldown\":300000"),
+                ("\"quiet_end_seconds\":180", "\"quiet_end\":180000"),
+                ("\"points_reported\":true,", ""),
+                ("\"basis\":{", "\"base\":{"),
+                (",\"doubts\":[", ",\"doubt\":["),
+                ("\"unit\":", "\"halfway\":"),
+                ("\"ask_seconds\":0", "\"asked\":0"),
+                ("\"max_difference\":1", "\"max_difference\":null"),
+            ] {
+                let old = now.replace(new, before);
+                let read = serde_json::from_str::<Decision>(&old);
+                assert!(old == now || read.is_err(), "{} {before}", decision.kind());
+            }
+        }
+    }
+}

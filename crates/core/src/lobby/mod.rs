@@ -43,7 +43,6 @@ mod saved;
 mod settings;
 mod snapshot;
 mod state;
-mod stored;
 mod streak;
 mod strength;
 mod team_sum;

@@ -135,7 +135,8 @@ impl Lobby {
             }
             exists(team, teams)?;
         }
-        let record = game.blank_record(frame, teams);
+        let mut record = game.blank_record(frame, teams);
+        record.unscored = silent;
         let verdict = decided.then_some(verdict);
         let was_running = game.recorder.is_running();
         let finished = game.recorder.end(record, verdict, now)?;
@@ -200,6 +201,7 @@ impl RunningGame {
         let teams = if self.has_teams { teams } else { 0 };
         MatchRecord {
             server: frame.server.clone(),
+            client: frame.server.clone(), // which reports its own game
             start: frame.epoch,
             map: self.map.clone().unwrap_or_default(),
             game_type: self.game_type.clone(),

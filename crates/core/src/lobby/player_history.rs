@@ -57,7 +57,6 @@ pub(super) struct PlayerHistory {
     /// The team from which they left this game, and when.
     pub(super) left: Option<(Option<u8>, u64)>,
     /// Whether the game server had them leave.
-    #[serde(default)]
     pub(super) sent_away: bool,
     /// When a decision last moved them in this game.
     pub(super) moved_at: Option<u64>,

@@ -24,17 +24,10 @@ pub struct Snapshot {
     /// Each team's score so far.
     pub scores: Vec<f64>,
     /// Whether the game server has reported points in this game. If not, all points are 0.
-    #[serde(default = "reported")]
     pub points_reported: bool,
-    /// The model that predicts chances. If there is none, as in decisions of version 0.1, decisions
-    /// compare teams by the ratio of their weights.
+    /// The model that predicts chances. If there is none, decisions compare teams by the ratio of their weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<ChanceModel>,
-}
-
-/// Version 0.1 did not store this, and assumed that points were reported.
-fn reported() -> bool {
-    true
 }
 
 /// A human in a [`Snapshot`].
@@ -55,7 +48,6 @@ pub struct HumanInGame {
     /// Their points on the scoreboard.
     pub points: f64,
     /// Whether the game server has reported their points. If not, they are 0.
-    #[serde(default = "reported")]
     pub points_reported: bool,
     /// Ids of the humans they want to avoid, in the game or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -285,7 +277,7 @@ pub(super) mod tests {
             humans: game.humans.iter().map(|h| strength(h.weight)).collect(),
             bots: game.bots.iter().map(|bot| strength(bot.weight)).collect(),
             next_bot: strength(game.next_bot),
-            doubts: Vec::new(),
+            doubts: vec![0.1; game.humans.len()],
         });
         game
     }

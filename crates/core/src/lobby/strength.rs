@@ -137,23 +137,23 @@ impl TeamStrengths {
     /// How even the teams are once bots have been added or removed. O(teams), or O(teams²) by
     /// chances.
     pub(super) fn evenness_settled(&self) -> f64 {
-        self.evenness_of(self.likeness_settled())
+        self.evenness_of(self.monotone_settled())
     }
 
-    /// The evenness on another scale, which is faster to compute: it grows with the evenness, and
+    /// A monotone function of the evenness, which is faster to compute: it grows with the evenness, and
     /// is 1 only if the evenness is 1.
-    pub(super) fn likeness_settled(&self) -> f64 {
+    pub(super) fn monotone_settled(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_settled(),
             Some(outlook) => 1.0 / (1.0 + self.edge(outlook, self.settled_size())),
         }
     }
 
-    /// The evenness for a value of [`likeness_settled`](Self::likeness_settled).
-    pub(super) fn evenness_of(&self, likeness: f64) -> f64 {
+    /// The evenness for a value of [`monotone_settled`](Self::monotone_settled).
+    pub(super) fn evenness_of(&self, monotone: f64) -> f64 {
         match &self.outlook {
-            None => likeness,
-            Some(outlook) => outlook.link.evenness(1.0 / likeness - 1.0),
+            None => monotone,
+            Some(outlook) => outlook.link.evenness(1.0 / monotone - 1.0),
         }
     }
 
@@ -335,8 +335,8 @@ mod tests {
             let by_hand = evenness_by_hand(strengths, heads);
             let found = strength.evenness_settled();
             assert!((found - by_hand).abs() < 1e-9, "{found} {by_hand}");
-            let likeness = strength.likeness_settled();
-            assert!((strength.evenness_of(likeness) - by_hand).abs() < 1e-9);
+            let monotone = strength.monotone_settled();
+            assert!((strength.evenness_of(monotone) - by_hand).abs() < 1e-9);
         };
         expect(&strength, [1.0, 1.0], [2, 2]);
         assert!((strength.evenness_now() - strength.evenness_settled()).abs() < 1e-12);

@@ -298,9 +298,8 @@ fn check_balance(
         prop_assert!((found - reply.ratio).abs() < 1e-9, "{} {}", found, why);
     }
     let stored = serde_json::to_string(&Decision::from(decided.clone())).unwrap();
-    let again = Decision::parse("balance", &stored)
-        .unwrap()
-        .again(&mut || false);
+    let read: Decision = serde_json::from_str(&stored).unwrap();
+    let again = read.again(&mut || false);
     prop_assert_eq!(again.unwrap().to_string(), why, "replayed");
     Ok(())
 }

@@ -45,14 +45,6 @@ impl Lobby {
         humans.iter().any(granted) && last.is_some_and(|last| last.holds(teams))
     }
 
-    /// Forgets when the game began.
-    #[cfg(test)]
-    pub(super) fn forget_beginning(&mut self) {
-        if let Some(game) = &mut self.game {
-            game.began = 0;
-        }
-    }
-
     /// The team for which a human wishes, if it exists.
     pub(super) fn wish_of(&self, human: &Human) -> Option<u8> {
         human.wish.filter(|&team| team < self.teams)

@@ -29,7 +29,7 @@ impl Queue {
     pub fn admit(&self, ticket: &Ticket) -> Result<(), TicketError> {
         for player in &ticket.players {
             for rule in self.rules().iter().filter(|rule| rule.hard) {
-                if let Some(why) = rule.rule.bars(self.columns(), player) {
+                if let Some(why) = rule.rule.ineligible_because(self.columns(), player) {
                     return Err(TicketError::Barred {
                         player: player.id.clone(),
                         rule: rule.name.clone(),

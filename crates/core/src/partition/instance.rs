@@ -14,9 +14,9 @@ use super::{
 /// A group that is placed as a whole: a single human, or a kept party.
 #[derive(Clone, Debug)]
 pub(super) struct Atom {
-    /// What it counts, minus the bots it replaces, in quanta. With lifts, a team's sum is `lifts + size of
+    /// What it counts, minus the bots it replaces, in quanta. So a team's sum is `above_bots + size of
     /// the team × what a bot counts`, whatever its number of humans.
-    pub lift: i64,
+    pub above_bot: i64,
     /// Number of humans, at least 1.
     pub size: usize,
     /// The team that the atom is pinned to.
@@ -102,7 +102,7 @@ impl Instance {
         let grid = values.grid(&groups, &counts);
         let bot = grid.quanta(values.bot);
         let atom = |members: Vec<usize>| Atom {
-            lift: values.quanta(grid, &members) - members.len() as i64 * bot,
+            above_bot: values.quanta(grid, &members) - members.len() as i64 * bot,
             size: members.len(),
             team: members
                 .iter()
@@ -113,14 +113,14 @@ impl Instance {
         let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
         atoms.sort_by_cached_key(|atom| {
             let lot = lot(problem, &atom.members, seed);
-            (Reverse(atom.lift), atom.size, lot)
+            (Reverse(atom.above_bot), atom.size, lot)
         });
         let measure = match settings.objective {
             Objective::Ratio => Measure::Ratio,
             Objective::Chance => {
                 let even = counts.floor.max(counts.humans.div_ceil(counts.teams));
-                let lift: i64 = atoms.iter().map(|atom| atom.lift).sum();
-                let two_teams = 2 * lift / counts.teams as i64 + 2 * bot * even as i64;
+                let above_bot: i64 = atoms.iter().map(|atom| atom.above_bot).sum();
+                let two_teams = 2 * above_bot / counts.teams as i64 + 2 * bot * even as i64;
                 let total = values.even_total.map(|total| grid.quanta(total).min(MOST));
                 Measure::Gap(total.unwrap_or(two_teams).max(1))
             }
@@ -184,16 +184,16 @@ impl Instance {
 
     /// The evenness of a split, however few wishes it grants; `None` if its counts are illegal. O(atoms).
     pub fn balance_of_any(&self, split: &[u8]) -> Option<Evenness> {
-        let mut lifts = self.start;
+        let mut above_bots = self.start;
         let mut humans = [0; MAX_TEAMS];
         for (atom, &team) in self.atoms.iter().zip(split) {
-            lifts[usize::from(team)] += atom.lift;
+            above_bots[usize::from(team)] += atom.above_bot;
             humans[usize::from(team)] += atom.size;
         }
         let teams = self.counts.teams;
         let size = self.counts.size(&humans[..teams])?;
-        let sums = lifts[..teams].iter();
-        Some((self.measure).of(sums.map(|lift| lift + self.bot * size as i64)))
+        let sums = above_bots[..teams].iter();
+        Some((self.measure).of(sums.map(|above_bot| above_bot + self.bot * size as i64)))
     }
 
     /// The split in which each human has the team in `team_of`; `None` if it breaks a pin or a kept
@@ -225,7 +225,7 @@ impl Instance {
                 .iter()
                 .all(|&member| usize::from(team_of[member]) == first)
             {
-                sums[first] += atom.lift;
+                sums[first] += atom.above_bot;
                 humans[first] += atom.size;
                 continue;
             }

@@ -38,16 +38,13 @@ worded! {
         ///
         /// If the chance to win depends on the gap alone, the most even splits are those with chances
         /// nearest to one half. With teams of equal size and no handicap both objectives agree.
-        ///
-        /// Version 0.1 stored it as `gap`.
-        #[serde(alias = "gap")]
         Chance = "chance",
     }
 }
 
 /// The cost of one unit of each of the [`Terms`](super::Terms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Factors {
     pub ratio_gap: Amount,
@@ -87,7 +84,6 @@ pub struct Settings {
     pub party_budget: Share,
     /// How much of the weaker team's chance to win all granted wishes for a team may cost together. Each is worth as
     /// much as its factor says.
-    #[serde(default = "no_cost")]
     pub wish_budget: Share,
     /// The weight of a kept party of 2, 3, … members, as a multiple of their sum. The last entry
     /// applies to larger parties, too; an empty list means 1.
@@ -132,11 +128,6 @@ impl Default for Settings {
             memory_mb: const { Megabytes::of(256) },
         }
     }
-}
-
-/// The value for decisions of version 0.2.0 and before, whose players had no such wishes.
-fn no_cost() -> Share {
-    const { Share::of(0.0) }
 }
 
 impl Settings {

@@ -74,12 +74,6 @@ pub trait System: Persist + Send + Sync {
         Effects::default()
     }
 
-    /// The players whose [parts](Self::parts) a game of others may change; `None` if it may change those of all. A new
-    /// season may change all in any system.
-    fn unsettled(&self) -> Option<Vec<Player>> {
-        None
-    }
-
     /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is
     /// its uncertainty. Systems without deviations ignore it.
     fn hint(&mut self, _player: Player, _evidence: Strength) {}

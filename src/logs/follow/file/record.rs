@@ -12,6 +12,9 @@ use crate::{
     },
 };
 
+/// The client of the matches that are read from followed logs.
+const FOLLOW: &str = "follow";
+
 impl FollowedFile {
     /// Archives the part that was read, if there is an archive, and records its matches before that.
     pub fn archive(&mut self, requests: &Requests) -> Result<(), LogError> {
@@ -58,6 +61,7 @@ impl FollowedFile {
     fn origin(&self) -> LogOrigin {
         LogOrigin {
             server: self.follow.server.clone(),
+            client: FOLLOW.to_owned(),
             game: self.follow.game.clone(),
             format: self.follow.format.map(|format| format.name.to_owned()),
             time_zone: Some(self.follow.zone().name().to_owned()),
@@ -90,7 +94,7 @@ impl FollowedFile {
     pub(super) fn take_items(&mut self) {
         for item in std::mem::take(&mut self.items) {
             self.log_item(&item);
-            let found = into_match(item);
+            let found = into_match(item, FOLLOW);
             if let Some((record, _)) = &found {
                 self.check_dates(record);
             }

@@ -240,7 +240,7 @@ pub(super) async fn shown(
     }
     let mut query = Sql::new(
         "SELECT p.person, p.handle, p.kind, p.player,
-                (SELECT w.name FROM weight_parts w WHERE w.player = p.player AND w.kind = p.kind
+                (SELECT w.name FROM weights w WHERE w.player = p.player AND w.kind = p.kind
                  ORDER BY w.last_seen DESC LIMIT 1) AS name
          FROM persons p
          WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)

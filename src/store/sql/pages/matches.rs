@@ -168,7 +168,7 @@ async fn seats(
     record: &MatchRecord,
 ) -> Result<Vec<PageSeat>, StoreError> {
     let query = sql(
-        "SELECT p.seat, p.kind, p.player, p.name, f.team, f.weight_before, f.weight, f.deviation, f.cause, o.handle,
+        "SELECT p.seat, p.kind, p.player, p.name, p.team, f.weight_before, f.weight, f.deviation, f.cause, o.handle,
                 o.player AS counted,
                 EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player IN (p.player, o.player))
                     AS hidden

@@ -3,32 +3,26 @@
 //! Rows contain identities only as keys, never as names: a guid that a game has sent as a name is left out.
 //! Players who are hidden or were forgotten have no handle and no name.
 
-mod balance;
-pub(in crate::store) mod boards;
-mod causes;
+mod favoured;
 mod filtered;
 mod games;
 mod lengths;
 mod matches;
 mod page_match;
+pub(in crate::store) mod persons;
 mod present;
 mod queues;
 mod regulars;
-pub(in crate::store) mod search;
-mod standings;
+pub(in crate::store) mod shared;
 mod systems;
 
-pub use balance::{
-    ChanceStep, Closeness, Favoured, MapOfBalance, RulesetLine, RulesetOfMap, WeekOfBalance,
-};
-pub use boards::{BoardQuery, BoardRow, PersonRow, StandingLine};
-pub use causes::{GapsByCauses, begin_of_week};
+pub use favoured::Favoured;
 pub use filtered::{MatchFilter, MatchList};
 pub use games::{Companion, Companions, GameOfPerson, PointsInMatch};
 pub use page_match::{MatchLine, PageMatch, PageSeat, PageStay};
+pub use persons::{Handles, PersonRow};
 pub use present::PresentPlayer;
 pub use queues::{HostedLine, InstanceLine, QueueEvenness, QueueHour, WaitingTicket};
 pub use regulars::Regular;
-pub use search::{FoundPerson, SharedGame};
-pub use standings::{BoardSize, Standing};
+pub use shared::SharedGame;
 pub use systems::SystemsRow;

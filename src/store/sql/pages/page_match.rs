@@ -24,8 +24,8 @@ pub struct MatchLine {
     pub server: String,
     /// The key of the ruleset; `None` before the match has a ruling.
     pub ruleset: Option<String>,
-    /// The final score of each team.
-    pub scores: Vec<f64>,
+    /// The final score of each team; `None` where it is not known.
+    pub scores: Vec<Option<f64>>,
     /// `won`, `draw`, `undecided` or `abandoned`.
     pub outcome: String,
     /// The team that won, if one did.

@@ -1,6 +1,6 @@
 //! Reads who plays most lately, and how their weights have moved.
 
-use super::{games::shown, standings::size};
+use super::games::shown;
 use crate::{
     domain::{Kind, Timestamp},
     store::{Store, StoreError, db::*},
@@ -65,33 +65,6 @@ impl Store {
             });
         }
         Ok(list)
-    }
-
-    /// What the players with a place under a ruleset are worth at least (the weight minus one deviation), in the order of
-    /// their places: of all of them, or of `most` at equal distances.
-    pub async fn worth_at_least(
-        &self,
-        ruleset: &str,
-        kind: Kind,
-        most: i64,
-    ) -> Result<Vec<f64>, StoreError> {
-        let mut tx = self.pages.snapshot().await?;
-        let placed = size(&mut tx, ruleset, kind).await?.placed;
-        let count = placed.min(most);
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let position = |at: i64| 1 + at * (placed - 1) / (count - 1).max(1);
-        let mut query = Sql::new(
-            "SELECT w.weight - w.deviation FROM weight_places o CROSS JOIN weights w
-             WHERE w.ruleset = o.ruleset AND w.kind = o.kind AND w.player = o.player AND o.ruleset = ",
-        );
-        query.push_bind(ruleset.to_owned());
-        query.push(" AND o.kind = ").push_bind(kind.as_str());
-        query.push(" AND o.position IN ");
-        query.list((0..count).map(position));
-        query.push(" ORDER BY o.position");
-        query.build_scalar().fetch_all(&mut tx).await
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     domain::Cause,
-    store::GapsByCauses,
+    history::GapsByCauses,
     web::{pages::table::Table, words},
 };
 

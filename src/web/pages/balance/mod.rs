@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{DAY, Timestamp},
-    store::{Closeness, WeekOfBalance, begin_of_week},
+    history::{Closeness, WeekOfBalance, begin_of_week},
     web::{
         Site,
         answer::Page,
@@ -167,8 +167,8 @@ impl Page for BalancePage {
 
     /// Reads the balance report of the chosen ruleset, or of that with most matches.
     async fn read(site: &Site, _: &str, choice: &BalanceChoice) -> Result<Self, WebError> {
-        let lines = site.pages().ruleset_lines().await?;
-        let rulesets: Vec<String> = lines.iter().map(|line| line.ruleset.clone()).collect();
+        let balance = site.balance().ok_or(WebError::Counting)?;
+        let rulesets: Vec<String> = site.rulesets().into_iter().map(|own| own.ruleset).collect();
         let ruleset = match choice.ruleset.as_ref().filter(|name| !name.is_empty()) {
             Some(name) if rulesets.contains(name) => Some(name.clone()),
             Some(_) => return Err(WebError::NoRuleset),
@@ -180,15 +180,9 @@ impl Page for BalancePage {
             Some(date) => Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?),
             None => None,
         };
-        let pages = site.pages();
-        let (weeks, gaps, steps, sizes, maps, favoured) = tokio::try_join!(
-            pages.balance_weeks(&name),
-            pages.balance_gaps(&name),
-            pages.balance_chances(&name),
-            pages.match_sizes(&name, sides::LATEST),
-            pages.balance_maps(&name, sides::MAPS),
-            pages.favoured(&name, COMPARED),
-        )?;
+        let favoured = site.pages().favoured(&name, COMPARED).await?;
+        let own = balance.of(&name);
+        let weeks = own.weeks();
         let part = |wanted: &dyn Fn(Timestamp) -> bool| {
             let weeks = weeks.iter().filter(|week| wanted(week.begins));
             BalanceLine::from(weeks.map(|week| week.closeness).sum::<Closeness>())
@@ -196,15 +190,13 @@ impl Page for BalancePage {
         let all = part(&|_| true);
         let week =
             |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
-        let usual_size = sides::usual_size(sizes);
+        let usual_size = sides::usual_size(own.sizes(sides::LATEST));
         let last = weeks.last().map_or(Timestamp(0), |week| week.begins);
         let since = choice
             .span
             .since(last.plus_millis(7 * DAY))
             .map(begin_of_week);
-        let gaps_by_causes = pages
-            .gaps_by_causes(&name, since.unwrap_or(Timestamp(i64::MIN)))
-            .await?;
+        let gaps_by_causes = own.gaps_by_causes(since.unwrap_or(Timestamp(i64::MIN)));
         let with_teams = weeks.iter().filter(|week| week.closeness.matches > 0);
         let latest: Vec<&WeekOfBalance> = with_teams.collect();
         let latest = &latest[latest.len().saturating_sub(WEEKS)..];
@@ -220,16 +212,20 @@ impl Page for BalancePage {
             before: from.map(|from| part(&|begins| begins < from)),
             after: from.map(|from| part(&|begins| begins >= from)),
             gaps: match all.mean_gap {
-                Some(_) => gap_bars(&gaps),
+                Some(_) => gap_bars(&own.gaps()),
                 None => Vec::new(),
             },
             all,
-            calibration: steps.into_iter().map(CalibrationPoint::from).collect(),
+            calibration: own
+                .chances()
+                .into_iter()
+                .map(CalibrationPoint::from)
+                .collect(),
             causes: causes::causes(&gaps_by_causes),
             causes_since: since.map(words::day),
             span: choice.span,
             usual_size,
-            maps: sides::by_map(site, &name, usual_size, &maps),
+            maps: sides::by_map(site, &name, usual_size, &own.maps(sides::MAPS)),
             weeks: latest.iter().map(week).collect(),
             ruleset,
             rulesets,

@@ -3,16 +3,16 @@
 use super::NamedBalance;
 use crate::{
     domain::{Kind, LineupPlayer, PlayerKey, Ruleset, plain_name},
+    history::MapOfBalance,
     learning::Standings,
-    store::MapOfBalance,
     web::{Site, words},
 };
 
 /// The most maps in the table.
-pub(super) const MAPS: i64 = 25;
+pub(super) const MAPS: usize = 25;
 
 /// Of how many of the latest matches the usual size is.
-pub(super) const LATEST: i64 = 200;
+pub(super) const LATEST: usize = 200;
 /// The most players of a team for which it is computed.
 const MOST: i64 = 16;
 

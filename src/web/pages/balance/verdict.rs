@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::{
     domain::counted,
-    store::{Closeness, Favoured},
+    history::Closeness,
+    store::Favoured,
     web::{pages::table::Table, words},
 };
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, counted},
-    store::{BoardQuery, BoardRow},
+    learning::{BoardQuery, BoardRow},
     web::{
         Site,
         answer::Page,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{Board, SEARCH};
 use crate::{
-    store::Standing,
+    learning::Standing,
     web::{
         Site,
         encode::path_part,

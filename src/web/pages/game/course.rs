@@ -52,13 +52,13 @@ impl Course {
 
     /// The plots.
     pub(super) fn body(&self, summary: &MatchSummary, millis: i64) -> Result<Markup, WebError> {
-        let (scores, names) = (&summary.scores, &summary.team_names);
-        if self.events.is_empty() {
+        let names = &summary.team_names;
+        let Some(scores) = summary.known_scores().filter(|_| !self.events.is_empty()) else {
             return Ok(html! {});
-        }
+        };
         let label = format!(
             text!(game.score_over_time_to_the_result),
-            words::scores(scores)
+            words::scores(&scores)
         );
         let score = plot::score(&label, (scores.len(), names), millis, &self.events)?;
         let chance = match self.chance_over_time.is_empty() {

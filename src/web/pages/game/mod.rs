@@ -55,7 +55,8 @@ pub(in crate::web) struct GamePage {
 #[derive(Debug, Serialize)]
 struct GameTeam {
     number: usize,
-    score: f64,
+    /// `None` if it is not known.
+    score: Option<f64>,
     players: Vec<GameSeat>,
 }
 
@@ -136,7 +137,7 @@ impl Page for GamePage {
             .fairest
             .and_then(|exchange| FairestExchange::of(exchange, &found.seats));
         let balance = found.balance.as_deref().filter(|_| numbers);
-        let team = |(number, score): (usize, &f64)| GameTeam {
+        let team = |(number, score): (usize, &Option<f64>)| GameTeam {
             number,
             score: *score,
             players: Vec::new(),
@@ -160,8 +161,7 @@ impl Page for GamePage {
         for (at, seat) in found.seats.into_iter().enumerate() {
             let team = seat
                 .team
-                .or_else(|| seat.stays.first().map(|stay| stay.team));
-            let team = team.and_then(|team| page.teams.get_mut(usize::from(team)));
+                .and_then(|team| page.teams.get_mut(usize::from(team)));
             let other_side = swapped.other_side.get(at).copied().flatten();
             let pinned = pinned.contains_key(&seat.key);
             let seat = GameSeat::new(seat, numbers, pinned, other_side);
@@ -194,8 +194,8 @@ impl Page for GamePage {
 
     fn card(&self, site: &Site) -> Option<Markup> {
         Some(html! {
-            @if !self.summary.scores.is_empty() {
-                (words::coloured_scores(&self.summary.scores, &self.summary.team_names))
+            @if let Some(scores) = self.summary.known_scores() {
+                (words::coloured_scores(&scores, &self.summary.team_names))
             }
             (self.verdict())
             (self.facts(site))
@@ -208,8 +208,8 @@ impl Page for GamePage {
         let any_other = self.teams.iter().any(|team| other(&team.players));
         Ok(html! {
             h1 { (self.title()) }
-            @if !self.summary.scores.is_empty() {
-                (words::coloured_scores(&self.summary.scores, &self.summary.team_names))
+            @if let Some(scores) = self.summary.known_scores() {
+                (words::coloured_scores(&scores, &self.summary.team_names))
             }
             (self.verdict())
             (self.facts(site))
@@ -217,7 +217,7 @@ impl Page for GamePage {
                 div.columns.teams {
                     @for (at, team) in self.teams.iter().enumerate() {
                         section {
-                            h2 { span class=(words::team_class(names.colour(at))) { (names.title(at)) } " – " (words::number(team.score)) }
+                            h2 { span class=(words::team_class(names.colour(at))) { (names.title(at)) } @if let Some(score) = team.score { " – " (words::number(score)) } }
                             p.note {
                                 (counted(team.players.len(), "player"))
                                 @if let Some(sum) = weights_before(&team.players) { (mark!(game.weights_before, { (words::tenths(sum)) })) }

@@ -2,7 +2,8 @@
 
 use crate::{
     domain::Timestamp,
-    store::{GameOfPerson, StandingLine},
+    learning::StandingLine,
+    store::GameOfPerson,
     web::{
         plot::{WeightPoint, peak},
         words::rounded,
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::{Kind, PlayerKey},
-        store::{BoardRow, Standing},
+        learning::{BoardRow, Standing},
         web::pages::player::tests::game,
     };
 
@@ -100,7 +101,7 @@ mod tests {
                 standing: Standing::Placed,
                 place: Some(1),
                 key,
-                handle: None,
+                handle: "a".into(),
                 name: "ann".into(),
                 weight,
                 deviation: 5.0,

@@ -20,8 +20,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, Timestamp},
-    learning::{WeightHere, WhyQuestion, WhyRating},
-    store::{Standing, StandingLine},
+    learning::{Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
     web::{Site, answer::Page, error::WebError, name::Player, share::share, words},
 };
 

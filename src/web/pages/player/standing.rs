@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::{
     domain::{Kind, PlayerKey, Ruleset, Timestamp},
-    store::{PersonRow, Standing, StandingLine},
+    learning::{Standing, StandingLine},
+    store::PersonRow,
     web::{Site, error::WebError, name::Player, pages::board_line::BoardLine, plot::WeightPoint},
 };
 
@@ -76,9 +77,9 @@ impl KnownPlayer {
         text: &str,
         kind: Option<Kind>,
     ) -> Result<Self, WebError> {
-        let person = site.pages().person(text, kind).await?;
+        let person = site.learning().person(text, kind).await?;
         let person = person.ok_or(WebError::NoPlayer)?;
-        let mut standings = site.pages().standings_of(&person).await?;
+        let mut standings = site.learning().standings_of(&person).await?;
         begin_season(site, &person.key, &mut standings);
         let latest = standings.iter().max_by_key(|line| line.row.last_seen);
         let name = latest.map(|line| line.row.name.clone());

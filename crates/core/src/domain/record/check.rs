@@ -19,7 +19,13 @@ impl MatchRecord {
     /// # Errors
     /// Returns the first invariant that does not hold.
     pub fn check(&self) -> Result<(), RecordError> {
-        let texts = [&self.server, &self.map, &self.game_type, &self.mode];
+        let texts = [
+            &self.server,
+            &self.client,
+            &self.map,
+            &self.game_type,
+            &self.mode,
+        ];
         let texts = texts.into_iter().chain(&self.mutators);
         ensure(
             texts.into_iter().all(|t| t.len() <= MAX_TEXT),
@@ -47,6 +53,13 @@ impl MatchRecord {
         ensure(
             self.scores.iter().all(|s| s.abs() <= MAX_POINTS),
             "impossible score",
+        )?;
+        ensure(
+            !self.unscored
+                || self.has_teams()
+                    && self.events.is_empty()
+                    && self.scores.iter().all(|score| *score == 0.0),
+            "its scores are known and not known",
         )?;
         if let Outcome::Won(team) = self.outcome {
             ensure(

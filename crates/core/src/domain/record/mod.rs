@@ -112,6 +112,11 @@ pub struct Participant {
 }
 
 impl Participant {
+    /// Their time on teams, in milliseconds.
+    pub fn millis(&self) -> u64 {
+        self.presence.iter().map(|stay| stay.span.millis()).sum()
+    }
+
     /// The team that the participant was on for longest, of two the one with the lower number; `None` if they
     /// were on none.
     pub fn main_team(&self) -> Option<u8> {
@@ -151,11 +156,21 @@ pub enum Outcome {
     Abandoned,
 }
 
+/// Final scores as people write them, such as `3:1`; `-:-` if they are not known.
+pub fn score_text(scores: &[Option<f64>]) -> String {
+    let text = |score: &Option<f64>| score.map_or("-".to_owned(), |score| score.to_string());
+    let scores: Vec<String> = scores.iter().map(text).collect();
+    scores.join(":")
+}
+
 /// One finished or abandoned game. The default is empty, and not valid.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,
+    /// Which client has brought the match: a game server by the name of its HELLO, the client of a request over HTTP, or
+    /// the command that has read its log, such as `ingest`. Empty if it is not known.
+    pub client: String,
     /// When play began (after warm-up).
     pub start: Timestamp,
     /// When play ended.
@@ -180,6 +195,8 @@ pub struct MatchRecord {
     pub mutators: Vec<String>,
     /// Final score per team; empty in a game without teams.
     pub scores: Vec<f64>,
+    /// Whether no score was stated, at most who has won. All scores are then 0.
+    pub unscored: bool,
     /// The players who took part; once the match is recorded, in the order of their keys at that time.
     pub participants: Vec<Participant>,
     /// Score changes in time order. If the log misses some, they add up to less than `scores`.
@@ -200,6 +217,27 @@ impl MatchRecord {
     /// Whether the match was played in teams.
     pub fn has_teams(&self) -> bool {
         !self.scores.is_empty()
+    }
+
+    /// The final score of each team; `None` where it is not known.
+    pub fn known_scores(&self) -> Vec<Option<f64>> {
+        let scores = self.scores.iter();
+        scores
+            .map(|score| (!self.unscored).then_some(*score))
+            .collect()
+    }
+
+    /// The difference between the highest and the lowest score, which is 0 for a draw whatever they are; `None` without teams.
+    /// Where a team has won with the same score as all others, no scores were reported.
+    pub fn score_gap(&self) -> Option<f64> {
+        let high = self.scores.iter().copied().reduce(f64::max)?;
+        let low = self.scores.iter().copied().reduce(f64::min)?;
+        let is_known = match self.outcome {
+            Outcome::Won(_) => high > low,
+            Outcome::Draw => true,
+            Outcome::Undecided | Outcome::Abandoned => !self.unscored,
+        };
+        is_known.then_some(high - low)
     }
 
     /// The outcome that follows from final scores: the team with the highest score wins, and a tie
@@ -267,6 +305,8 @@ mod tests {
             end: Timestamp(1_000),
             clock: None,
             untimed: false,
+            client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),
@@ -336,5 +376,38 @@ mod tests {
             spoil(&mut bad);
             assert_eq!(bad.check(), Err(RecordError(why)));
         }
+    }
+
+    #[test]
+    fn the_main_team_is_that_of_most_time() {
+        let player = |stays: &[(u8, u64, u64)]| Participant {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: "a".into(),
+            },
+            name: "A".into(),
+            presence: stays
+                .iter()
+                .map(|&(team, from, to)| Presence {
+                    team,
+                    span: Span { from, to },
+                })
+                .collect(),
+            points: None,
+            kills: 0,
+            deaths: 0,
+            roles: vec![],
+            party: None,
+            left: None,
+        };
+        let of = |stays| {
+            let player = player(stays);
+            (player.main_team(), player.millis())
+        };
+        assert_eq!(of(&[]), (None, 0));
+        assert_eq!(of(&[(1, 5, 5)]), (Some(1), 0));
+        assert_eq!(of(&[(1, 0, 5), (0, 5, 9)]), (Some(1), 9));
+        assert_eq!(of(&[(0, 0, 3), (1, 3, 7), (0, 7, 9)]), (Some(0), 9));
+        assert_eq!(of(&[(2, 0, 4), (1, 4, 8)]), (Some(1), 8), "the lower one");
     }
 }

@@ -38,7 +38,6 @@ pub(crate) struct MatchRecorder {
     spans: usize,
     cut: bool,
     /// What was counted while no opponents were known.
-    #[serde(default)] // the first journals have none
     lone: LoneEvents,
     /// Set if the teams may exchange their sides.
     #[serde(skip)]

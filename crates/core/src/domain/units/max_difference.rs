@@ -71,11 +71,6 @@ impl Visitor<'_> for MaxDifferenceVisitor {
             _ => Err(refused(&format_args!("\"{word}\""))),
         }
     }
-
-    /// Reads null as no limit, as in decisions that earlier versions stored.
-    fn visit_unit<E: Error>(self) -> Result<MaxDifference, E> {
-        Ok(MaxDifference::OFF)
-    }
 }
 
 fn refused<E: Error>(found: &dyn fmt::Display) -> E {

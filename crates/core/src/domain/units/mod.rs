@@ -66,7 +66,6 @@ mod tests {
             let json = serde_json::to_string(&limit).unwrap();
             assert_eq!(read(&json), Ok(limit));
         }
-        assert_eq!(read("null"), Ok(MaxDifference::OFF));
         let time: Millis<0, 10> = read("10").unwrap();
         assert_eq!(serde_json::to_string(&time).unwrap(), "10");
         assert_eq!(time.duration(), Duration::from_millis(10));

@@ -33,6 +33,8 @@ fn history(matches: usize, strength: f64, edge: f64) -> Vec<MatchRecord> {
             end: start.plus_millis(600_000),
             clock: None,
             untimed: false,
+            client: String::new(),
+            unscored: false,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

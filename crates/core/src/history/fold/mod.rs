@@ -188,6 +188,18 @@ impl Fold {
         rulesets.flat_map(|(ruleset, own)| own.weights(ruleset, self.digest.people()))
     }
 
+    /// The weights of one player, ordered by ruleset.
+    pub fn weights_of<'a>(&'a self, kind: Kind, id: &str) -> impl Iterator<Item = Weight<'a>> {
+        let people = self.digest.people();
+        let number = people.number(kind, id);
+        let known = number.and_then(|player| Some((player, people.get(player)?)));
+        let weights = known.map(move |(player, person)| {
+            let rulesets = self.levels.rulesets();
+            rulesets.filter_map(move |(ruleset, own)| own.weight(ruleset, person, player))
+        });
+        weights.into_iter().flatten()
+    }
+
     /// The weights for one ruleset at one [`Level`], ordered by player. For
     /// [`FewerMutators`](Level::FewerMutators) these are the weights of the closest such ruleset.
     /// Empty if the level has no rated match.

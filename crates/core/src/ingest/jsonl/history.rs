@@ -154,12 +154,14 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         end: start.plus_millis(millis),
         clock: None,
         untimed: false,
+        client: String::new(),
         logged_as: None,
         map: row.map.unwrap_or_default(),
         game_type: row.game,
         mode: row.mode.unwrap_or_default(),
         mutators: Vec::new(),
         // Without scores, both teams get 0, and `outcome` alone states who won.
+        unscored: row.score.is_none(),
         scores: row.score.unwrap_or_default().to_vec(),
         participants,
         events: Vec::new(),
@@ -216,6 +218,14 @@ mod tests {
     use super::super::FORMAT;
     use super::*;
     use crate::ingest::{LogItem, only_match, read};
+
+    #[test]
+    fn a_row_without_scores_has_none() {
+        let row = r#"{"t":1,"game":"x","teams":[["a"],["b"]],"y":0}"#;
+        let game = only_match(&FORMAT, row);
+        assert_eq!(game.known_scores(), [None, None]);
+        assert_eq!((game.scores, game.outcome), (vec![0.0; 2], Outcome::Won(1)));
+    }
 
     #[test]
     fn a_row_with_everything() {

@@ -13,10 +13,11 @@
 //! | `end` | date or number | when play ended | how long it lasted is not known: stays and events then count from the start of a match of 20 minutes |
 //! | `game` | text | the game type as the game names it | required |
 //! | `server` | text | the game server's name | as given on the command line |
+//! | `client` | text | which client has brought the match: a game server, a client over HTTP, or `ingest` or `follow` | the command that reads the line |
 //! | `map`, `mode` | text | the map; the league, region or playlist | empty |
 //! | `clock` | number | if the log had no dates: its own clock when play began, in milliseconds; `start` is then an estimate | the dates are exact |
 //! | `mutators` | list of texts | all active ones | none |
-//! | `scores` | list of numbers | the final score of each team, 2 to 8 of them | a game without teams |
+//! | `scores` | list of numbers | the final score of each team, 2 to 8 of them; `null` for each if they are not known | a game without teams |
 //! | `outcome` | text | `won`, `draw`, `undecided` or `abandoned` | by the scores |
 //! | `winner` | number | the team that won, from 0; only with `won` | by the scores |
 //! | `players` | list of objects | the players, one entry per identity | no players |

@@ -20,6 +20,8 @@ struct MatchLine<'a> {
     fingerprint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    client: Cow<'a, str>,
     start: DateOrMillis,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<DateOrMillis>,
@@ -33,7 +35,7 @@ struct MatchLine<'a> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     mutators: Vec<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    scores: Vec<f64>,
+    scores: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<OutcomeWord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +69,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         evenkeel: VERSION,
         fingerprint: (fingerprint != own || record.has_waiting()).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
+        client: record.client.as_str().into(),
         start: DateOrMillis::of(record.start),
         end: (!record.untimed).then(|| DateOrMillis::of(record.end)),
         clock: record.clock,
@@ -74,7 +77,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         mode: record.mode.as_str().into(),
         map: record.map.as_str().into(),
         mutators: record.mutators.iter().map(|m| m.as_str().into()).collect(),
-        scores: record.scores.clone(),
+        scores: record.known_scores(),
         outcome: Some(outcome),
         winner,
         players: record.participants.iter().map(PlayerEntry::of).collect(),
@@ -141,10 +144,12 @@ fn convert(
             u64::try_from(end.0.saturating_sub(start.0)).map_err(|_| "it ends before it starts")?
         }
     };
+    let (scores, unscored) = scores(&entry.scores)?;
     let outcome = match (entry.outcome, entry.winner) {
-        (None, None) => MatchRecord::outcome_of(&entry.scores),
+        (None, None) if unscored => Outcome::Undecided,
+        (None, None) => MatchRecord::outcome_of(&scores),
         (Some(OutcomeWord::Won), Some(team)) => Outcome::Won(team),
-        (Some(OutcomeWord::Won), None) => match MatchRecord::outcome_of(&entry.scores) {
+        (Some(OutcomeWord::Won), None) => match MatchRecord::outcome_of(&scores) {
             won @ Outcome::Won(_) => won,
             _ => return Err("the winner is missing".into()),
         },
@@ -156,11 +161,12 @@ fn convert(
     let mut mutators: Vec<String> = entry.mutators.into_iter().map(Cow::into_owned).collect();
     mutators.sort();
     mutators.dedup();
-    let (players, has_teams) = (entry.players.into_iter(), !entry.scores.is_empty());
+    let (players, has_teams) = (entry.players.into_iter(), !scores.is_empty());
     let record = MatchRecord {
         server: entry
             .server
             .map_or_else(|| server.to_owned(), Cow::into_owned),
+        client: entry.client.into_owned(),
         start,
         end,
         clock: entry.clock,
@@ -170,7 +176,8 @@ fn convert(
         game_type: entry.game.into_owned(),
         mode: entry.mode.into_owned(),
         mutators,
-        scores: entry.scores,
+        scores,
+        unscored,
         participants: players
             .map(|p| p.read(millis, has_teams, exact))
             .collect::<Result<_, _>>()?,
@@ -178,6 +185,16 @@ fn convert(
         outcome,
     };
     Ok((record, fingerprint))
+}
+
+/// The scores, with 0 for those that are not known, and whether that are all of them.
+fn scores(stated: &[Option<f64>]) -> Result<(Vec<f64>, bool), &'static str> {
+    let known: Vec<f64> = stated.iter().copied().flatten().collect();
+    match (known.len(), stated.len()) {
+        (0, teams @ 1..) => Ok((vec![0.0; teams], true)),
+        (some, teams) if some == teams => Ok((known, false)),
+        _ => Err("the scores of some teams are null"),
+    }
 }
 
 /// The parser's message, shortened, and with control characters escaped so that it cannot harm a
@@ -250,6 +267,32 @@ mod tests {
     }
 
     #[test]
+    fn scores_that_are_not_known_are_null() {
+        let line = |scores: &str| {
+            format!(
+                r#"{{"evenkeel":1,"start":0,"end":600000,"game":"ctf","scores":{scores},"outcome":"won","winner":1,"players":[{{"id":"a","team":0}},{{"id":"b","team":1}}]}}"#
+            )
+        };
+        let known = only_match(&FORMAT, &line("[0,0]"));
+        let game = only_match(&FORMAT, &line("[null,null]"));
+        assert_eq!(game.known_scores(), [None, None]);
+        assert_eq!((&game.scores, game.unscored), (&known.scores, true));
+        let print = Fingerprint::of(&game);
+        assert_eq!(
+            print,
+            Fingerprint::of(&known),
+            "as before scores could be null"
+        );
+        let written = write(&game, print);
+        assert!(written.contains(r#","scores":[null,null],"#), "{written}");
+        assert_eq!(read_back(written.as_bytes()), Ok(game));
+        // Nobody has said who won.
+        let open = line("[null,null,null]").replace(r#","outcome":"won","winner":1"#, "");
+        let open = only_match(&FORMAT, &open);
+        assert_eq!((open.outcome, open.scores.len()), (Outcome::Undecided, 3));
+    }
+
+    #[test]
     fn what_is_wrong_is_told() {
         let line = |more: &str| format!(r#"{{"evenkeel":1,"start":0,"end":9,"game":"g"{more}}}"#);
         let why = |line: String| match &read_log(&FORMAT, &line)[..] {
@@ -268,6 +311,15 @@ mod tests {
                 "there is a winner, but the outcome is not `won`",
             ),
             (r#","outcome":"won""#, "the winner is missing"),
+            (
+                r#","scores":[null,null],"outcome":"won""#,
+                "the winner is missing",
+            ),
+            (r#","scores":[1,null]"#, "the scores of some teams are null"),
+            (
+                r#","scores":[null,null],"winner":0,"outcome":"won","events":[{"at":1,"team":0,"points":1}]"#,
+                "its scores are known and not known",
+            ),
             (
                 r#","outcome":"won","winner":0"#,
                 "the winner does not exist",
@@ -415,10 +467,12 @@ mod tests {
             let won = (!scores.is_empty()).then_some(Outcome::Won(outcome % 2));
             MatchRecord {
                 server: texts.0,
+                client: texts.2.clone(),
                 start: Timestamp(start),
                 end: Timestamp(start + millis as i64),
                 clock,
                 untimed: false,
+                unscored: false,
                 logged_as: None,
                 map: texts.1,
                 game_type: texts.3,

@@ -40,7 +40,6 @@ pub struct Pickup {
     /// The match in which its result was recorded last.
     pub recorded: Option<RecordedPickup>,
     /// Whether its players are still to be moved: to the rooms of their teams since it has begun, or home since it is over.
-    #[serde(default)]
     pub to_move: bool,
 }
 

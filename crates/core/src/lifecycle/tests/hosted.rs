@@ -253,7 +253,7 @@ fn a_ready_check_ends_once_another_match_of_a_player_is_final() {
 
 #[test]
 fn nobody_is_charged_for_a_match_that_the_daemon_has_sent_them_away_from() {
-    // An earlier version has called ann to two matches.
+    // Ann was called to two matches.
     let mut life = three_groups();
     life.propose("x", vec![proposal(&[&[1], &[6]])], 7);
     let mut disk = disk::Disk::default();

@@ -6,22 +6,26 @@ use super::{Advantage, Assistance, Basis, Help, Known};
 use crate::domain::counted;
 
 impl Advantage {
-    /// Explains an answer made from `basis`.
-    pub(super) fn explain_from(
+    /// Writes the help, the parts of its factor, and the teams.
+    pub(super) fn explain_answer(
         &self,
-        basis: &Basis,
         answer: &Assistance,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        answer.explain_help(f)?;
-        if let Some(parts) = answer.parts {
-            let [heads, players, score] = parts.map(libm::exp);
-            writeln!(
-                f,
-                "factor by the number of players {heads:.6}, by their strength {players:.6}, by the score {score:.6}"
-            )?;
-        }
-        basis.explain(f)?;
+        writeln!(
+            f,
+            "help now: {}; target: {} ({:.6} before cap and dead band)",
+            describe(answer.help),
+            describe(answer.target),
+            answer.factor
+        )?;
+        writeln!(f, "trust in the scores: {:.6}", answer.trust)?;
+        let [heads, players, score] = answer.parts.map(libm::exp);
+        writeln!(
+            f,
+            "factor by the number of players {heads:.6}, by their strength {players:.6}, by the score {score:.6}"
+        )?;
+        self.basis.explain(f)?;
         for (index, team) in self.teams.iter().enumerate() {
             writeln!(
                 f,
@@ -31,54 +35,10 @@ impl Advantage {
                 answer.prior[index],
                 team.strength,
                 team.score,
-                libm::exp(answer.by_score.get(index).copied().unwrap_or(0.0))
+                libm::exp(answer.by_score[index])
             )?;
         }
         Ok(())
-    }
-
-    /// Explains an answer of version 0.1.
-    pub(super) fn explain_first(
-        &self,
-        answer: &Assistance,
-        f: &mut fmt::Formatter<'_>,
-    ) -> fmt::Result {
-        answer.explain_help(f)?;
-        for (index, team) in self.teams.iter().enumerate() {
-            writeln!(
-                f,
-                "team {index}: {}, weight {:.3}, odds of the side {:.3}, share by weight {:.6}; score {}, share by score {:.6}",
-                counted(team.players, "player"),
-                team.weight,
-                team.odds,
-                answer.prior[index],
-                team.score,
-                answer.seen[index]
-            )?;
-        }
-        if let Some((help, ago)) = self.last {
-            writeln!(
-                f,
-                "previous help, {} s ago: {}",
-                ago / 1_000,
-                describe(Some(help).filter(|help| help.factor > 1.0))
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Assistance {
-    /// The lines that answers of all versions have.
-    fn explain_help(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "help now: {}; target: {} ({:.6} before cap and dead band)",
-            describe(self.help),
-            describe(self.target),
-            self.factor
-        )?;
-        writeln!(f, "trust in the scores: {:.6}", self.trust)
     }
 }
 

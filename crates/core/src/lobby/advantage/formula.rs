@@ -1,15 +1,15 @@
 //! The formula of ADVANTAGE.
 
-use super::{Advantage, Assistance, Basis, Help, TeamState};
+use super::{Advantage, Assistance, Help, TeamState};
 
 impl Advantage {
     /// The teams that have players.
-    pub(super) fn playing(&self) -> impl Iterator<Item = usize> {
+    fn playing(&self) -> impl Iterator<Item = usize> {
         (0..self.teams.len()).filter(|&team| self.teams[team].players > 0)
     }
 
     /// Each playing team's share of the sum of `value`; equal shares if the sum is 0.
-    pub(super) fn shares(&self, value: impl Fn(&TeamState) -> f64) -> Vec<f64> {
+    fn shares(&self, value: impl Fn(&TeamState) -> f64) -> Vec<f64> {
         let sum: f64 = self.playing().map(|team| value(&self.teams[team])).sum();
         let equal = 1.0 / self.playing().count().max(1) as f64;
         let share = |team: &TeamState| match team.players {
@@ -21,7 +21,7 @@ impl Advantage {
     }
 
     /// Trust in the scores, 0 to 1.
-    pub(super) fn trust(&self) -> f64 {
+    fn trust(&self) -> f64 {
         match self.scored {
             true => libm::pow(self.done(), self.settings.trust.get()),
             false => 0.0,
@@ -29,15 +29,16 @@ impl Advantage {
     }
 
     /// The help for a factor whose logarithm is `gap`, within the cap and the dead band.
-    pub(super) fn target(&self, team: u8, gap: f64) -> Option<Help> {
+    fn target(&self, team: u8, gap: f64) -> Option<Help> {
         let factor = libm::exp(gap).min(self.settings.max.get());
         (factor > 1.0 && factor >= self.settings.dead_band.get()).then_some(Help { team, factor })
     }
 
-    /// The answer made from `basis`.
-    pub(super) fn answer_from(&self, basis: &Basis) -> Assistance {
+    /// The help to give now.
+    pub(super) fn assist(&self) -> Assistance {
+        let basis = &self.basis;
         let trust = self.trust();
-        let wanted = self.by_score(basis, trust);
+        let wanted = self.by_score(trust);
         let step = log(self.settings.slew.get()) * (basis.ago as f64 / 60_000.0);
         let slewed = wanted.iter().enumerate().map(|(team, &wanted)| {
             let last = basis.last.get(team).copied().unwrap_or(0.0);
@@ -45,24 +46,23 @@ impl Advantage {
             last + (wanted - last).clamp(-step / 2.0, step / 2.0)
         });
         let by_score: Vec<f64> = slewed.collect();
-        let (team, parts) = self.weakest(basis, trust, &by_score);
-        let (to, target) = self.weakest(basis, trust, &wanted);
+        let (team, parts) = self.weakest(trust, &by_score);
+        let (to, target) = self.weakest(trust, &wanted);
         let gap = parts.iter().sum::<f64>();
         Assistance {
             help: self.target(team, gap),
             target: self.target(to, target.iter().sum()),
             prior: self.shares(|team| team.weight.max(0.0)),
-            seen: Vec::new(),
             trust,
             factor: libm::exp(gap),
             by_score,
-            parts: Some(parts),
+            parts,
         }
     }
 
     /// For each team, the logarithm of the factor by which its score makes it stronger. It depends
     /// on the lead over the mean score of the teams that play.
-    fn by_score(&self, basis: &Basis, trust: f64) -> Vec<f64> {
+    fn by_score(&self, trust: f64) -> Vec<f64> {
         let playing = self.playing().count().max(1) as f64;
         let scores = || self.playing().map(|team| self.teams[team].score);
         let mean = scores().sum::<f64>() / playing;
@@ -71,7 +71,13 @@ impl Advantage {
         let sum = 2.0 * scores().map(f64::abs).sum::<f64>() / playing;
         let score = |team: &TeamState| match team.players {
             0 => 0.0,
-            _ => trust * basis.spread.stronger(team.score - mean, sum, self.done()),
+            _ => {
+                trust
+                    * self
+                        .basis
+                        .spread
+                        .stronger(team.score - mean, sum, self.done())
+            }
         };
         self.teams.iter().map(score).collect()
     }
@@ -79,7 +85,7 @@ impl Advantage {
     /// Finds the pair of teams with the largest factor of one over the other. Returns the weaker of
     /// the two and the logarithms of the three parts of that factor: heads, players, score.
     /// O(teams²).
-    fn weakest(&self, basis: &Basis, trust: f64, by_score: &[f64]) -> (u8, [f64; 3]) {
+    fn weakest(&self, trust: f64, by_score: &[f64]) -> (u8, [f64; 3]) {
         let two = self.teams.len() == 2;
         let pairs = self
             .playing()
@@ -92,9 +98,10 @@ impl Advantage {
                     (true, 0) => 1.0,
                     (true, _) => -1.0,
                 };
-                let stronger = basis
-                    .known
-                    .stronger(&self.teams[one], &self.teams[other], side);
+                let stronger =
+                    self.basis
+                        .known
+                        .stronger(&self.teams[one], &self.teams[other], side);
                 let score = by_score[one] - by_score[other];
                 let parts = [stronger.heads, (1.0 - trust) * stronger.players, score];
                 (other as u8, parts)

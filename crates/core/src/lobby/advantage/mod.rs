@@ -24,8 +24,6 @@
 //! changes f at once; `s` starts at 0 with START and changes no faster than the slew limit allows.
 //! The slew limit is a limit on ln f per minute. If f is below the dead band, no team gets help; if
 //! f is above the cap, the help is the cap.
-//!
-//! Decisions that version 0.1 stored have no [`Basis`] and are answered by its formula ([`first`](mod@first)).
 
 use std::fmt;
 
@@ -34,7 +32,6 @@ use serde::{Deserialize, Serialize};
 use super::Question;
 
 mod explain;
-mod first;
 mod formula;
 mod score;
 mod settings;
@@ -60,13 +57,10 @@ pub struct Advantage {
     /// Whether SCORE has been sent. If not, a score of 0 to 0 may only mean that the game server
     /// does not report scores.
     pub scored: bool,
-    /// The last answer in this game, and how long ago it was given. Only in decisions of version 0.1.
-    pub last: Option<(Help, u64)>,
     /// The settings when the question was asked.
     pub settings: AdvantageSettings,
-    /// What ADVANTAGE knows besides the teams; `None` in decisions of version 0.1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub basis: Option<Basis>,
+    /// What ADVANTAGE knows besides the teams.
+    pub basis: Basis,
 }
 
 /// What ADVANTAGE knows besides the teams: predictions, earlier matches and the last answer.
@@ -89,13 +83,9 @@ pub struct TeamState {
     pub players: usize,
     /// Sum of the players' weights.
     pub weight: f64,
-    /// How much more often its side wins than in an even game, between equal teams. Only in decisions
-    /// of version 0.1; otherwise 1.
-    pub odds: f64,
     /// The team's score so far.
     pub score: f64,
     /// Sum of its players' strengths, in the unit of the outlook; 0 without one.
-    #[serde(default)]
     pub strength: f64,
 }
 
@@ -117,21 +107,14 @@ pub struct Assistance {
     pub target: Option<Help>,
     /// Each team's share by weight; 0 for a team without players.
     pub prior: Vec<f64>,
-    /// Each team's share by score. Only in decisions of version 0.1.
-    #[serde(default)]
-    pub seen: Vec<f64>,
     /// Trust in the scores, 0 to 1.
     pub trust: f64,
     /// The factor before the cap and the dead band are applied.
     pub factor: f64,
-    /// How much stronger each team's score makes it now, as the logarithm of a factor. Empty in decisions
-    /// of version 0.1.
-    #[serde(default)]
+    /// How much stronger each team's score makes it now, as the logarithm of a factor.
     pub by_score: Vec<f64>,
-    /// The logarithms of the three parts of the factor: heads, players, score. `None` in decisions of
-    /// version 0.1.
-    #[serde(default)]
-    pub parts: Option<[f64; 3]>,
+    /// The logarithms of the three parts of the factor: heads, players, score.
+    pub parts: [f64; 3],
 }
 
 impl Question for Advantage {
@@ -142,10 +125,7 @@ impl Question for Advantage {
     }
 
     fn answer(&self, _seed: u64) -> Assistance {
-        match &self.basis {
-            Some(basis) => self.answer_from(basis),
-            None => self.first_answer(),
-        }
+        self.assist()
     }
 
     /// Its sentences name no player, and its teams have their numbers.
@@ -155,10 +135,7 @@ impl Question for Advantage {
         _naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        match &self.basis {
-            Some(basis) => self.explain_from(basis, answer, f),
-            None => self.explain_first(answer, f),
-        }
+        self.explain_answer(answer, f)
     }
 }
 

@@ -123,10 +123,9 @@ impl Situation {
     }
 
     /// The teams with the bots that are coming, if the rules go by weight and the game compares chances:
-    /// then chances decide, not sums of weights. Decisions of older versions went by the sums.
+    /// then chances decide, not sums of weights.
     pub(super) fn by_chance(&self) -> Option<TeamStrengths> {
-        let model = self.snapshot.chance.as_ref()?;
-        if self.rules.power != Power::Weight || !model.knows_doubts() {
+        if self.rules.power != Power::Weight || self.snapshot.chance.is_none() {
             return None;
         }
         let mut snapshot = self.snapshot.clone();

@@ -10,7 +10,6 @@ pub struct BalanceAnswer {
     /// Each human's team, in JOIN order; empty if the question was refused.
     pub team_of: Vec<u8>,
     /// The smaller team's weight over the larger's, 0 to 1, as BALANCE replies it.
-    #[serde(default)]
     pub ratio: f64,
     /// The chance that team 0 wins, 0 to 1, as BALANCE replies it; `None` if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,25 +32,9 @@ pub struct BalanceAnswer {
 }
 
 impl BalanceAnswer {
-    /// An answer of which only the teams are known, and whether the deadline ended the search early.
-    pub(in crate::lobby) fn of_teams(team_of: Vec<u8>, cut_short: bool) -> Self {
-        Self {
-            team_of,
-            cut_short,
-            ..Self::default()
-        }
-    }
-
     /// Why these teams; `None` for a stored answer.
     pub fn explanation(&self) -> Option<&Explanation> {
         self.explanation.as_deref()
-    }
-
-    /// The ratio and the chance of team 0 that BALANCE replied; `None` in decisions of version 0.1, which did not store
-    /// them.
-    pub(super) fn replied(&self) -> Option<(f64, Option<f64>)> {
-        let known = self.ratio > 0.0 || self.chance.is_some();
-        known.then_some((self.ratio, self.chance))
     }
 }
 

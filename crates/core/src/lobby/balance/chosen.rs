@@ -119,9 +119,7 @@ impl Balance {
             solution.explain_wishes(&open, &self.settings, 0, &mut out_of_time);
         }
         let mut explanation = solution.explanation;
-        if let Some(replied) = answer.replied() {
-            self.tell(&mut explanation, replied);
-        }
+        self.tell(&mut explanation, (answer.ratio, answer.chance));
         (solution.team_of == team_of).then_some((explanation, torn))
     }
 

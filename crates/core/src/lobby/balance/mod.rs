@@ -54,7 +54,6 @@ pub struct Balance {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub torn: Vec<Vec<usize>>,
     /// How far the question repeats the last BALANCE of the game.
-    #[serde(default)]
     pub repeat: Repeat,
 }
 
@@ -73,13 +72,13 @@ impl Question for Balance {
         self.solve(seed, out_of_time)
             .unwrap_or_else(|error| BalanceAnswer {
                 refused: Some(error.to_string()),
-                ..BalanceAnswer::of_teams(Vec::new(), false)
+                ..BalanceAnswer::default()
             })
     }
 
     fn told(&self, answer: &mut BalanceAnswer, before: &BalanceAnswer) {
-        if let Some((ratio, chance)) = before.replied().filter(|_| *answer == *before) {
-            self.reply_with(answer, ratio, chance);
+        if *answer == *before {
+            self.reply_with(answer, before.ratio, before.chance);
         }
     }
 

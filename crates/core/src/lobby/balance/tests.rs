@@ -141,31 +141,12 @@ fn a_stored_decision_is_read_and_replayed() {
     let balanced = lobby.follow(&mut decided, &weights()).unwrap();
     assert_eq!(balanced.humans.len(), 3);
     let why = decided.to_string();
-    let Decided {
-        question,
-        seed,
-        answer,
-    } = decided.clone();
     let decision = Decision::from(decided);
     let json = serde_json::to_string(&decision).unwrap();
-    // Version 0.1 stored these parts side by side, and the memory in bytes.
-    let mut settings = serde_json::to_value(&question.settings).unwrap();
-    let keys = settings.as_object_mut().unwrap();
-    assert_eq!(keys.remove("memory_mb"), Some(256.into()));
-    keys.insert("memory".to_owned(), (256 << 20).into());
-    let first = serde_json::json!({
-        "problem": question.problem,
-        "settings": settings,
-        "seed": seed,
-        "team_of": answer.team_of,
-        "cut_short": false,
-    });
-    for stored in [json, first.to_string()] {
-        let read = Decision::parse(decision.kind(), &stored).unwrap();
-        assert_eq!(read, decision);
-        let again = read.again(&mut || false).unwrap();
-        assert_eq!((&again, again.to_string()), (&decision, why.clone()));
-    }
+    let read: Decision = serde_json::from_str(&json).unwrap();
+    assert_eq!(read, decision);
+    let again = read.again(&mut || false).unwrap();
+    assert_eq!((&again, again.to_string()), (&decision, why));
 }
 
 #[test]

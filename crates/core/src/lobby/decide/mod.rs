@@ -76,7 +76,6 @@ impl Lobby {
                 .map(|(team, &score)| TeamState {
                     players: team.players(),
                     weight: team.present().weight,
-                    odds: 1.0,
                     score,
                     strength: team.present().strength,
                 })
@@ -84,9 +83,8 @@ impl Lobby {
             elapsed,
             left: game.recorder.left(self.now),
             scored: game.recorder.has_scored(),
-            last: None,
             settings: self.settings.advantage,
-            basis: Some(Basis {
+            basis: Basis {
                 known: match &snapshot.chance {
                     Some(model) => Known::Strengths(model.outlook),
                     None => Known::Weights,
@@ -94,7 +92,7 @@ impl Lobby {
                 spread: weights.spread(),
                 last,
                 ago,
-            }),
+            },
         };
         let decided = Decided::by(question, 0);
         let by_score = decided.answer.by_score.clone();

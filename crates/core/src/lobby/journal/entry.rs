@@ -11,7 +11,6 @@ use crate::{
 
 /// One entry of a journal, in a frame beside the millisecond of the session at which it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")] // for entries of version 0.2.0
 pub enum Entry<'a> {
     /// This state replaces all entries before it.
     Snapshot(Box<JournalSnapshot<'a>>),
@@ -51,7 +50,6 @@ pub struct JournalSnapshot<'a> {
     /// The lobby. Its game is not over, or its match is on disk.
     pub lobby: Cow<'a, Lobby>,
     /// The game that the lobby keeps because the present one may be the same once more.
-    #[serde(default)]
     pub held: Option<Cow<'a, HeldGame>>,
 }
 

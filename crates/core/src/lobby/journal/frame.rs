@@ -16,11 +16,11 @@ use flate2::Crc;
 use super::JournalError;
 
 /// The first bytes of every journal. The last of them is the version of the format.
-pub const HEADER: [u8; 8] = *b"EVKLGAM\x01";
+pub const HEADER: [u8; 8] = *b"EVKLGAM\x02";
 
 /// What stands before the copy of the first frame, where a block begins. The last byte is the version, as in
 /// [`HEADER`].
-const COPY: [u8; 8] = *b"EVKLCPY\x01";
+const COPY: [u8; 8] = *b"EVKLCPY\x02";
 /// The block of a disk that is usually damaged as a whole.
 const BLOCK: usize = 4_096;
 /// The most marks at which a copy is looked for.

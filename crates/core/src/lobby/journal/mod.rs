@@ -4,7 +4,7 @@
 //! with an [`Entry`] for everything that changed it, collected in frames with a length and a
 //! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
 //! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error,
-//! never a panic. Entries are in the encoding of postcard; the file `older.rs` reads those of version 0.2.0.
+//! never a panic. Entries are in the encoding of postcard.
 //!
 //! This module does not read or write files, and does not use a clock.
 //!
@@ -13,7 +13,6 @@
 mod entry;
 mod error;
 mod frame;
-mod older;
 mod payload;
 mod replay;
 

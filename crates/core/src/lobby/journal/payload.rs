@@ -1,9 +1,6 @@
-//! Entries as the payload of a frame: written in the encoding of postcard, read from it or from that of version 0.2.0.
+//! Entries as the payload of a frame, in the encoding of postcard.
 
-use super::{Entry, JournalError, entry::TimedEntry, frame::FrameBuffer, older};
-
-/// The first byte of a frame's payload; that of version 0.2.0 is another one.
-const MARK: u8 = 1;
+use super::{Entry, JournalError, entry::TimedEntry, frame::FrameBuffer};
 
 /// Collects entries for one frame.
 #[derive(Debug, Default)]
@@ -15,11 +12,7 @@ impl EntryBuffer {
     /// # Errors
     /// Fails if the entry cannot be encoded. The buffer cannot be used after that.
     pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
-        let is_first = self.is_empty();
         let payload = self.0.payload();
-        if is_first {
-            payload.push(MARK);
-        }
         let written = postcard::to_extend(&(at, entry), std::mem::take(payload));
         *payload = written.map_err(|_| JournalError::Unwritable)?;
         Ok(())
@@ -46,20 +39,12 @@ impl EntryBuffer {
 
 /// The entries of a frame, each with its millisecond. Ends after the first that cannot be read.
 #[derive(Debug)]
-pub(super) struct Entries<'a> {
-    rest: &'a [u8],
-    /// Whether version 0.2.0 has written them.
-    older: bool,
-}
+pub(super) struct Entries<'a>(&'a [u8]);
 
 impl<'a> Entries<'a> {
     /// The entries that [`EntryBuffer`] has collected in this payload.
     pub(super) fn read(payload: &'a [u8]) -> Self {
-        let rest = payload.strip_prefix(&[MARK]);
-        Self {
-            rest: rest.unwrap_or(payload),
-            older: rest.is_none(),
-        }
+        Self(payload)
     }
 }
 
@@ -67,22 +52,21 @@ impl Iterator for Entries<'_> {
     type Item = Result<TimedEntry, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let bytes = std::mem::take(&mut self.rest);
+        let bytes = std::mem::take(&mut self.0);
         (!bytes.is_empty()).then(|| {
-            let (entry, rest) = match self.older {
-                true => older::read(bytes)?,
-                false => postcard::take_from_bytes::<TimedEntry>(bytes)
-                    .map_err(|_| JournalError::Unreadable)?,
-            };
-            match &entry {
-                (_, Entry::Command(command)) if !command.is_finite() => {
-                    Err(JournalError::Unreadable)
-                }
-                _ => {
-                    self.rest = rest;
+            let read = postcard::take_from_bytes::<TimedEntry>(bytes);
+            match read {
+                Ok((entry, rest)) if is_finite(&entry) => {
+                    self.0 = rest;
                     Ok(entry)
                 }
+                _ => Err(JournalError::Unreadable),
             }
         })
     }
+}
+
+/// Whether all numbers of an entry are finite, so that no other number gets into a game.
+fn is_finite((_, entry): &TimedEntry) -> bool {
+    !matches!(entry, Entry::Command(command) if !command.is_finite())
 }

@@ -24,13 +24,10 @@ pub struct Prospect {
     /// allowed; 0 if a clearly more even game justifies that.
     pub over: usize,
     /// The same once the others without a team have been placed provisionally.
-    #[serde(default)]
     pub over_later: usize,
     /// The value of `over` if the rest of the party joins the team, too.
-    #[serde(default)]
     pub over_with_party: usize,
     /// The value of `over_later` if the rest of the party joins the team, too.
-    #[serde(default)]
     pub over_later_with_party: usize,
     /// Number of members of the arrival's party on the team, or pinned to it.
     pub mates: usize,

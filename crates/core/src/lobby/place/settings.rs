@@ -16,7 +16,7 @@ pub struct PlaceSettings {
     pub party_budget: Share,
     /// How much of the weaker team's chance a wish for a side may cost: as much as it is worth in BALANCE, and at most
     /// the budget there. It is not in the section `[place]`, either.
-    #[serde(default = "no_cost")]
+    #[serde(default = "wish_budget")]
     pub wish_budget: Share,
     /// How much evenness returning to the old team may cost.
     pub rejoin_budget: Share,
@@ -26,18 +26,12 @@ pub struct PlaceSettings {
     pub max_difference: MaxDifference,
     /// The gain in evenness above which a team may exceed `max_difference` by one human, provided
     /// that bots fill up the other team.
-    #[serde(default = "never")]
     pub clear_gain: Share,
 }
 
-/// The value for decisions of version 0.2.0 and before, whose players had no such wishes.
-fn no_cost() -> Share {
-    const { Share::of(0.0) }
-}
-
-/// The value for decisions of version 0.1, which had no such exception.
-fn never() -> Share {
-    const { Share::of(1.0) }
+/// The value of the section `[place]`, until that of `[balance]` takes its place.
+fn wish_budget() -> Share {
+    const { Share::of(0.02) }
 }
 
 impl Default for PlaceSettings {
@@ -50,7 +44,7 @@ impl Default for PlaceSettings {
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
-            wish_budget: const { Share::of(0.02) },
+            wish_budget: wish_budget(),
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
             max_difference: const { MaxDifference::of(1) },

@@ -17,7 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ChanceModel, MoveBlock, Question, Snapshot,
+    MoveBlock, Question, Snapshot,
     arrivals::{Arrivals, Arrived},
     strength::{EQUAL, TeamStrengths},
 };
@@ -161,8 +161,7 @@ impl Rebalance {
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let has_empty_team = settled.empty_teams() > 0;
         let enough = self.enough();
-        let doubtful = self.doubtful().is_some();
-        let planner = Planner::new(settled, units, limit, doubtful);
+        let planner = Planner::new(settled, units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
         // If arrivals were placed, a plan need not make the teams more even than they were before.
@@ -221,18 +220,13 @@ impl Rebalance {
         (arrived, settled)
     }
 
-    /// The model that predicts chances, if the doubt about the strengths is known.
-    fn doubtful(&self) -> Option<&ChanceModel> {
-        let chance = self.snapshot.chance.as_ref();
-        chance.filter(|chance| chance.knows_doubts())
-    }
-
     /// The evenness from which on nobody is moved, once those without a team are placed.
     fn enough(&self) -> f64 {
         let enough = self.settings.enough.get();
         let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
         let is_full = settled.spread() <= 1;
-        let even = (self.doubtful()).map(|chance| sure::even(&chance.outlook, is_full));
+        let chance = self.snapshot.chance.as_ref();
+        let even = chance.map(|chance| sure::even(&chance.outlook, is_full));
         even.map_or(enough, |even| enough.min(even))
     }
 }

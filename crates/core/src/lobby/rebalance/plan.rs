@@ -31,8 +31,8 @@ pub(super) struct MovePlan {
     pub(super) moves: usize,
     /// How even the teams are after the moves, 0 to 1, bots included.
     pub(super) evenness: f64,
-    /// The evenness on the scale of [`TeamStrengths::likeness_settled`], which is faster to compute.
-    likeness: f64,
+    /// The value of [`TeamStrengths::monotone_settled`] after the moves: it orders plans as the evenness does.
+    monotone: f64,
     /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
     pub(super) over: usize,
     pub(super) steps: Vec<(usize, usize)>,
@@ -41,8 +41,8 @@ pub(super) struct MovePlan {
 impl MovePlan {
     /// Whether the teams are more even than after `other`, or as even with fewer humans too many.
     fn beats(&self, other: &Self) -> bool {
-        self.likeness > other.likeness + EQUAL
-            || (self.likeness > other.likeness - EQUAL && self.over < other.over)
+        self.monotone > other.monotone + EQUAL
+            || (self.monotone > other.monotone - EQUAL && self.over < other.over)
     }
 }
 
@@ -55,25 +55,17 @@ pub(super) struct Planner {
     pub(super) limit: usize,
     /// By how many humans a plan may let them differ: by `limit`, or as many as now.
     pub(super) most: usize,
-    /// Whether the doubt about the strengths is known.
-    pub(super) doubtful: bool,
 }
 
 impl Planner {
     /// A planner for these teams, which may differ by `limit` humans, or by as many as they do now.
-    pub(super) fn new(
-        strength: TeamStrengths,
-        units: Vec<MoveUnit>,
-        limit: usize,
-        doubtful: bool,
-    ) -> Self {
+    pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
         let most = limit.max(strength.spread());
         Self {
             strength,
             units,
             limit,
             most,
-            doubtful,
         }
     }
 
@@ -96,9 +88,9 @@ impl Planner {
     /// The best plan with no moves, with one, and so on, up to the first that is even enough. The
     /// plan without moves is always included; other numbers of moves may have no plan.
     pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
-        let likeness = self.strength.likeness_settled();
+        let monotone = self.strength.monotone_settled();
         let over = self.strength.excess(self.limit);
-        let mut ladder = vec![self.plan(0, likeness, over, Vec::new())];
+        let mut ladder = vec![self.plan(0, monotone, over, Vec::new())];
         let done = |ladder: &[MovePlan]| {
             ladder
                 .iter()
@@ -132,20 +124,20 @@ impl Planner {
         };
         search.try_from(0, moves);
         let best = search.best?;
-        Some(self.plan(moves, best.likeness, best.over, best.steps))
+        Some(self.plan(moves, best.monotone, best.over, best.steps))
     }
 
     pub(super) fn plan(
         &self,
         moves: usize,
-        likeness: f64,
+        monotone: f64,
         over: usize,
         steps: Vec<(usize, usize)>,
     ) -> MovePlan {
         MovePlan {
             moves,
-            evenness: self.strength.evenness_of(likeness),
-            likeness,
+            evenness: self.strength.evenness_of(monotone),
+            monotone,
             over,
             steps,
         }
@@ -187,7 +179,7 @@ impl Planner {
             .steps
             .iter()
             .map(|&(unit, _)| self.units[unit].members.len());
-        let next = self.plan(moves.sum(), best.likeness, best.over, best.steps);
+        let next = self.plan(moves.sum(), best.monotone, best.over, best.steps);
         next.beats(plan).then_some(next)
     }
 
@@ -230,7 +222,7 @@ struct PlanWalk<'a> {
 
 /// The best plan that a search has found so far.
 struct BestTrial {
-    likeness: f64,
+    monotone: f64,
     over: usize,
     spread: usize,
     steps: Vec<(usize, usize)>,
@@ -274,15 +266,15 @@ impl PlanWalk<'_> {
         if spread > self.planner.most {
             return;
         }
-        let likeness = self.strength.likeness_settled();
+        let monotone = self.strength.monotone_settled();
         let over = self.strength.excess(self.planner.limit);
         let better = self.best.as_ref().is_none_or(|best| {
-            likeness > best.likeness + EQUAL
-                || (likeness > best.likeness - EQUAL && (over, spread) < (best.over, best.spread))
+            monotone > best.monotone + EQUAL
+                || (monotone > best.monotone - EQUAL && (over, spread) < (best.over, best.spread))
         });
         if better {
             self.best = Some(BestTrial {
-                likeness,
+                monotone,
                 over,
                 spread,
                 steps: self.trial.clone(),

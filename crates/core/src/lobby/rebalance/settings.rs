@@ -25,13 +25,7 @@ pub struct RebalanceSettings {
     /// remain, but not grow.
     pub max_difference: MaxDifference,
     /// How long players are asked for volunteers before one is moved, if the game server can ask; 0 for not at all.
-    /// Decisions that were stored before it existed have none.
-    #[serde(default = "unasked")]
     pub ask_seconds: Seconds<0, 600>,
-}
-
-fn unasked() -> Seconds<0, 600> {
-    const { Seconds::of(0) }
 }
 
 impl Default for RebalanceSettings {
@@ -47,7 +41,7 @@ impl Default for RebalanceSettings {
             newest_first: false,
             spare_top: false,
             max_difference: const { MaxDifference::of(1) },
-            ask_seconds: unasked(),
+            ask_seconds: const { Seconds::of(0) },
         }
     }
 }

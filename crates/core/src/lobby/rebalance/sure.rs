@@ -31,13 +31,13 @@ impl Planner {
     /// more even with them if δ has the direction of e, and e + e' does, too: without the players who
     /// move, the same team is still ahead. Each of the two must be more than [`SURE`] standard deviations
     /// from 0. What the numbers of players change is not in doubt. A plan that leaves fewer humans too
-    /// many needs no proof, and decisions of older versions have none.
+    /// many needs no proof, nor does one where nothing predicts chances.
     pub(super) fn is_sure(&self, plan: &MovePlan) -> bool {
         let (alone, over) = (
             self.strength.evenness_settled(),
             self.strength.excess(self.limit),
         );
-        if !self.doubtful || plan.over < over {
+        if self.strength.outlook().is_none() || plan.over < over {
             return true;
         }
         let gain = chance_of_weaker(plan.evenness) - chance_of_weaker(alone);

@@ -49,7 +49,7 @@ impl Rebalance {
         let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
         let torn = self.torn_by_moves(|| offered.iter());
         let units = self.apart(&torn).units(&held);
-        let planner = Planner::new(settled, units, self.limit(), self.doubtful().is_some());
+        let planner = Planner::new(settled, units, self.limit());
         let humans = &self.snapshot.humans;
         let named = planner.plan_of(humans, offered)?;
         Some(Asking {
@@ -261,8 +261,8 @@ impl Planner {
             .map(|&(unit, _)| self.units[unit].members.len());
         let mut plan = self.plan(moves.sum(), 1.0, 0, steps);
         let after = self.after(&plan);
-        let (likeness, over) = (after.likeness_settled(), after.excess(self.limit));
-        plan = self.plan(plan.moves, likeness, over, plan.steps);
+        let (monotone, over) = (after.monotone_settled(), after.excess(self.limit));
+        plan = self.plan(plan.moves, monotone, over, plan.steps);
         (after.spread() <= self.most).then_some(plan)
     }
 }

@@ -46,7 +46,6 @@ pub(super) struct GameRecorder {
     /// did.
     left: Option<(u64, u64)>,
     /// What was predicted of the teams.
-    #[serde(default)] // the first journals have none
     pub(super) chances: ChanceCourse,
 }
 

@@ -42,13 +42,11 @@ pub struct Lobby {
     scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
     /// The game before this one, until it is known whether this one is the same once more.
-    #[serde(default)]
     pub(super) before: Option<Box<GameBefore>>,
     /// The last team of each human, by id, in the game before this one.
     pub(super) last_teams: BTreeMap<String, u8>,
     pub(super) memory: PlayerHistories,
     /// The last matches in a row that a team has won, the latest first.
-    #[serde(default)]
     pub(super) wins: Vec<Win>,
 }
 
@@ -80,22 +78,16 @@ pub struct RunningGame {
     /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
     /// The millisecond of the session at which it began.
-    #[serde(default)]
     pub(super) began: u64,
-    /// The moves that players are asked for. Games of version 0.2.0 have none.
-    #[serde(default)]
+    /// The moves that players are asked for.
     pub(super) offer: Option<Offer>,
     /// Who has scored last, and how often in a row.
-    #[serde(default)]
     pub(super) run: ScoreRun,
     /// The humans who have died since auto-balance may move somebody: it waits for none of them.
-    #[serde(default)]
     pub(super) died: Vec<Ident>,
     /// Whether it is that of a hosted match.
-    #[serde(default)]
     pub(super) hosted: bool,
     /// Whether it has come again, and neither BALANCE nor START has followed yet.
-    #[serde(default)]
     pub(super) again: bool,
 }
 

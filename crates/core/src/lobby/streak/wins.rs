@@ -17,7 +17,6 @@ pub(in crate::lobby) struct ScoreRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::lobby) struct Win {
     /// Its game type and mutators.
-    #[serde(default)]
     pub(super) ruleset: String,
     pub(super) team: u8,
     /// The humans on that team at its end.

@@ -373,12 +373,6 @@ fn a_journal_cannot_bring_impossible_numbers() {
     let mut lobby = game.lobby.clone();
     lobby.game_mut().unwrap().recorder.chances.pick(&bad);
     assert!(lobby.restored(without_bots()).is_none());
-    // A game of a version that did not know them goes on.
-    let mut json = serde_json::to_value(&game.lobby).unwrap();
-    let recorder = json["game"]["recorder"].as_object_mut().unwrap();
-    assert!(recorder.remove("chances").is_some());
-    let lobby: Lobby = serde_json::from_value(json).unwrap();
-    assert!(lobby.restored(without_bots()).is_some());
 }
 
 #[derive(Clone, Debug)]

@@ -85,7 +85,7 @@ impl Trial<'_, '_> {
     /// Whether a hard rule is violated more than before, and no further ticket can make it hold again.
     fn grows_worse(&self) -> bool {
         let mut hard = self.terms.iter().filter(|term| term.rule.hard);
-        hard.any(|term| term.bound.only_grows() && term.tally.violation() > term.before)
+        hard.any(|term| term.bound.is_monotone() && term.tally.violation() > term.before)
     }
 
     /// Keeps the present addition if it is allowed and better than the best one.

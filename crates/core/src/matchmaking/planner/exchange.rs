@@ -48,7 +48,7 @@ impl PlanRound<'_> {
             }
         }
         for alike in &mut seats.alike {
-            alike.sort_by(|one, other| pool.by_breadth(*other, *one));
+            alike.sort_by(|one, other| pool.by_selectivity(*other, *one));
         }
         seats
     }
@@ -68,7 +68,7 @@ impl PlanRound<'_> {
             return;
         };
         alike.remove(place);
-        let place = alike.partition_point(|ticket| pool.by_breadth(older, *ticket).is_lt());
+        let place = alike.partition_point(|ticket| pool.by_selectivity(older, *ticket).is_lt());
         alike.insert(place, older);
         of[older as usize] = Some(at);
         of[younger as usize] = None;

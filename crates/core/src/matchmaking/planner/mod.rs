@@ -189,7 +189,7 @@ impl<'p> PlanRound<'p> {
 fn turns(pool: &Pool<'_>) -> Vec<u32> {
     let oldest = pool.len().div_ceil(OLDEST) as u32;
     let mut others: Vec<u32> = (oldest..pool.len() as u32).collect();
-    others.sort_by(|one, other| pool.by_breadth(*one, *other).reverse());
+    others.sort_by(|one, other| pool.by_selectivity(*one, *other).reverse());
     others.extend((0..oldest).rev());
     others
 }

@@ -159,7 +159,7 @@ fn reform(
         .ok()?;
     first.tickets().for_each(|ticket| free.remove(ticket));
     formed.push(first);
-    seeds.sort_by(|one, other| pool.by_breadth(*one, *other));
+    seeds.sort_by(|one, other| pool.by_selectivity(*one, *other));
     let mut tried = 0;
     for seed in seeds {
         if formed.len() > this.matches.len() || tried >= SEEDS {

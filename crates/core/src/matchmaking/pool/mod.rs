@@ -37,7 +37,7 @@ pub(super) struct Pool<'q> {
     /// Which tickets have the same values of those that hard rules limit.
     pub limited: Signatures,
     /// The share of the tickets that each ticket could play with, about.
-    breadth: Vec<f64>,
+    selectivity: Vec<f64>,
     /// The place of the first strict rule.
     pub strict_rule: Option<usize>,
     /// How many players of a kind the hard rules demand.
@@ -70,17 +70,17 @@ impl<'q> Pool<'q> {
         let own = |at: &usize| bound.get(*at).map(AsRef::as_ref);
         let hard = (0..bound.len()).filter(|at| queue.rules()[*at].hard);
         let hard: Vec<&dyn Bound> = hard.filter_map(|at| own(&at)).collect();
-        let breadth = (0..sorted.len() as u32).map(|ticket| {
+        let selectivity = (0..sorted.len() as u32).map(|ticket| {
             let rules = queue
                 .rules()
                 .iter()
                 .zip(&bound)
                 .filter(|(rule, _)| rule.hard);
-            let each = rules.map(|(rule, bound)| bound.breadth(ticket, rule.limit(0.0, 0)));
+            let each = rules.map(|(rule, bound)| bound.selectivity(ticket, rule.limit(0.0, 0)));
             each.product()
         });
         let mut pool = Self {
-            breadth: breadth.collect(),
+            selectivity: selectivity.collect(),
             queue,
             waited: sorted.iter().map(|ticket| ticket.waited).collect(),
             mirrors: Signatures::of(
@@ -121,9 +121,9 @@ impl<'q> Pool<'q> {
     }
 
     /// The order of two tickets: first the one that could play with fewer others, then the older one.
-    pub fn by_breadth(&self, one: u32, other: u32) -> Ordering {
-        let breadth = |ticket: u32| self.breadth[ticket as usize];
-        let fewer = breadth(one).total_cmp(&breadth(other));
+    pub fn by_selectivity(&self, one: u32, other: u32) -> Ordering {
+        let selectivity = |ticket: u32| self.selectivity[ticket as usize];
+        let fewer = selectivity(one).total_cmp(&selectivity(other));
         fewer.then(one.cmp(&other))
     }
 

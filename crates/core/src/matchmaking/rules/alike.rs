@@ -156,7 +156,7 @@ impl Bound for AlikeValues {
         Some(choices.map(choice).collect())
     }
 
-    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+    fn selectivity(&self, ticket: u32, _: f64) -> f64 {
         let all = self.asked.len().max(1) as f64;
         match self.silent.contains(ticket) {
             true => 1.0,
@@ -166,7 +166,7 @@ impl Bound for AlikeValues {
         }
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

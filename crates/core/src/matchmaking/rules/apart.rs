@@ -174,7 +174,7 @@ impl Bound for Pairs {
         }))
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

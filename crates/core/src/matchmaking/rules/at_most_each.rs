@@ -120,7 +120,7 @@ impl Bound for CountedValues {
     }
 
     /// Players with a value that many have are placed first, while teams have room for them.
-    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+    fn selectivity(&self, ticket: u32, _: f64) -> f64 {
         let symbols = self.0.of_ticket(ticket).iter();
         symbols
             .map(|symbol| 1.0 - self.0.share(*symbol))
@@ -132,7 +132,7 @@ impl Bound for CountedValues {
         Some((&self.0, Share::Limited { most }))
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

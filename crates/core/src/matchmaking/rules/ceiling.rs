@@ -143,13 +143,13 @@ impl Bound for CeilingEnds {
         Some(fit.take(LEVELS).map(choice).collect())
     }
 
-    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+    fn selectivity(&self, ticket: u32, _: f64) -> f64 {
         let (_, ceiling) = self.ends[ticket as usize];
         let below = self.values.partition_point(|value| *value <= ceiling);
         below as f64 / self.values.len().max(1) as f64
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

@@ -208,14 +208,14 @@ impl Bound for SharedWords {
         )
     }
 
-    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+    fn selectivity(&self, ticket: u32, _: f64) -> f64 {
         let shared = self.shared[ticket as usize].iter();
         let sharing = shared.map(|place| &self.sharing[*place]);
         let most = sharing.map(|(_, sharing)| sharing.len()).sum::<usize>();
         most as f64 / (self.sizes.len() * self.sharing.len()).max(1) as f64
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

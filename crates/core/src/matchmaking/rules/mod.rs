@@ -89,7 +89,11 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 
     /// What a player lacks who can meet the rule in no match, whoever else plays: `needs at least 20
     /// games, has 3`. `None` if the rule is about several players, or the player meets it.
-    fn bars(&self, _columns: &QueueColumns, _player: &TicketPlayer) -> Option<String> {
+    fn ineligible_because(
+        &self,
+        _columns: &QueueColumns,
+        _player: &TicketPlayer,
+    ) -> Option<String> {
         None
     }
 
@@ -117,7 +121,7 @@ pub(super) trait Bound: Send + Sync {
 
     /// The share of the tickets that the ticket could play with by this rule, about. Tickets with a
     /// small share are placed first.
-    fn breadth(&self, _ticket: u32, _limit: f64) -> f64 {
+    fn selectivity(&self, _ticket: u32, _limit: f64) -> f64 {
         1.0
     }
 
@@ -138,11 +142,11 @@ pub(super) trait Bound: Send + Sync {
 
     /// Whether players who join a match that violates the rule can make it hold.
     fn is_met_by_more(&self) -> bool {
-        !self.only_grows()
+        !self.is_monotone()
     }
 
     /// Whether one more ticket never makes the violation smaller.
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         false
     }
 }

@@ -118,7 +118,7 @@ impl Rule for NumberRange {
         binds.then(|| format!("with {}", self.asks()))
     }
 
-    fn bars(&self, columns: &QueueColumns, player: &TicketPlayer) -> Option<String> {
+    fn ineligible_because(&self, columns: &QueueColumns, player: &TicketPlayer) -> Option<String> {
         let number = columns.number_of(self.of, player);
         let has = || format!("needs {}, has {}", self.asks(), self.shown(number));
         (!self.holds(number)).then(has)
@@ -163,7 +163,7 @@ impl Bound for Fitting {
         Some(if fits { vec![choice] } else { Vec::new() })
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

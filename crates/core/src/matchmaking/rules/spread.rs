@@ -235,14 +235,14 @@ impl Bound for SpreadEnds {
         )
     }
 
-    fn breadth(&self, ticket: u32, limit: f64) -> f64 {
+    fn selectivity(&self, ticket: u32, limit: f64) -> f64 {
         let lowest = self.lowest[ticket as usize];
         let below = self.crowd(lowest - limit, lowest);
         let above = self.crowd(lowest, lowest + limit);
         below.max(above) as f64 / self.ends.len().max(1) as f64
     }
 
-    fn only_grows(&self) -> bool {
+    fn is_monotone(&self) -> bool {
         true
     }
 }

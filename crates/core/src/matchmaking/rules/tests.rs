@@ -145,7 +145,7 @@ proptest! {
                 let scratch = rule.rule.violation(&pool.people, &teams, limit(at));
                 prop_assert_eq!(tally.violation(), scratch, "{} {}", rule.name, rule.kind.name);
                 prop_assert!(!rule.rule.sentence(&pool.people, &teams, limit(at)).is_empty());
-                if bound.only_grows() && !out.is_empty() {
+                if bound.is_monotone() && !out.is_empty() {
                     let mut more = teams.clone();
                     more[team].push(out[0]);
                     let more = rule.rule.violation(&pool.people, &more, limit(at));

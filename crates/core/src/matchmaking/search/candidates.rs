@@ -204,7 +204,7 @@ impl Candidates {
             let larger = size(other).cmp(&size(one));
             let uses = uses.get(*one).cmp(&uses.get(*other));
             uses.then(larger)
-                .then(pool.by_breadth(tickets[*one], tickets[*other]))
+                .then(pool.by_selectivity(tickets[*one], tickets[*other]))
         });
         Self {
             seed,

@@ -118,7 +118,7 @@ impl<'p> Teams<'p> {
         let grows = |term: &Term<'_>| {
             let at = rules.iter().position(|rule| std::ptr::eq(rule, term.rule));
             let bound = at.and_then(|at| self.pool.bound.get(at));
-            bound.is_some_and(|bound| bound.only_grows())
+            bound.is_some_and(|bound| bound.is_monotone())
         };
         self.terms.iter().map(grows).collect()
     }

@@ -12,18 +12,18 @@ pub(crate) fn upper(instance: &Instance) -> Evenness {
     let teams = counts.teams as i64;
     let (measure, starts) = (instance.measure, &instance.start[..counts.teams]);
     let lowest = starts.iter().copied().fold(0, i64::min);
-    let atoms = instance.atoms.iter().map(|atom| atom.lift);
-    let lift: i64 = atoms.chain(starts.iter().copied()).sum();
+    let atoms = instance.atoms.iter().map(|atom| atom.above_bot);
+    let above_bot: i64 = atoms.chain(starts.iter().copied()).sum();
     let heaviest = (0..instance.atoms.len())
         .map(|atom| least_with(instance, atom))
         .max();
     let even = counts.humans.div_ceil(counts.teams);
     let bound = |size: usize| {
         let bots = instance.bot * size as i64;
-        let total = lift + teams * bots;
+        let total = above_bot + teams * bots;
         let flat = [total, total + teams - 1].map(|total| total.div_euclid(teams));
         let flat = measure.of(flat);
-        match heaviest.map(|lift| lift + bots + lowest) {
+        match heaviest.map(|above_bot| above_bot + bots + lowest) {
             Some(sum) if sum * teams > total => {
                 let others = (total - sum).max(0);
                 flat.min(measure.of([(others + teams - 2) / (teams - 1), sum]))
@@ -35,7 +35,7 @@ pub(crate) fn upper(instance: &Instance) -> Evenness {
     sizes.map(bound).max().unwrap_or(Evenness::of([1]))
 }
 
-/// A lower bound on the sum of lifts of a team that contains this atom. It assumes that the weakest
+/// A lower bound on the sum above bots of a team that contains this atom. It assumes that the weakest
 /// atoms, whole or in parts, fill up the rest of the team.
 fn least_with(instance: &Instance, atom: usize) -> i64 {
     let size = instance.atoms[atom].size;
@@ -46,16 +46,21 @@ fn least_with(instance: &Instance, atom: usize) -> i64 {
         .iter()
         .enumerate()
         .filter(|&(other, _)| other != atom)
-        .map(|(_, atom)| (atom.lift.div_euclid(atom.size as i64), atom.size as i64))
+        .map(|(_, atom)| {
+            (
+                atom.above_bot.div_euclid(atom.size as i64),
+                atom.size as i64,
+            )
+        })
         .collect();
     others.sort_unstable();
-    let mut lift = instance.atoms[atom].lift;
+    let mut above_bot = instance.atoms[atom].above_bot;
     for (each, count) in others {
         let wanted = if each < 0 { possible } else { needed };
         let taken = wanted.min(count as usize);
-        lift += each * taken as i64;
+        above_bot += each * taken as i64;
         needed = needed.saturating_sub(taken);
         possible -= taken;
     }
-    lift
+    above_bot
 }

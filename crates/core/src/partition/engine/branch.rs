@@ -64,8 +64,8 @@ struct BranchSearch<'a, 'c> {
     split: Split,
     /// The class of splits being searched, which share a size of the largest team.
     class: Class,
-    /// Each team's sum of lifts.
-    lifts: [i64; MAX_TEAMS],
+    /// Each team's sum above bots.
+    above_bots: [i64; MAX_TEAMS],
     /// Each team's number of humans.
     humans: [usize; MAX_TEAMS],
 }
@@ -91,10 +91,10 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
             let free = &free;
             (0..free.len() as u8).filter(move |&team| free[usize::from(team)] == wanted)
         };
-        let (mut lifts, mut humans) = (instance.start, [0; MAX_TEAMS]);
+        let (mut above_bots, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for atom in &instance.atoms {
             if let Some(team) = atom.team {
-                lifts[usize::from(team)] += atom.lift;
+                above_bots[usize::from(team)] += atom.above_bot;
                 humans[usize::from(team)] += atom.size;
             }
         }
@@ -110,7 +110,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
                 .map(|atom| atom.team.unwrap_or(0))
                 .collect(),
             class: Class::default(),
-            lifts,
+            above_bots,
             humans,
             instance,
             clock,
@@ -124,14 +124,14 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         let atoms = self.instance.atoms.iter().enumerate();
         let free: Vec<Free> = atoms
             .filter(|(_, atom)| atom.team.is_none())
-            .map(|(place, atom)| (place, atom.lift, atom.size))
+            .map(|(place, atom)| (place, atom.above_bot, atom.size))
             .collect();
-        let atoms = self.instance.atoms.iter().map(|atom| atom.lift);
-        let lift: i64 = atoms.chain(self.instance.start).sum();
+        let atoms = self.instance.atoms.iter().map(|atom| atom.above_bot);
+        let above_bot: i64 = atoms.chain(self.instance.start).sum();
         for most in counts.humans.div_ceil(counts.teams)..=counts.most {
             let bots = self.instance.bot * counts.floor.max(most) as i64;
             self.class = Class {
-                total: lift + counts.teams as i64 * bots,
+                total: above_bot + counts.teams as i64 * bots,
                 bots,
                 fewest: most.saturating_sub(counts.difference),
                 most,
@@ -181,19 +181,19 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         if self.left == 0 || self.clock.spend(8) {
             return false;
         }
-        let (lift, humans) = (self.lifts[choice.team], self.humans[choice.team]);
-        if !choice.table.reaches(next, choice.range, lift, humans) {
+        let (above_bot, humans) = (self.above_bots[choice.team], self.humans[choice.team]);
+        if !choice.table.reaches(next, choice.range, above_bot, humans) {
             return true;
         }
         let Some(&(place, atom, size)) = choice.free.get(next) else {
             return self.fill(choice.at + 1, &rest.clone());
         };
         if humans + size <= choice.range.humans.1 {
-            self.lifts[choice.team] += atom;
+            self.above_bots[choice.team] += atom;
             self.humans[choice.team] += size;
             self.split[place] = choice.team as u8;
             let going = self.choose(choice, next + 1, rest);
-            self.lifts[choice.team] -= atom;
+            self.above_bots[choice.team] -= atom;
             self.humans[choice.team] -= size;
             if !going {
                 return false;
@@ -242,7 +242,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         let measure = self.instance.measure;
         let (mut low, mut high) = measure.sums(goal, total, teams as i64);
         for &team in &self.teams[..at] {
-            let (least, greatest) = measure.beside(goal, self.lifts[usize::from(team)] + bots);
+            let (least, greatest) = measure.beside(goal, self.above_bots[usize::from(team)] + bots);
             low = low.max(least);
             high = high.min(greatest);
         }
@@ -251,14 +251,19 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         let others = (teams - at - 1) as i64;
         let of = |team: &u8| {
             (
-                self.lifts[usize::from(*team)],
+                self.above_bots[usize::from(*team)],
                 self.humans[usize::from(*team)],
             )
         };
         let placed = self.teams[at..].iter().map(of);
-        let all = placed.chain(free.iter().map(|&(_, lift, size)| (lift, size)));
-        let (lift, humans) = all.fold((0, 0), |(a, b), (lift, size)| (a + lift, b + size));
-        let sums = (low.max(lift - others * high), high.min(lift - others * low));
+        let all = placed.chain(free.iter().map(|&(_, above_bot, size)| (above_bot, size)));
+        let (above_bot, humans) = all.fold((0, 0), |(a, b), (above_bot, size)| {
+            (a + above_bot, b + size)
+        });
+        let sums = (
+            low.max(above_bot - others * high),
+            high.min(above_bot - others * low),
+        );
         let others = others as usize;
         let range = Range {
             sums,
@@ -279,8 +284,8 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
             return;
         }
         self.looked_at += 1;
-        let sums = self.lifts[..teams].iter();
-        let balance = (self.instance.measure).of(sums.map(|lift| lift + self.class.bots));
+        let sums = self.above_bots[..teams].iter();
+        let balance = (self.instance.measure).of(sums.map(|above_bot| above_bot + self.class.bots));
         if balance >= self.goal {
             self.best.offer(balance, &self.split);
         }

@@ -12,14 +12,14 @@ const BLOCK: u64 = 1 << 14;
 /// The reflected binary code (F. Gray, US patent 2632058) changes one bit per step: the one at the
 /// lowest set bit of a counter. O(2^atoms). Sums are whole numbers, so they do not drift.
 pub(crate) fn walk(two: &TwoTeams, clock: &mut StepClock, best: &mut TopSplits<u128>) -> bool {
-    let steps = 1u64 << two.lifts.len();
+    let steps = 1u64 << two.above_bots.len();
     let mut limits = limits(two, best);
     let (mut mask, mut gap, mut humans) = (0u64, two.gap, two.humans);
     let moves: Vec<(i64, usize)> = two
-        .lifts
+        .above_bots
         .iter()
         .zip(&two.sizes)
-        .map(|(lift, &size)| (2 * lift, size))
+        .map(|(above_bot, &size)| (2 * above_bot, size))
         .collect();
     for step in 1..=steps {
         if gap.abs() <= limits[humans]
@@ -32,15 +32,15 @@ pub(crate) fn walk(two: &TwoTeams, clock: &mut StepClock, best: &mut TopSplits<u
             return step == steps;
         }
         let bit = step.trailing_zeros() as usize;
-        let Some(&(lift, size)) = moves.get(bit) else {
+        let Some(&(above_bot, size)) = moves.get(bit) else {
             break;
         };
         mask ^= 1 << bit;
         if mask >> bit & 1 == 1 {
-            gap += lift;
+            gap += above_bot;
             humans += size;
         } else {
-            gap -= lift;
+            gap -= above_bot;
             humans -= size;
         }
     }

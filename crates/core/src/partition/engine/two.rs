@@ -4,13 +4,13 @@ use crate::partition::instance::{Atom, Instance, Split};
 
 /// Two teams. A combination is a mask over the free atoms, in which a set bit means the first team.
 ///
-/// With lifts, the gap between the teams is linear in the mask: `gap + 2 Σ lifts of the set bits`.
+/// Counted above bots, the gap between the teams is linear in the mask: `gap + 2 Σ above_bots of the set bits`.
 /// The number of humans on the first team affects only the total of the two sums.
 pub(crate) struct TwoTeams {
     /// The free atoms, as indices into the instance.
     atoms: Vec<usize>,
-    /// The lifts of the free atoms.
-    pub lifts: Vec<i64>,
+    /// What the free atoms count above bots.
+    pub above_bots: Vec<i64>,
     /// What each free atom adds to the count of the first team: its number of humans, and where wishes must be granted,
     /// those that it has for this team ([`Counting`]).
     pub sizes: Vec<usize>,
@@ -87,12 +87,12 @@ impl TwoTeams {
 
     /// Both teams of an instance of two; all atoms stay as in `split` except these `atoms`.
     pub fn core(instance: &Instance, split: &[u8], atoms: Vec<usize>) -> Self {
-        let each = instance.atoms.iter().map(|atom| atom.lift);
-        let lift: i64 = each.chain(instance.start).sum();
+        let each = instance.atoms.iter().map(|atom| atom.above_bot);
+        let above_bot: i64 = each.chain(instance.start).sum();
         let all = instance.counts.humans;
         let total = |on_first| {
             let size = instance.counts.size(&[on_first, all - on_first])?;
-            Some((instance.measure).total(lift + 2 * instance.bot * size as i64))
+            Some((instance.measure).total(above_bot + 2 * instance.bot * size as i64))
         };
         Self::between(
             instance,
@@ -108,16 +108,20 @@ impl TwoTeams {
     pub fn pair(instance: &Instance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
         let mut humans = [0; crate::partition::MAX_TEAMS];
         let starts = teams.map(|team| instance.start[usize::from(team)]);
-        let mut lift: i64 = starts.iter().sum();
+        let mut above_bot: i64 = starts.iter().sum();
         for (atom, team) in instance.atoms.iter().zip(split) {
             humans[usize::from(*team)] += atom.size;
-            lift += if teams.contains(team) { atom.lift } else { 0 };
+            above_bot += if teams.contains(team) {
+                atom.above_bot
+            } else {
+                0
+            };
         }
         let size = instance.counts.size(&humans[..instance.counts.teams]);
         let first = humans[usize::from(teams[0])];
         let mut totals = vec![None; first + 1];
         totals[first] =
-            size.map(|size| (instance.measure).total(lift + 2 * instance.bot * size as i64));
+            size.map(|size| (instance.measure).total(above_bot + 2 * instance.bot * size as i64));
         Self::between(instance, split, teams, atoms, totals)
     }
 
@@ -138,16 +142,16 @@ impl TwoTeams {
             let wished_for = if team == teams[0] { teams[1] } else { team };
             granted += usize::from(atom.wishes[usize::from(wished_for)]);
             if team == teams[0] {
-                gap += atom.lift;
+                gap += atom.above_bot;
                 humans += counting.count(atom);
             } else if team == teams[1] {
-                gap -= atom.lift;
+                gap -= atom.above_bot;
             }
         }
         Self {
-            lifts: atoms
+            above_bots: atoms
                 .iter()
-                .map(|&atom| instance.atoms[atom].lift)
+                .map(|&atom| instance.atoms[atom].above_bot)
                 .collect(),
             sizes: atoms
                 .iter()

@@ -256,16 +256,6 @@ impl System for Joint {
         [Column::Newness, Column::Experience, Column::Record].map(|column| self.effect(column))
     }
 
-    /// Those in the covariance, once there is one member: before, a game changes the shares of the members.
-    fn unsettled(&self) -> Option<Vec<Player>> {
-        let player = |column: &Column| match column {
-            Column::Skill(player) | Column::Command(player) => Some(*player),
-            _ => None,
-        };
-        let alone = self.bank.members.len() == 1;
-        alone.then(|| self.columns.list.iter().filter_map(player).collect())
-    }
-
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.effect(Column::Newness),

@@ -373,32 +373,3 @@ fn one_player_more_is_never_worth_less_than_nothing() {
         }
     }
 }
-
-#[test]
-fn a_game_changes_the_parts_of_its_players_and_of_those_in_the_covariance() {
-    let mut system = Joint::new();
-    assert_eq!(system.unsettled(), None, "the members' shares change");
-    system.bank.members.truncate(1);
-    system.bank.weigh();
-    system.active = 24;
-    let (players, mut left) = (40, false);
-    for game in history(players, 2, 300, 0.0) {
-        let before = system.clone();
-        system.update(&game);
-        let (was, is) = (before.unsettled().unwrap(), system.unsettled().unwrap());
-        for player in (0..players).map(Player) {
-            let seats = game.seats().iter();
-            let played = seats.map(|seat| seat.player).any(|other| other == player);
-            if !played && !was.contains(&player) && !is.contains(&player) {
-                assert_eq!(system.parts(player), before.parts(player));
-            }
-            let parts = system.parts(player).map(|parts| {
-                with_effects(parts.own.mean, system.effects(), parts.factors).to_bits()
-            });
-            let strength = system.strength(player).map(|known| known.mean.to_bits());
-            assert_eq!(parts, strength);
-        }
-        left |= was.iter().any(|player| !is.contains(player));
-    }
-    assert!(left, "some have left the covariance");
-}

@@ -107,6 +107,8 @@ fn game(
         end: Timestamp(at + 11 * MINUTE as i64),
         clock: None,
         untimed: false,
+        client: String::new(),
+        unscored: false,
         logged_as: None,
         map: "m".to_owned(),
         game_type: "ctf".to_owned(),

@@ -27,7 +27,7 @@ pub(super) struct Cell {
     pub start: usize,
     /// Number of humans from each half on team 0.
     pub humans: [usize; 2],
-    /// The sum of their lifts, for each half.
+    /// Their sum above bots, for each half.
     pub sums: [i64; 2],
 }
 

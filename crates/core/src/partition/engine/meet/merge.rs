@@ -77,22 +77,22 @@ impl<W> Room<'_, W> {
     }
 }
 
-/// Merges `a` and `b` plus `lift` into `room`, ascending, with equal numbers once. Returns the
+/// Merges `a` and `b` plus `above_bot` into `room`, ascending, with equal numbers once. Returns the
 /// length of the result. Linear, without branches that depend on the numbers.
 ///
 /// Each step of a merge depends on the comparison before it, so two merges run side by side, of the
 /// lower and the upper half.
-pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, lift: i64, mut room: Room<W>) -> usize {
-    let (i, j) = middle(a.sums, b.sums, lift);
+pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, above_bot: i64, mut room: Room<W>) -> usize {
+    let (i, j) = middle(a.sums, b.sums, above_bot);
     let ([a_low, a_high], [b_low, b_high]) = (a.split_at(i), b.split_at(j));
     let [low, high] = room.split_at(i + j);
     let mut low = Lane::new(a_low, b_low, low);
     let mut high = Lane::new(a_high, b_high, high);
     while low.both() && high.both() {
-        low.step(lift);
-        high.step(lift);
+        low.step(above_bot);
+        high.step(above_bot);
     }
-    let (low, high) = (low.finish(lift), high.finish(lift));
+    let (low, high) = (low.finish(above_bot), high.finish(above_bot));
     // Equal numbers leave unused space between the two results.
     if low < i + j {
         room.sums.copy_within(i + j..i + j + high, low);
@@ -101,23 +101,23 @@ pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, lift: i64, mut room: Room<W
     low + high
 }
 
-/// How many numbers of `a`, and of `b` plus `lift`, form the lower half of the merged list, such
+/// How many numbers of `a`, and of `b` plus `above_bot`, form the lower half of the merged list, such
 /// that no number is on both sides. O(log).
-fn middle(a: &[i64], b: &[i64], lift: i64) -> (usize, usize) {
+fn middle(a: &[i64], b: &[i64], above_bot: i64) -> (usize, usize) {
     let half = (a.len() + b.len()) / 2;
     let (mut least, mut most) = (half.saturating_sub(b.len()), half.min(a.len()));
     while least < most {
         let i = (least + most) / 2;
-        if a[i] < b[half - i - 1] + lift {
+        if a[i] < b[half - i - 1] + above_bot {
             least = i + 1;
         } else {
             most = i;
         }
     }
     let (mut i, mut j) = (least, half - least);
-    if i > 0 && b.get(j).is_some_and(|sum| sum + lift == a[i - 1]) {
+    if i > 0 && b.get(j).is_some_and(|sum| sum + above_bot == a[i - 1]) {
         j += 1;
-    } else if j > 0 && a.get(i).is_some_and(|sum| *sum == b[j - 1] + lift) {
+    } else if j > 0 && a.get(i).is_some_and(|sum| *sum == b[j - 1] + above_bot) {
         i += 1;
     }
     (i, j)
@@ -153,8 +153,8 @@ impl<'a, W: Ways> Lane<'a, W> {
     }
 
     #[inline(always)]
-    fn step(&mut self, lift: i64) {
-        let (x, y) = (self.a.sums[self.i], self.b.sums[self.j] + lift);
+    fn step(&mut self, above_bot: i64) {
+        let (x, y) = (self.a.sums[self.i], self.b.sums[self.j] + above_bot);
         let (mine, theirs) = (x <= y, y <= x);
         self.room.sums[self.k] = x.min(y);
         self.room.ways[self.k] = self.a.ways[self.i].either(mine, self.b.ways[self.j], theirs);
@@ -164,9 +164,9 @@ impl<'a, W: Ways> Lane<'a, W> {
     }
 
     /// Merges the rest and returns the length of the result.
-    fn finish(mut self, lift: i64) -> usize {
+    fn finish(mut self, above_bot: i64) -> usize {
         while self.both() {
-            self.step(lift);
+            self.step(above_bot);
         }
         let [_, a] = self.a.split_at(self.i);
         let [_, b] = self.b.split_at(self.j);
@@ -176,7 +176,7 @@ impl<'a, W: Ways> Lane<'a, W> {
         rest.ways[..count].copy_from_slice(a.ways);
         rest.ways[count..end].copy_from_slice(b.ways);
         for (to, sum) in rest.sums[count..end].iter_mut().zip(b.sums) {
-            *to = sum + lift;
+            *to = sum + above_bot;
         }
         self.k + end
     }
@@ -193,19 +193,19 @@ mod tests {
         fn merging_keeps_every_number_once(
             a in prop::collection::btree_set(-20i64..20, 0..25),
             b in prop::collection::btree_set(-20i64..20, 0..25),
-            lift in -20i64..20,
+            above_bot in -20i64..20,
         ) {
             let list = |set: &BTreeSet<i64>| -> Vec<i64> { set.iter().copied().collect() };
             let (a, b) = (list(&a), list(&b));
             let mut wanted = BTreeMap::<i64, u64>::new();
             a.iter().for_each(|sum| *wanted.entry(*sum).or_default() += 3);
-            b.iter().for_each(|sum| *wanted.entry(sum + lift).or_default() += 5);
+            b.iter().for_each(|sum| *wanted.entry(sum + above_bot).or_default() += 5);
             let (mut sums, mut ways) = (vec![0; a.len() + b.len()], vec![0; a.len() + b.len()]);
             let (threes, fives) = (vec![3; a.len()], vec![5; b.len()]);
             let a = List { sums: &a, ways: &threes };
             let b = List { sums: &b, ways: &fives };
             let room = Room { sums: &mut sums, ways: &mut ways };
-            let count = merge(a, b, lift, room);
+            let count = merge(a, b, above_bot, room);
             let found = sums.into_iter().zip(ways).take(count);
             prop_assert_eq!(found.collect::<Vec<_>>(), wanted.into_iter().collect::<Vec<_>>());
         }

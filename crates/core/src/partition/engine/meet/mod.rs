@@ -74,9 +74,9 @@ pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
     let halves = halves(two);
     let stored: f64 = halves
         .iter()
-        .map(|&(lifts, sizes)| sums::capacity(lifts, sizes))
+        .map(|&(above_bots, sizes)| sums::capacity(above_bots, sizes))
         .sum();
-    let [low, high] = halves.map(|(lifts, sizes)| sums::choices(lifts, sizes));
+    let [low, high] = halves.map(|(above_bots, sizes)| sums::choices(above_bots, sizes));
     let mut joined = 0.0;
     for start in starts(two) {
         for (from_low, low) in low.iter().enumerate() {
@@ -98,8 +98,8 @@ pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
 
 /// The free atoms as two halves of equal size; with an odd number, the last one is in neither.
 fn halves(two: &TwoTeams) -> [Atoms<'_>; 2] {
-    let low = two.lifts.len() / 2;
-    let part = |range: std::ops::Range<usize>| (&two.lifts[range.clone()], &two.sizes[range]);
+    let low = two.above_bots.len() / 2;
+    let part = |range: std::ops::Range<usize>| (&two.above_bots[range.clone()], &two.sizes[range]);
     [part(0..low), part(low..2 * low)]
 }
 
@@ -112,9 +112,9 @@ fn starts(two: &TwoTeams) -> Vec<Start> {
         humans: two.humans,
         mask: 0,
     }];
-    let odd = two.lifts.len() / 2 * 2;
-    if let (Some(lift), Some(size)) = (two.lifts.get(odd), two.sizes.get(odd)) {
-        let (gap, humans) = (two.gap + 2 * lift, two.humans + size);
+    let odd = two.above_bots.len() / 2 * 2;
+    if let (Some(above_bot), Some(size)) = (two.above_bots.get(odd), two.sizes.get(odd)) {
+        let (gap, humans) = (two.gap + 2 * above_bot, two.humans + size);
         starts.push(Start {
             gap,
             humans,

@@ -20,7 +20,7 @@ struct HalfSums {
     /// The end of each list, relative to `start`; the index is the number of humans.
     ends: Vec<usize>,
     humans: usize,
-    /// The sum of all lifts of the half.
+    /// The sum above bots of the whole half.
     total: i64,
 }
 
@@ -54,7 +54,7 @@ impl<W: Ways> Scratch<W> {
     }
 }
 
-/// The atoms of a half: their lifts and sizes.
+/// The atoms of a half: what they count above bots, and their sizes.
 pub(super) type Atoms<'a> = (&'a [i64], &'a [usize]);
 
 impl<W: Ways> Sums<W> {
@@ -62,10 +62,10 @@ impl<W: Ways> Sums<W> {
     ///
     /// Time and memory are linear in the number of different sums, at most O(2^atoms of a half).
     pub fn of(halves: [Atoms; 2], clock: &mut StepClock) -> Option<Self> {
-        let sizes = halves.map(|(lifts, sizes)| capacity(lifts, sizes) as usize);
+        let sizes = halves.map(|(above_bots, sizes)| capacity(above_bots, sizes) as usize);
         // The capacity of each half before its last atom is added.
-        let before = |(lifts, sizes): Atoms| match lifts.len().checked_sub(1) {
-            Some(last) => capacity(&lifts[..last], &sizes[..last]) as usize,
+        let before = |(above_bots, sizes): Atoms| match above_bots.len().checked_sub(1) {
+            Some(last) => capacity(&above_bots[..last], &sizes[..last]) as usize,
             None => 0,
         };
         let spare = halves.map(before).into_iter().fold(0, usize::max);
@@ -171,14 +171,14 @@ impl HalfSums {
 /// Adds one atom after another by merging, so that nothing has to be sorted: E. Horowitz and S.
 /// Sahni, Computing partitions with applications to the knapsack problem (1974).
 fn fill<W: Ways>(
-    (lifts, sizes): Atoms,
+    (above_bots, sizes): Atoms,
     home: &mut Room<W>,
     spare: &mut Room<W>,
     scratch: &mut Scratch<W>,
     clock: &mut StepClock,
 ) -> Option<HalfSums> {
     let (mut here, mut there) = (home.from(0), spare.from(0));
-    if lifts.len() % 2 == 1 {
+    if above_bots.len() % 2 == 1 {
         std::mem::swap(&mut here, &mut there);
     }
     here.sums[0] = 0;
@@ -187,7 +187,7 @@ fn fill<W: Ways>(
         ends: vec![1],
         ..HalfSums::default()
     };
-    for (&lift, &size) in lifts.iter().zip(sizes) {
+    for (&above_bot, &size) in above_bots.iter().zip(sizes) {
         let lists = List {
             sums: here.sums,
             ways: here.ways,
@@ -205,14 +205,14 @@ fn fill<W: Ways>(
             if clock.spend(with.sums.len() + without.sums.len()) {
                 return None;
             }
-            end += merge(without, with, lift, there.from(end));
+            end += merge(without, with, above_bot, there.from(end));
             ends.push(end);
         }
         half = HalfSums {
             start: 0,
             ends,
             humans,
-            total: half.total + lift,
+            total: half.total + above_bot,
         };
         std::mem::swap(&mut here, &mut there);
     }
@@ -223,11 +223,11 @@ fn fill<W: Ways>(
 /// humans, it is the number of different choices among equal atoms, or the number of integers
 /// between the smallest and the largest sum, whichever is smaller; before the sums with and without
 /// the last atom are merged. O(atoms × humans).
-pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
-    let Some(last) = lifts.len().checked_sub(1) else {
+pub(super) fn capacity(above_bots: &[i64], sizes: &[usize]) -> f64 {
+    let Some(last) = above_bots.len().checked_sub(1) else {
         return 1.0;
     };
-    let before = choices(&lifts[..last], &sizes[..last]);
+    let before = choices(&above_bots[..last], &sizes[..last]);
     let at = |humans: usize| before.get(humans).copied().unwrap_or(0.0);
     let half = (before.len() - 1 + sizes[last]) / 2;
     (0..=half)
@@ -236,9 +236,13 @@ pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
 }
 
 /// An upper bound on the number of different sums, by number of humans.
-pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
+pub(super) fn choices(above_bots: &[i64], sizes: &[usize]) -> Vec<f64> {
     let humans: usize = sizes.iter().sum();
-    let atoms: Vec<(i64, usize)> = lifts.iter().copied().zip(sizes.iter().copied()).collect();
+    let atoms: Vec<(i64, usize)> = above_bots
+        .iter()
+        .copied()
+        .zip(sizes.iter().copied())
+        .collect();
     let mut choices = vec![0.0f64; humans + 1];
     choices[0] = 1.0;
     for equals in atoms.chunk_by(|one, other| one == other) {
@@ -253,7 +257,10 @@ pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
             choices[at] -= choices[at - past];
         }
     }
-    let span: f64 = lifts.iter().map(|lift| lift.abs() as f64).sum();
+    let span: f64 = above_bots
+        .iter()
+        .map(|above_bot| above_bot.abs() as f64)
+        .sum();
     choices
         .iter()
         .map(|choices| choices.min(span + 1.0))
@@ -267,18 +274,21 @@ mod tests {
 
     #[test]
     fn lists_hold_every_subset_once() {
-        let lifts = [5, -3, 5, 0, 12, 7, 7];
+        let above_bots = [5, -3, 5, 0, 12, 7, 7];
         let sizes = [1, 1, 1, 2, 1, 3, 1];
         let mut wanted = vec![BTreeMap::<i64, u64>::new(); 12];
-        for mask in 0u32..1 << lifts.len() {
-            let set = || (0..lifts.len()).filter(|bit| mask >> bit & 1 == 1);
+        for mask in 0u32..1 << above_bots.len() {
+            let set = || (0..above_bots.len()).filter(|bit| mask >> bit & 1 == 1);
             let humans: usize = set().map(|bit| sizes[bit]).sum();
             *wanted[humans]
-                .entry(set().map(|bit| lifts[bit]).sum())
+                .entry(set().map(|bit| above_bots[bit]).sum())
                 .or_default() += 1;
         }
         let mut never = || false;
-        let halves = [(&lifts[..], &sizes[..]), (&lifts[..6], &sizes[..6])];
+        let halves = [
+            (&above_bots[..], &sizes[..]),
+            (&above_bots[..6], &sizes[..6]),
+        ];
         let both = Sums::<u64>::of(halves, &mut StepClock::new(&mut never)).unwrap();
         assert_eq!([both.humans(0), both.humans(1)], [10, 9]);
         let unfolded = Sums::<u64>::of(halves, &mut StepClock::new(&mut never))

@@ -19,14 +19,14 @@ struct TreeParts {
 
 impl Tree {
     /// The tree over some atoms; `None` if the time ran out first.
-    pub fn of((lifts, sizes): Atoms, clock: &mut StepClock) -> Option<Self> {
-        let atoms = lifts.len();
+    pub fn of((above_bots, sizes): Atoms, clock: &mut StepClock) -> Option<Self> {
+        let atoms = above_bots.len();
         if atoms < 2 {
             return Some(Self { parts: None, atoms });
         }
         let middle = atoms / 2;
-        let low = (&lifts[..middle], &sizes[..middle]);
-        let high = (&lifts[middle..], &sizes[middle..]);
+        let low = (&above_bots[..middle], &sizes[..middle]);
+        let high = (&above_bots[middle..], &sizes[middle..]);
         let sums = Sums::of([low, high], clock)?.unfold();
         let trees = [Self::of(low, clock)?, Self::of(high, clock)?];
         Some(Self {
@@ -114,15 +114,15 @@ mod tests {
 
     #[test]
     fn ranks_are_the_subsets() {
-        let lifts = [5, -3, 5, 0, 12, 7, 7, 2, 2];
+        let above_bots = [5, -3, 5, 0, 12, 7, 7, 2, 2];
         let sizes = [1, 1, 1, 2, 1, 3, 1, 1, 1];
         let mut never = || false;
-        let tree = Tree::of((&lifts, &sizes), &mut StepClock::new(&mut never)).unwrap();
-        let wanted: BTreeSet<u128> = (0..1 << lifts.len())
+        let tree = Tree::of((&above_bots, &sizes), &mut StepClock::new(&mut never)).unwrap();
+        let wanted: BTreeSet<u128> = (0..1 << above_bots.len())
             .filter(|mask| {
-                let set = || (0..lifts.len()).filter(|bit| mask >> bit & 1 == 1);
+                let set = || (0..above_bots.len()).filter(|bit| mask >> bit & 1 == 1);
                 set().map(|bit| sizes[bit]).sum::<usize>() == 4
-                    && set().map(|bit| lifts[bit]).sum::<i64>() == 14
+                    && set().map(|bit| above_bots[bit]).sum::<i64>() == 14
             })
             .collect();
         assert!(wanted.len() > 3);

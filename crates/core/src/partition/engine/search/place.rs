@@ -13,11 +13,11 @@ const WIDTH: usize = 4096;
 
 type Counts = [usize; MAX_TEAMS];
 
-/// A partial placement of the parties: their teams so far, and each team's sum of lifts.
+/// A partial placement of the parties: their teams so far, and each team's sum above bots.
 #[derive(Clone)]
 struct Partial {
     teams: Vec<u8>,
-    lifts: [i64; MAX_TEAMS],
+    above_bots: [i64; MAX_TEAMS],
 }
 
 /// A legal split. Places parties so that single humans can complete the teams; then places the
@@ -41,12 +41,12 @@ pub(super) fn place(instance: &Instance) -> Option<Split> {
     for (&place, &team) in parties.iter().zip(&party.teams) {
         split[place] = team;
     }
-    let mut lifts = party.lifts;
+    let mut above_bots = party.above_bots;
     for place in singles {
         let open = (0..instance.counts.teams).filter(|&team| room[team] > 0);
-        let team = open.min_by_key(|&team| lifts[team])?;
+        let team = open.min_by_key(|&team| above_bots[team])?;
         room[team] -= 1;
-        lifts[team] += instance.atoms[place].lift;
+        above_bots[team] += instance.atoms[place].above_bot;
         split[place] = team as u8;
     }
     Some(split)
@@ -59,16 +59,16 @@ fn place_parties(
     singles: usize,
 ) -> Option<(Counts, Partial)> {
     let teams = instance.counts.teams;
-    let (mut humans, mut lifts) = ([0; MAX_TEAMS], instance.start);
+    let (mut humans, mut above_bots) = ([0; MAX_TEAMS], instance.start);
     for atom in &instance.atoms {
         if let Some(team) = atom.team {
             humans[usize::from(team)] += atom.size;
-            lifts[usize::from(team)] += atom.lift;
+            above_bots[usize::from(team)] += atom.above_bot;
         }
     }
     let start = Partial {
         teams: Vec::new(),
-        lifts,
+        above_bots,
     };
     let mut reached = BTreeMap::from([(humans, start)]);
     for &place in parties {
@@ -83,7 +83,7 @@ fn place_parties(
                 }
                 let mut partial = partial.clone();
                 partial.teams.push(team as u8);
-                partial.lifts[team] += atom.lift;
+                partial.above_bots[team] += atom.above_bot;
                 let known = next.get(&humans);
                 if known.is_none_or(|known| spread(&partial, teams) < spread(known, teams)) {
                     next.insert(humans, partial);
@@ -113,8 +113,8 @@ fn widest(mut all: BTreeMap<Counts, Partial>, teams: usize) -> BTreeMap<Counts, 
 }
 
 fn spread(partial: &Partial, teams: usize) -> i64 {
-    let lifts = || partial.lifts[..teams].iter().copied();
-    lifts().max().unwrap_or(0) - lifts().min().unwrap_or(0)
+    let above_bots = || partial.above_bots[..teams].iter().copied();
+    above_bots().max().unwrap_or(0) - above_bots().min().unwrap_or(0)
 }
 
 /// Distributes `singles` humans, each to the team with the fewest, and returns how many each gets.

@@ -7,12 +7,12 @@ use crate::partition::{
     instance::{Instance, Split},
 };
 
-/// A legal split, with each team's sum of lifts and number of humans.
+/// A legal split, with each team's sum above bots and number of humans.
 #[derive(Clone)]
 pub(super) struct SearchState<'a> {
     instance: &'a Instance,
     pub split: Split,
-    lifts: [i64; MAX_TEAMS],
+    above_bots: [i64; MAX_TEAMS],
     humans: [usize; MAX_TEAMS],
     /// The number of wishes that are granted.
     granted: usize,
@@ -29,16 +29,16 @@ pub(super) enum Change {
 
 impl<'a> SearchState<'a> {
     pub fn new(instance: &'a Instance, split: Split) -> Self {
-        let (mut lifts, mut humans) = (instance.start, [0; MAX_TEAMS]);
+        let (mut above_bots, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for (atom, &team) in instance.atoms.iter().zip(&split) {
-            lifts[usize::from(team)] += atom.lift;
+            above_bots[usize::from(team)] += atom.above_bot;
             humans[usize::from(team)] += atom.size;
         }
         Self {
             instance,
             granted: instance.granted(&split),
             split,
-            lifts,
+            above_bots,
             humans,
         }
     }
@@ -53,17 +53,17 @@ impl<'a> SearchState<'a> {
     /// some of several uneven teams do. O(teams).
     pub fn cost(&self, change: Change) -> Option<f64> {
         let atoms = &self.instance.atoms;
-        let (from, to, lift, size) = match change {
+        let (from, to, above_bot, size) = match change {
             Change::Move(atom, to) => (
                 self.split[atom],
                 to,
-                atoms[atom].lift,
+                atoms[atom].above_bot,
                 atoms[atom].size as i64,
             ),
             Change::Swap(one, other) => (
                 self.split[one],
                 self.split[other],
-                atoms[one].lift - atoms[other].lift,
+                atoms[one].above_bot - atoms[other].above_bot,
                 atoms[one].size as i64 - atoms[other].size as i64,
             ),
         };
@@ -89,8 +89,8 @@ impl<'a> SearchState<'a> {
                 .size(&humans[..self.instance.counts.teams])?;
         }
         // (a − d)² + (b + d)² − a² − b² = 2 d (d − (a − b))
-        let ahead = self.lifts[from] - self.lifts[to];
-        Some(2.0 * lift as f64 * (lift - ahead) as f64)
+        let ahead = self.above_bots[from] - self.above_bots[to];
+        Some(2.0 * above_bot as f64 * (above_bot - ahead) as f64)
     }
 
     /// How many more wishes a change grants; negative if it grants fewer.
@@ -141,8 +141,8 @@ impl<'a> SearchState<'a> {
     fn put(&mut self, atom: usize, to: u8) {
         let (from, to) = (usize::from(self.split[atom]), usize::from(to));
         let what = &self.instance.atoms[atom];
-        self.lifts[from] -= what.lift;
-        self.lifts[to] += what.lift;
+        self.above_bots[from] -= what.above_bot;
+        self.above_bots[to] += what.above_bot;
         self.humans[from] -= what.size;
         self.humans[to] += what.size;
         self.split[atom] = to as u8;
@@ -183,12 +183,12 @@ impl<'a> SearchState<'a> {
             .collect()
     }
 
-    /// The weakest and the strongest team, by lifts.
+    /// The weakest and the strongest team, by what they count above bots.
     pub fn extremes(&self) -> [u8; 2] {
         let teams = 0..self.instance.counts.teams as u8;
-        let lift = |&team: &u8| self.lifts[usize::from(team)];
-        let weakest = teams.clone().min_by_key(lift).unwrap_or(0);
-        [weakest, teams.max_by_key(lift).unwrap_or(0)]
+        let above_bot = |&team: &u8| self.above_bots[usize::from(team)];
+        let weakest = teams.clone().min_by_key(above_bot).unwrap_or(0);
+        [weakest, teams.max_by_key(above_bot).unwrap_or(0)]
     }
 
     /// All possible changes, legal or not.

@@ -1,0 +1,263 @@
+//! A leaderboard: the players of a ruleset by what they are worth at least.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::{
+    domain::{Kind, PlayerKey, Rank, Timestamp, plain_name},
+    store::{WeightRow, is_forgotten, public_name},
+};
+
+const MILLIS_A_DAY: i64 = 86_400_000;
+
+/// Whether a player has a place in a leaderboard. The view `ranked_weights` decides it in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// The player has a place.
+    Placed,
+    /// The player has fewer matches than [`MATCHES_TO_PLACE`](Self::MATCHES_TO_PLACE), or the weight is too uncertain.
+    Placing,
+    /// The player had not played for [`DAYS_AWAY`](Self::DAYS_AWAY) days when the latest match was played.
+    Away,
+}
+
+impl Standing {
+    /// The rated matches after which a player may have a place.
+    pub const MATCHES_TO_PLACE: i64 = 10;
+    /// The days after which a player is away.
+    pub const DAYS_AWAY: i64 = 60;
+    /// The highest standard deviation of the weight with which a player may have a place.
+    const MOST_UNCERTAIN: f64 = 15.0;
+
+    /// That of a player with this weight, in a ruleset whose latest match ended then.
+    fn of(row: &WeightRow, latest: Timestamp) -> Self {
+        if row.last_seen.0 < latest.0.saturating_sub(Self::DAYS_AWAY * MILLIS_A_DAY) {
+            Self::Away
+        } else if i64::from(row.games) < Self::MATCHES_TO_PLACE
+            || row.deviation > Self::MOST_UNCERTAIN
+        {
+            Self::Placing
+        } else {
+            Self::Placed
+        }
+    }
+}
+
+/// How many players a leaderboard has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoardSize {
+    /// Those who have a place.
+    pub placed: i64,
+    /// These and those who are being placed.
+    pub listed: i64,
+    /// All, also those who are away.
+    pub all: i64,
+}
+
+/// The leaderboards of a ruleset, and when its latest match ended.
+#[derive(Debug, Default)]
+pub(super) struct Boards {
+    humans: Board,
+    bots: Board,
+    pub(super) latest: Option<Timestamp>,
+}
+
+/// The players of one kind, without those who were forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    /// The players, ordered by identity.
+    lines: Vec<Line>,
+    /// The numbers of the lines in the order of the leaderboard.
+    order: Vec<usize>,
+    pub(super) size: BoardSize,
+}
+
+/// A player in a leaderboard.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) key: PlayerKey,
+    /// The name in the latest match.
+    pub(super) name: String,
+    /// The name without colours in lower case, for searches.
+    plain: String,
+    pub(super) weight: f64,
+    pub(super) deviation: f64,
+    pub(super) games: u32,
+    pub(super) last_seen: Timestamp,
+    /// The division that the player has reached.
+    pub(super) rank: Option<Rank>,
+    pub(super) standing: Standing,
+    /// The place in the order, from 0, among all.
+    pub(super) position: usize,
+}
+
+impl Boards {
+    /// The leaderboards of a ruleset with these weights, which are ordered by player.
+    pub(super) fn new(rows: Vec<WeightRow>) -> Self {
+        let latest = rows.iter().map(|row| row.last_seen).max();
+        let shown = rows.into_iter();
+        let shown = shown.filter(|row| !is_forgotten(&row.key, &row.name));
+        let lines = shown.map(|row| Line::new(row, latest.unwrap_or_default()));
+        let (humans, bots) = lines.partition(|line| line.key.kind == Kind::Human);
+        Self {
+            humans: Board::new(humans),
+            bots: Board::new(bots),
+            latest,
+        }
+    }
+
+    pub(super) fn of(&self, kind: Kind) -> &Board {
+        match kind {
+            Kind::Human => &self.humans,
+            Kind::Bot => &self.bots,
+        }
+    }
+}
+
+impl Board {
+    /// That of players of one kind, who are ordered by identity.
+    fn new(mut lines: Vec<Line>) -> Self {
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_unstable_by(|one, other| {
+            let (a, b) = (&lines[*one], &lines[*other]);
+            let by_worth = || b.at_least().total_cmp(&a.at_least());
+            let standing = a.standing.cmp(&b.standing);
+            standing.then_with(by_worth).then(one.cmp(other))
+        });
+        let up_to = |last| order.partition_point(|at| lines[*at].standing <= last) as i64;
+        let size = BoardSize {
+            placed: up_to(Standing::Placed),
+            listed: up_to(Standing::Placing),
+            all: up_to(Standing::Away),
+        };
+        for (position, at) in order.iter().enumerate() {
+            lines[*at].position = position;
+        }
+        Self { lines, order, size }
+    }
+
+    pub(super) fn find(&self, key: &PlayerKey) -> Option<&Line> {
+        let at = self.lines.binary_search_by(|line| line.key.cmp(key));
+        at.ok().map(|at| &self.lines[at])
+    }
+
+    /// The players at these positions, from 0.
+    pub(super) fn at_positions(&self, skip: usize, limit: usize) -> impl Iterator<Item = &Line> {
+        let order = self.order.iter().skip(skip).take(limit);
+        order.map(|at| &self.lines[*at])
+    }
+
+    /// The players of whom this is true, in the order of the leaderboard.
+    pub(super) fn those(&self, is_one: impl Fn(&Line) -> bool) -> Vec<&Line> {
+        let mut found: Vec<&Line> = self.lines.iter().filter(|line| is_one(line)).collect();
+        found.sort_unstable_by_key(|line| line.position);
+        found
+    }
+}
+
+impl Line {
+    fn new(row: WeightRow, latest: Timestamp) -> Self {
+        let standing = Standing::of(&row, latest);
+        let name = public_name(&row.key, row.name);
+        Self {
+            plain: plain_name(&name).to_lowercase(),
+            name,
+            key: row.key,
+            weight: row.weight,
+            deviation: row.deviation,
+            games: row.games,
+            last_seen: row.last_seen,
+            rank: row.rank,
+            standing,
+            position: 0,
+        }
+    }
+
+    /// What the player is worth at least.
+    pub(super) fn at_least(&self) -> f64 {
+        self.weight - self.deviation
+    }
+
+    /// Whether the name contains a text in lower case.
+    pub(super) fn has(&self, text: &str) -> bool {
+        self.plain.contains(text)
+    }
+
+    /// Whether the name or the identity is one of these texts in lower case.
+    pub(super) fn is_called(&self, texts: &BTreeSet<String>) -> bool {
+        texts.contains(&self.plain) || texts.contains(&self.key.id.to_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = MILLIS_A_DAY;
+
+    fn row(id: &str, weight: f64, deviation: f64, games: u32, day: i64) -> WeightRow {
+        let (kind, id) = (Kind::Human, id.to_owned());
+        WeightRow {
+            ruleset: "ctf".into(),
+            name: format!("^2{}", id.to_uppercase()),
+            key: PlayerKey { kind, id },
+            weight,
+            deviation,
+            rank: None,
+            games,
+            last_seen: Timestamp(day * DAY),
+            is_pinned: false,
+        }
+    }
+
+    #[test]
+    fn standing_then_what_a_player_is_worth_at_least_then_the_identity_decide() {
+        let mut forgotten = row("forgotten-7", 99.0, 0.0, 50, 100);
+        forgotten.name.clear();
+        let rows = vec![
+            row("ann", 60.0, 15.0, 10, 100),
+            row("bob", 50.0, 5.0, 10, 40),
+            row("cid", 90.0, 15.1, 50, 100),
+            row("dan", 90.0, 1.0, 9, 100),
+            row("eve", 99.0, 0.0, 50, 39),
+            forgotten,
+            row("gus", 46.0, 0.0, 10, 100),
+            row("hal", 20.0, 0.0, 10, 99),
+        ];
+        let boards = Boards::new(rows);
+        let board = boards.of(Kind::Human);
+        let listed = |skip, limit| -> Vec<&str> {
+            let lines = board.at_positions(skip, limit);
+            lines.map(|line| line.key.id.as_str()).collect()
+        };
+        assert_eq!(
+            listed(0, 9),
+            ["gus", "ann", "bob", "hal", "dan", "cid", "eve"]
+        );
+        assert_eq!(listed(5, 9), ["cid", "eve"]);
+        assert_eq!(listed(9, 9), [""; 0]);
+        let BoardSize {
+            placed,
+            listed,
+            all,
+        } = board.size;
+        assert_eq!((placed, listed, all), (4, 6, 7));
+        assert_eq!(boards.latest, Some(Timestamp(100 * DAY)));
+        assert_eq!(boards.of(Kind::Bot).size, BoardSize::default());
+        let found = board.those(|line| line.has("n"));
+        let found: Vec<usize> = found.iter().map(|line| line.position).collect();
+        assert_eq!(found, [1, 4]);
+        assert!(board.those(|line| line.has("^2")).is_empty());
+        assert_eq!(
+            board.find(&row("hal", 0.0, 0.0, 0, 0).key).unwrap().weight,
+            20.0
+        );
+        assert!(
+            board
+                .find(&row("forgotten-7", 0.0, 0.0, 0, 0).key)
+                .is_none()
+        );
+    }
+}

@@ -1,0 +1,456 @@
+//! Answers from leaderboards, which are sorted when somebody asks.
+//!
+//! They are those of the published weights, and of the season of the latest match. Who is hidden is read from the store each
+//! time.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use super::{
+    Learning, LearningError,
+    board::{Board, BoardSize, Boards, Line, Standing},
+    derive::on_blocking_thread,
+    knowledge::Knowledge,
+};
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    rating::divisions,
+    store::{Handles, PersonRow, WeightRow, public_name},
+};
+
+/// The boards of a ruleset are sorted again after this many times as long as it took, at the earliest.
+const REST: u32 = 20;
+/// The longest time after which they are sorted again.
+const LONGEST_REST: Duration = Duration::from_secs(1);
+/// In how many of the latest matches players are looked for.
+const LATEST: i64 = 50;
+/// The most players who are named, and rulesets of a player.
+const NAMED: usize = 500;
+const RULESETS: usize = 50;
+/// Of how many names with a text, counted once in each ruleset, players are found in all rulesets.
+const FOUND: usize = 200;
+
+/// Which part of a leaderboard to read.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardQuery<'a> {
+    /// The key of the ruleset.
+    pub ruleset: &'a str,
+    /// Whether to read the humans or the bots.
+    pub kind: Kind,
+    /// A part of the name in lower case; empty for all players.
+    pub search: &'a str,
+    /// Whether those who are away are listed, too. A search finds them anyway.
+    pub away: bool,
+    /// How many rows to skip; without a search, how many positions.
+    pub skip: i64,
+    /// The most rows to read.
+    pub limit: i64,
+}
+
+/// A line of a leaderboard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardRow {
+    /// The player; the identity is not for the page.
+    pub key: PlayerKey,
+    /// Whether the player has a place.
+    pub standing: Standing,
+    /// The place, from 1, among those who are not hidden.
+    pub place: Option<i64>,
+    /// The handle of the player.
+    pub handle: String,
+    /// The name in the player's latest match.
+    pub name: String,
+    /// The weight, 0 to 100.
+    pub weight: f64,
+    /// The standard deviation of the weight.
+    pub deviation: f64,
+    /// Number of rated matches.
+    pub games: i64,
+    /// The end of the latest of them.
+    pub last_seen: Timestamp,
+    /// The name of the division as it is displayed now.
+    pub division: Option<String>,
+}
+
+/// A player's standing under one ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandingLine {
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The number of players of this kind who have a place there.
+    pub of: i64,
+    /// When the latest match of the ruleset ended, from which the weight was learned; `None` without any.
+    pub learned: Option<Timestamp>,
+    /// The player's line in the leaderboard.
+    pub row: BoardRow,
+}
+
+/// A player whom a search has found, with a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundPerson {
+    /// The public handle.
+    pub handle: String,
+    /// The kind of the player.
+    pub kind: Kind,
+    /// The latest name, as the game sent it.
+    pub name: String,
+    /// Number of rated matches in all rulesets.
+    pub games: i64,
+    /// The end of the latest of them.
+    pub last_seen: Timestamp,
+    /// The ruleset with most of them.
+    pub ruleset: String,
+}
+
+/// The boards that were sorted last, by ruleset.
+#[derive(Debug, Default)]
+pub(super) struct SortedBoards {
+    kept: Mutex<HashMap<String, Kept>>,
+    /// One question at a time sorts: the others find what it has sorted.
+    sorting: tokio::sync::Mutex<()>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    boards: Arc<Boards>,
+    /// The edition of the standings from which they are.
+    edition: u64,
+    /// Until when they are good even if there are newer standings.
+    rests_until: Instant,
+}
+
+impl SortedBoards {
+    /// Those of these rulesets that have to be sorted.
+    fn old(&self, rulesets: &[String], edition: u64) -> Vec<String> {
+        let (kept, now) = (self.kept.lock(), Instant::now());
+        let is_fresh = |own: &Kept| own.edition == edition || now < own.rests_until;
+        let old = |name: &&String| !kept.get(*name).is_some_and(is_fresh);
+        rulesets.iter().filter(old).cloned().collect()
+    }
+
+    /// The boards of these rulesets; empty ones of those that do not exist.
+    fn of(&self, rulesets: &[String]) -> Vec<Arc<Boards>> {
+        let kept = self.kept.lock();
+        let boards = |name| kept.get(name).map(|own| own.boards.clone());
+        rulesets
+            .iter()
+            .map(|name| boards(name).unwrap_or_default())
+            .collect()
+    }
+}
+
+impl Learning {
+    /// The boards of these rulesets, in the same order.
+    async fn boards(&self, rulesets: &[String]) -> Result<Vec<Arc<Boards>>, LearningError> {
+        if self.boards.old(rulesets, self.edition()).is_empty() {
+            return Ok(self.boards.of(rulesets));
+        }
+        let _one = self.boards.sorting.lock().await;
+        // What is read after the edition is at least as new.
+        let edition = self.edition();
+        let (old, known) = (self.boards.old(rulesets, edition), self.known());
+        let sort = move || {
+            let began = Instant::now();
+            let rows = |name: &String| known.as_ref().map(|known| known.rows_of(name));
+            let sort = |name: String| (Boards::new(rows(&name).unwrap_or_default()), name);
+            let new: Vec<_> = old.into_iter().map(sort).collect();
+            (
+                new,
+                Instant::now() + (REST * began.elapsed()).min(LONGEST_REST),
+            )
+        };
+        let (new, rests_until) = on_blocking_thread(sort).await?;
+        let mut kept = self.boards.kept.lock();
+        for (boards, ruleset) in new {
+            // Anybody can ask for a ruleset that does not exist.
+            if boards.latest.is_none() {
+                kept.remove(&ruleset);
+                continue;
+            }
+            let boards = Arc::new(boards);
+            kept.insert(
+                ruleset,
+                Kept {
+                    boards,
+                    edition,
+                    rests_until,
+                },
+            );
+        }
+        drop(kept);
+        Ok(self.boards.of(rulesets))
+    }
+
+    /// The boards of one ruleset, and whom they show.
+    async fn boards_of(&self, ruleset: &str) -> Result<(Arc<Boards>, Shown), LearningError> {
+        let boards = self.boards(&[ruleset.to_owned()]).await?;
+        Ok((
+            boards.into_iter().next().unwrap_or_default(),
+            self.shown().await?,
+        ))
+    }
+
+    /// A part of a leaderboard, and how many players it has.
+    pub async fn board(
+        &self,
+        query: BoardQuery<'_>,
+    ) -> Result<(Vec<BoardRow>, BoardSize), LearningError> {
+        let (boards, shown) = self.boards_of(query.ruleset).await?;
+        let [skip, limit] = [query.skip, query.limit].map(as_count);
+        let (kind, search) = (query.kind, query.search.to_owned());
+        let size = boards.of(kind).size;
+        let last = as_count(if query.away { size.all } else { size.listed });
+        // A search reads all names.
+        let rows = on_blocking_thread(move || {
+            let board = boards.of(kind);
+            if search.is_empty() {
+                let limit = limit.min(last.saturating_sub(skip));
+                return shown.rows(board, board.at_positions(skip, limit));
+            }
+            let found = board.those(|line| line.has(&search) && shown.has(line));
+            shown.rows(board, found.into_iter().skip(skip).take(limit))
+        });
+        Ok((rows.await??, size))
+    }
+
+    /// How many humans and how many bots the leaderboards of these rulesets have.
+    pub async fn board_sizes(
+        &self,
+        rulesets: &[String],
+    ) -> Result<Vec<[BoardSize; 2]>, LearningError> {
+        let boards = self.boards(rulesets).await?;
+        let size = |own: &Arc<Boards>| [Kind::Human, Kind::Bot].map(|kind| own.of(kind).size);
+        Ok(boards.iter().map(size).collect())
+    }
+
+    /// The humans of a leaderboard whose name is one of these texts, or whose identity or handle is; all in lower case.
+    /// At most 500, by place.
+    pub async fn named(
+        &self,
+        ruleset: &str,
+        texts: &BTreeSet<String>,
+    ) -> Result<Vec<BoardRow>, LearningError> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (boards, shown) = self.boards_of(ruleset).await?;
+        let ids = self.store.humans_with_handles(texts).await?;
+        let texts = texts.clone();
+        on_blocking_thread(move || {
+            let board = boards.of(Kind::Human);
+            let is_meant = |line: &Line| line.is_called(&texts) || ids.contains(&line.key.id);
+            let found = board.those(|line| is_meant(line) && shown.has(line));
+            shown.rows(board, found.into_iter().take(NAMED))
+        })
+        .await?
+    }
+
+    /// The humans of a leaderboard who were in the latest matches of its ruleset, at most `limit`, those who played last first.
+    pub async fn latest_players(
+        &self,
+        ruleset: &str,
+        limit: i64,
+    ) -> Result<Vec<BoardRow>, LearningError> {
+        let (boards, shown) = self.boards_of(ruleset).await?;
+        let board = boards.of(Kind::Human);
+        let latest = self.store.latest_humans(ruleset, LATEST, limit).await?;
+        let found = latest
+            .iter()
+            .filter_map(|(key, last)| Some((last, board.find(key)?)));
+        let mut found: Vec<_> = found.collect();
+        found.sort_unstable_by_key(|(last, line)| (Reverse(*last), line.position));
+        shown.rows(board, found.into_iter().map(|(_, line)| line))
+    }
+
+    /// The player with this handle, else with this identity: the human, or the bot if there is no such
+    /// human. With a kind, only that. Identities that were merged lead to the player they count as.
+    /// `None` for players without a page.
+    pub async fn person(
+        &self,
+        text: &str,
+        kind: Option<Kind>,
+    ) -> Result<Option<PersonRow>, LearningError> {
+        let persons = self.store.persons(text, kind).await?;
+        let mut persons = persons.into_iter();
+        Ok(persons.find(|person| !self.rows_of_player(&person.key).is_empty()))
+    }
+
+    /// A player's standings, that with most matches first, at most 50.
+    pub async fn standings_of(
+        &self,
+        person: &PersonRow,
+    ) -> Result<Vec<StandingLine>, LearningError> {
+        let mut rows = self.rows_of_player(&person.key);
+        rows.sort_by_key(|row| Reverse(row.games));
+        let rulesets = rows.into_iter().map(|row| row.ruleset);
+        let rulesets: Vec<String> = rulesets.take(RULESETS).collect();
+        let (boards, shown) = (self.boards(&rulesets).await?, self.shown().await?);
+        let mut lines = Vec::with_capacity(rulesets.len());
+        for (ruleset, boards) in rulesets.into_iter().zip(boards) {
+            let board = boards.of(person.key.kind);
+            // Somebody who is new may not be in it yet.
+            for row in shown.rows(board, board.find(&person.key).into_iter())? {
+                lines.push(StandingLine {
+                    ruleset: ruleset.clone(),
+                    of: board.size.placed,
+                    learned: boards.latest,
+                    row,
+                });
+            }
+        }
+        Ok(lines)
+    }
+
+    /// What the players with a place under a ruleset are worth at least (the weight minus one deviation), in the order of
+    /// their places: of all of them, or of `most` at equal distances.
+    pub async fn worth_at_least(
+        &self,
+        ruleset: &str,
+        kind: Kind,
+        most: usize,
+    ) -> Result<Vec<f64>, LearningError> {
+        let boards = self.boards(&[ruleset.to_owned()]).await?;
+        let board = boards.first().map(|own| own.of(kind));
+        let placed = |own: &Board| {
+            own.at_positions(0, as_count(own.size.placed))
+                .map(Line::at_least)
+                .collect()
+        };
+        let placed: Vec<f64> = board.map(placed).unwrap_or_default();
+        let count = placed.len().min(most);
+        let chosen = (0..count).map(|at| placed[at * (placed.len() - 1) / (count - 1).max(1)]);
+        Ok(chosen.collect())
+    }
+
+    /// The players of all rulesets with this text, in lower case, in their names, those with most matches first; of the first
+    /// 200 names that have it.
+    pub async fn find_persons(
+        &self,
+        text: &str,
+        limit: usize,
+    ) -> Result<Vec<FoundPerson>, LearningError> {
+        let Some(known) = self.known() else {
+            return Ok(Vec::new());
+        };
+        let rulesets: Vec<String> = known.rulesets().into_iter().collect();
+        let boards = self.boards(&rulesets).await?;
+        let (shown, text) = (self.shown().await?, text.to_owned());
+        let found = on_blocking_thread(move || {
+            let boards = boards
+                .iter()
+                .flat_map(|own| [Kind::Bot, Kind::Human].map(|kind| own.of(kind)));
+            let lines = boards.flat_map(|board| board.those(|line| line.has(&text)));
+            let keys: BTreeSet<&PlayerKey> = lines
+                .take(FOUND)
+                .filter(|line| shown.has(line))
+                .map(|line| &line.key)
+                .collect();
+            let found = keys.into_iter().filter_map(|key| {
+                let handle = shown.handles.of(key);
+                let found = |handle| found_person(handle, known.rows_of_player(key));
+                handle.map(found).transpose()
+            });
+            found.collect::<Result<Vec<FoundPerson>, _>>()
+        });
+        let mut found = found.await??;
+        found.sort_by(|a, b| (b.games, &a.handle).cmp(&(a.games, &b.handle)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// What was learned, as boards show it.
+    fn known(&self) -> Option<Arc<Knowledge>> {
+        self.standings().knowledge_of_boards()
+    }
+
+    fn rows_of_player(&self, key: &PlayerKey) -> Vec<WeightRow> {
+        let known = self.known();
+        known.map_or_else(Vec::new, |known| known.rows_of_player(key))
+    }
+
+    async fn shown(&self) -> Result<Shown, LearningError> {
+        Ok(Shown {
+            handles: self.store.handles().await?,
+            divisions: self.settings.history.divisions.clone(),
+            now: (self.clock)(),
+        })
+    }
+}
+
+/// A number of rows; 0 if it is negative.
+fn as_count(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+/// A player whom a search has found, with these weights, which are ordered by ruleset; `None` without any.
+fn found_person(handle: String, rows: Vec<WeightRow>) -> Option<FoundPerson> {
+    // Of those that are equal, the first ruleset.
+    let latest = rows.iter().rev().max_by_key(|row| row.last_seen)?;
+    let usual = rows.iter().rev().max_by_key(|row| row.games)?;
+    Some(FoundPerson {
+        handle,
+        kind: latest.key.kind,
+        name: public_name(&latest.key, latest.name.clone()),
+        games: rows.iter().map(|row| i64::from(row.games)).sum(),
+        last_seen: latest.last_seen,
+        ruleset: usual.ruleset.clone(),
+    })
+}
+
+/// How boards are shown: with handles and divisions, and without those who are hidden.
+struct Shown {
+    handles: Handles,
+    divisions: divisions::Settings,
+    now: Timestamp,
+}
+
+impl Shown {
+    fn has(&self, line: &Line) -> bool {
+        !self.handles.hidden.contains(&line.key)
+    }
+
+    /// These players, without those who are hidden, who leave no gap in the places.
+    fn rows<'a>(
+        &self,
+        board: &Board,
+        lines: impl Iterator<Item = &'a Line>,
+    ) -> Result<Vec<BoardRow>, LearningError> {
+        let hidden = self.handles.hidden.iter().filter_map(|key| board.find(key));
+        let mut hidden: Vec<usize> = hidden.map(|line| line.position).collect();
+        hidden.sort_unstable();
+        let before = |line: &Line| hidden.partition_point(|hidden| *hidden < line.position);
+        let lines = lines.filter(|line| self.has(line));
+        lines
+            .map(|line| self.row(line, line.position + 1 - before(line)))
+            .collect()
+    }
+
+    /// The row of a player who is at this position among those who are shown, from 1.
+    fn row(&self, line: &Line, position: usize) -> Result<BoardRow, LearningError> {
+        let division = line.rank.and_then(|rank| {
+            let away = self.now.0.saturating_sub(line.last_seen.0);
+            let displayed = self.divisions.displayed(rank, away);
+            Some(self.divisions.name(displayed.division)?.to_owned())
+        });
+        let place = i64::try_from(position).ok();
+        Ok(BoardRow {
+            standing: line.standing,
+            place: place.filter(|_| line.standing == Standing::Placed),
+            handle: self.handles.of(&line.key)?,
+            name: line.name.clone(),
+            weight: line.weight,
+            deviation: line.deviation,
+            games: line.games.into(),
+            last_seen: line.last_seen,
+            division,
+            key: line.key.clone(),
+        })
+    }
+}
