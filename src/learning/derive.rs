@@ -77,15 +77,11 @@ impl Learning {
             learned.goal = look.stored;
             let learned = self.fold(learned, look.stored, true, &mut progress);
             let learned = learned.await?;
-            if look.lacks_earlier(&learned) {
-                goes_on = false; // from the last state before them
-                *slot = Some((look.key, learned));
-                continue;
-            }
             let from = look.made_from(&learned);
             let due = look.is_due(&from);
-            if due && !look.all && look.lacks_rulings(&learned) {
-                goes_on = false; // fold again from an earlier state, to get the rulings again
+            let lacks_rulings = due && !look.all && look.lacks_rulings(&learned);
+            if look.lacks_earlier(&learned) || lacks_rulings {
+                goes_on = false; // from the last state before them
                 *slot = Some((look.key, learned));
                 continue;
             }

@@ -89,24 +89,17 @@ impl Learning {
         let derived = self.rows(learned, look, from).await?;
         let knowledge = learned.knowledge.clone();
         let is_long = !derived.is_few();
-        let written = match is_long {
-            true => {
-                let _writing = self.writes.begin();
-                drop(slot);
-                let written = self
-                    .store
-                    .replace_derived(&derived, look.all, guard.lease());
-                let written = written.await;
-                slot = self.learned.lock().await;
-                written
-            }
-            false => {
-                let written = self
-                    .store
-                    .replace_derived(&derived, look.all, guard.lease());
-                written.await
-            }
+        let writing = is_long.then(|| self.writes.begin());
+        let locked = (!is_long).then_some(slot);
+        let written = self
+            .store
+            .replace_derived(&derived, look.all, guard.lease());
+        let written = written.await;
+        let mut slot = match locked {
+            Some(slot) => slot,
+            None => self.learned.lock().await,
         };
+        drop(writing);
         let Some((_, learned)) = slot.as_mut().filter(|(key, _)| *key == look.key) else {
             return Ok((slot, false));
         };
