@@ -54,6 +54,13 @@ class Situations(Evening):
         with open("bot.log", encoding="utf-8") as log:
             return len(re.findall(rf"{words}(?:$|:)", log.read(), re.MULTILINE))
 
+    async def logs(self, words):
+        """Waits until the bot has logged this: it looks at its servers once Discord has told it all of them."""
+        until = time.monotonic() + PATIENCE
+        while not self.logged(words):
+            assert time.monotonic() < until, words
+            await asyncio.sleep(0.1)
+
     def places(self, people):
         return [self.fake.voice[one] for one in people]
 
@@ -133,7 +140,7 @@ class Situations(Evening):
         message = await self.teams(C, USERS[:4], None)
         await self.note(self.fake.press(USERS[0], message, self.button(message, "ek:start")), "no such voice channel.*voice")
         assert set(self.places(USERS[:4])) == {LOBBY}
-        assert self.logged("there is no voice channel Nada")
+        await self.logs("there is no voice channel Nada")
         await self.record(message)
 
     async def two_matches_do_not_share_rooms(self):
@@ -191,7 +198,7 @@ class Situations(Evening):
             file.write(right.replace(f"token = '{evening.TOKEN}'", "token = 'wrong'"))
         await self.kill_bot()
         await self.ask(USERS[0], B, "result", "the bot's log says why")
-        assert self.logged("the daemon refuses this bot")
+        await self.logs("the daemon refuses this bot")
 
     def situations(self):
         return [self.a_wrong_result_is_corrected_by_an_organiser, self.void_asks_which_match_is_meant, self.why_is_said_in_words_of_players,
