@@ -6,7 +6,7 @@
 //!
 //! Rows come from the database, which other programs can write. So the length is bounded, and each fault is an error.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::RefCell};
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -62,8 +62,17 @@ pub(super) fn storable(
     }
 }
 
+thread_local! {
+    // A new one clears a quarter of a megabyte, which takes as long as the line itself.
+    static STREAM: RefCell<Compress> = RefCell::new(Compress::new(LEVEL, true));
+}
+
 fn deflate(line: &[u8]) -> Vec<u8> {
-    let mut stream = Compress::new(LEVEL, true);
+    STREAM.with_borrow_mut(|stream| deflate_with(stream, line))
+}
+
+fn deflate_with(stream: &mut Compress, line: &[u8]) -> Vec<u8> {
+    stream.reset();
     // It is refused only by a stream that has begun.
     let _ = stream.set_dictionary(DICTIONARY.as_bytes());
     let mut packed = Vec::with_capacity(line.len() / 4 + 64);

@@ -11,7 +11,7 @@ use crate::{
 /// The most rows of one statement: at most 18 values each, far below SQLite's limit of 32,766 parameters.
 pub(in crate::store) const ROWS: usize = 1_000;
 /// The same on SQLite, for a statement that is prepared once for each number of rows.
-const SQLITE_ROWS: usize = 64;
+const SQLITE_ROWS: usize = 256;
 
 /// A table, and the columns that rows have a value for.
 #[derive(Clone, Copy, Debug)]
@@ -62,18 +62,30 @@ async fn in_statements(
     mut rows: impl Iterator<Item = Vec<Value>> + Send,
     build: impl Fn(Dialect, Vec<Vec<Value>>) -> Result<Query, StoreError> + Send,
 ) -> Result<Vec<Row>, StoreError> {
-    let mut returned = Vec::new();
-    loop {
-        let mut some = rows.by_ref().take(ROWS).collect::<Vec<_>>().into_iter();
+    let (dialect, mut returned) = (tx.dialect(), Vec::new());
+    let mut some = Vec::new().into_iter();
+    let mut next = || {
         if some.len() == 0 {
-            return Ok(returned);
+            some = rows.by_ref().take(ROWS).collect::<Vec<_>>().into_iter();
         }
-        while some.len() > 0 {
-            let count = statement_rows(tx.dialect(), some.len());
-            let statement = build(tx.dialect(), some.by_ref().take(count).collect())?;
-            returned.extend(statement.fetch_all(&mut *tx).await?);
-        }
+        let count = match some.len() {
+            0 => return Ok(None),
+            left => statement_rows(dialect, left),
+        };
+        build(dialect, some.by_ref().take(count).collect()).map(Some)
+    };
+    let mut statement = next()?;
+    while let Some(this) = statement.take() {
+        let mut running = this.fetch_all(&mut *tx);
+        // The first look hands the statement to the database, which executes it while the next one is made.
+        let early = (&mut running).now_or_never();
+        statement = next()?;
+        returned.extend(match early {
+            Some(answer) => answer?,
+            None => running.await?,
+        });
     }
+    Ok(returned)
 }
 
 /// How many of the rows that are `left` the next statement has. On SQLite a power of two, so that there are few different
@@ -95,11 +107,8 @@ fn statement(
 ) -> Result<Query, StoreError> {
     let clause = format!("INSERT INTO {table} ({columns}) ");
     match dialect {
-        Dialect::Sqlite => {
-            let mut query = Sql::new(clause);
-            query.rows(rows).push(end);
-            Ok(query.build())
-        }
+        Dialect::Sqlite => Ok(sql(format!("{clause}{}{end}", values_text(&rows)))
+            .bind_all(rows.into_iter().flatten())),
         Dialect::Postgres => {
             let rows = json(columns, &rows)?;
             let text = format!(
@@ -108,6 +117,13 @@ fn statement(
             Ok(sql(text).bind(rows))
         }
     }
+}
+
+/// The clause `VALUES` for as many rows as these, with a parameter for each value.
+fn values_text(rows: &[Vec<Value>]) -> String {
+    let row = vec!["?"; rows.first().map_or(0, Vec::len)].join(", ");
+    let rows = vec![format!("({row})"); rows.len()];
+    format!("VALUES {}", rows.join(", "))
 }
 
 /// Executes a statement that reads rows as the table `given`, which is written `{given}` in it and has these columns,
@@ -134,15 +150,13 @@ pub(super) fn given(
 ) -> Result<Query, StoreError> {
     match dialect {
         Dialect::Sqlite => {
-            let (before, after) = text.split_once("{given}").unwrap_or((text, ""));
-            let mut query = Sql::new(before);
             let names = names(columns).zip(1..);
             let names: Vec<String> = names
                 .map(|(name, at)| format!("column{at} AS {name}"))
                 .collect();
-            query.push(format!("(SELECT {} FROM (", names.join(", ")));
-            query.rows(rows).push(")) AS given").push(after);
-            Ok(query.build())
+            let (names, values) = (names.join(", "), values_text(&rows));
+            let table = format!("(SELECT {names} FROM ({values})) AS given");
+            Ok(sql(text.replace("{given}", &table)).bind_all(rows.into_iter().flatten()))
         }
         Dialect::Postgres => {
             let table = format!("json_to_recordset($1::json) AS given({columns})");

@@ -43,11 +43,15 @@ use migrations::MIGRATIONS;
 const APPLICATION_ID: i64 = 0x4556_4b4c;
 /// How long a statistics page waits for a connection.
 const PAGE_PATIENCE: Duration = Duration::from_secs(2);
-/// How many rows a query of a page may be ahead of its reader: so that the two take turns less often.
+/// How many rows a query of a page, or of the connection that writes, may be ahead of its reader: so that the two take turns
+/// less often.
 const PAGE_ROWS: usize = 1_024;
 /// How much of the database the connection that writes keeps in memory at most, in KiB with a minus sign: matches of many
 /// players change parts of indexes that lie far apart.
 const WRITER_CACHE: &str = "-32768";
+/// How many pages of 4 KiB are written beside the database before they are copied to it: a page that each match changes
+/// is copied once.
+const WAL_PAGES: &str = "4000";
 /// How much of the database each connection for pages keeps in memory, in KiB with a minus sign: a page reads the same parts
 /// with several queries.
 const PAGE_CACHE: &str = "-8192";
@@ -115,7 +119,11 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         let pool = SqlitePoolOptions::new().max_connections(connections);
         pool.idle_timeout(None).max_lifetime(None)
     };
-    let writing = options.clone().pragma("cache_size", WRITER_CACHE);
+    let writing = options
+        .clone()
+        .pragma("cache_size", WRITER_CACHE)
+        .pragma("wal_autocheckpoint", WAL_PAGES)
+        .row_buffer_size(PAGE_ROWS);
     let writer = pool(1).connect_with(writing).await.map_err(fail)?;
     migrate(path, &writer).await?;
     if create {
