@@ -84,9 +84,10 @@ impl Session {
         Ok(())
     }
 
-    /// A team's score in play; `None` before START, and for a team that does not exist.
+    /// A team's score in play; `None` before the first SCORE of play, and for a team that does not exist.
     pub fn score(&mut self, team: u8) -> Option<f64> {
-        let scores = self.lobby().game().ok()?.scores();
+        let lobby = self.lobby();
+        let scores = lobby.has_scored().then(|| lobby.scores())?;
         scores.get(usize::from(team)).copied()
     }
 

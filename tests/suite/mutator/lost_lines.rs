@@ -303,3 +303,26 @@ async fn servers_of_one_name_take_each_others_game() {
     let mutator = read("Evenkeel/Classes/MutEvenkeel.uc");
     assert!(mutator.contains("return \"ut2004-\" $ Mid(Address, Colon + 1);"));
 }
+
+/// No goal in a whole match: where the score is stated, that is a draw.
+#[tokio::test]
+async fn a_score_of_0_that_is_stated_is_known() {
+    for (stated, outcome) in [
+        ("SCORE 0 total=0", Outcome::Draw),
+        ("PING", Outcome::Undecided),
+    ] {
+        let (daemon, clock) = Daemon::start_by_hand(CONFIG).await;
+        let mut mutator = StandIn::new(&daemon).await;
+        mutator.start().await;
+        assert!(mutator.confirm().await.is_empty());
+        clock.pass(60_000);
+        mutator.client.tell(stated).await;
+        mutator.client.tell(stated).await;
+        clock.pass(60_000);
+        mutator.client.tell("END").await;
+        let record = record(&daemon).await;
+        assert_eq!(record.outcome, outcome, "{stated}");
+        assert_eq!(record.unscored, outcome == Outcome::Undecided);
+        assert!(record.events.is_empty());
+    }
+}

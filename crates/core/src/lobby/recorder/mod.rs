@@ -42,6 +42,8 @@ pub(super) struct GameRecorder {
     #[serde(skip)]
     index: BTreeMap<PlayerKey, usize>,
     scores: Vec<f64>,
+    /// Whether SCORE has been sent since play began, be it for a score of 0.
+    scored: bool,
     /// The remaining time of play that CLOCK stated, and the millisecond of the session when it
     /// did.
     left: Option<(u64, u64)>,
@@ -133,6 +135,7 @@ impl GameRecorder {
         self.play.restart();
         self.index = index_of(&self.play);
         self.scores = vec![0.0; teams];
+        self.scored = false;
         self.left = None;
     }
 
@@ -211,7 +214,7 @@ impl GameRecorder {
 
     /// Whether SCORE has been sent since play began.
     pub(super) fn has_scored(&self) -> bool {
-        self.is_running() && self.play.has_scores()
+        self.is_running() && self.scored
     }
 
     /// Whether POINTS has been sent since play began.
@@ -231,7 +234,10 @@ impl GameRecorder {
             self.scores.resize(index + 1, 0.0);
         }
         self.scores[index] = (self.scores[index] + points).clamp(-MAX_POINTS, MAX_POINTS);
-        self.play.score(team, points, by, at);
+        self.scored = true;
+        if points != 0.0 {
+            self.play.score(team, points, by, at);
+        }
     }
 
     /// Sets a player's points on the scoreboard.
