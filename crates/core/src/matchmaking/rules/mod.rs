@@ -24,7 +24,7 @@ mod seated;
 mod settings;
 mod spread;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::{borrow::Cow, fmt};
 

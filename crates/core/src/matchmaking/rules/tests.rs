@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::names;
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Known, PlayerSpec, Queue, Raw, Ticket, TicketSpec, pool::Pool},
+    matchmaking::{Known, PlayerSpec, Queue, QueueSettings, Raw, Ticket, TicketSpec, pool::Pool},
 };
 
 /// A queue with a rule of every type, and some types in several ways.
@@ -48,8 +48,13 @@ rule = [
 ]
 "#;
 
+/// The settings of that queue.
+pub(in crate::matchmaking) fn settings() -> QueueSettings {
+    toml::from_str(QUEUE).unwrap()
+}
+
 fn queue() -> Queue {
-    Queue::new("x", toml::from_str(QUEUE).unwrap()).unwrap()
+    Queue::new("x", settings()).unwrap()
 }
 
 fn player(id: usize, others: usize, random: &mut Stream) -> PlayerSpec {
@@ -84,7 +89,12 @@ fn player(id: usize, others: usize, random: &mut Stream) -> PlayerSpec {
     }
 }
 
-fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
+/// Random tickets for it.
+pub(in crate::matchmaking) fn tickets(
+    queue: &Queue,
+    count: usize,
+    random: &mut Stream,
+) -> Vec<Ticket> {
     let mut next = 0;
     let mut ticket = |number| {
         let size = [1, 1, 1, 2, 3][random.index(5)];

@@ -7,6 +7,7 @@ mod draws;
 mod maps;
 mod plans;
 mod restrict;
+mod rounds;
 mod situations;
 mod small;
 mod tickets;
