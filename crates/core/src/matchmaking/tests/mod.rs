@@ -5,6 +5,7 @@ mod backfill_sound;
 mod demands;
 mod draws;
 mod maps;
+pub(super) mod oracle;
 mod plans;
 mod restrict;
 mod rounds;
