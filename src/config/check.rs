@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Config, FolderChoice, values::NO_NAME};
+use super::{Config, FolderChoice, error::plain, values::NO_NAME};
 use crate::{
     domain::{Patterns, Rulebook},
     lifecycle::Provider,
@@ -78,7 +78,7 @@ impl Config {
             };
             Some(Fault {
                 keys: vec![key],
-                why: error.why,
+                why: plain(&error.why),
             })
         })
     }

@@ -40,17 +40,16 @@ pub(super) struct PlayerFacts {
 impl PlayerFacts {
     /// The facts of now. Players have met, and have played maps, in matches of any queue of the last day.
     pub fn new(queue: &Queue, learning: &Learning, life: &Lifecycle) -> Self {
-        let rules = queue.settings().rules.iter();
-        let last = rules
-            .filter_map(|rule| rule.last)
-            .map(|last| last.as_usize());
-        let met = last.max().map(|last| met(life, last.min(MATCHES)));
+        let met = match queue.met_matches() {
+            0 => HashMap::new(),
+            last => met(life, last.min(MATCHES)),
+        };
         let (maps, played) = match queue.remembers_maps() {
             true => played(life, queue.name()),
             false => Default::default(),
         };
         Self {
-            met: met.unwrap_or_default(),
+            met,
             maps,
             played,
             ..Self::alone(queue, learning, life.now())

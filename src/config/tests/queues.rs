@@ -43,6 +43,18 @@ fn queues_are_read_and_their_faults_name_the_line() {
             "line 8: queue.q.rule[0].of names tier, which the queue does not declare",
         ),
         (
+            "[[queue.q.rule]]\nname = 'a'\nrule = 'gap'\nat_most = true\nof = '@weight'",
+            "line 8: queue.q.rule[0].at_most must be ",
+        ),
+        (
+            "[[queue.q.rule]]\nname = 'a'\nrule = 'mirror'\nof = '@weight'\nwithin = 'team'",
+            "line 9: queue.q.rule[0].within is not used by rules of the type mirror: its keys are of, name, ",
+        ),
+        (
+            "[[queue.q.rule]]\nname = 'a'\nrule = 'full'\nweight = 'x'",
+            "line 8: queue.q.rule[0].weight must be ",
+        ),
+        (
             "[queue.'a b']\nteams = 2\nsize = 5\nruleset = 'x'",
             "line 5: queue.a b must be a name of letters",
         ),

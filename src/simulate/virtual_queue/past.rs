@@ -23,10 +23,8 @@ pub(super) struct Past {
 impl Past {
     /// The state before the first match.
     pub fn new(queue: &Queue) -> Self {
-        let rules = queue.settings().rules.iter();
-        let last = rules.filter_map(|rule| rule.last).map(|last| last.get());
         Self {
-            matches: last.max().unwrap_or(0) as usize,
+            matches: queue.met_matches(),
             remembers_maps: queue.remembers_maps(),
             ..Self::default()
         }

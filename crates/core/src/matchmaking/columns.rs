@@ -1,10 +1,11 @@
-//! Columns: which attributes the rules of a queue read, each under a number.
+//! Columns: which attributes the rules of a queue read. A rule binds a name to the column once, by the type
+//! of the values that it reads.
 
 use std::collections::BTreeMap;
 
 use super::{
     Attribute, AttributeType, TicketPlayer,
-    source::{ColumnSource, Shape},
+    source::{NumberSource, SetSource},
 };
 
 /// What joins the names of a sum of attributes: `@division + boost`.
@@ -12,11 +13,40 @@ const PLUS: &str = " + ";
 /// The most attributes of a sum.
 const MAX_TERMS: usize = 4;
 
+/// A column of numbers: an `int`, a `num`, a `flag`, a known number, an entry of a map or a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NumberColumn(pub usize);
+
+/// A column of words: an `enum` or an `id`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WordColumn(pub usize);
+
+/// A column of sets of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SetColumn(pub usize);
+
+/// A column of single values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ValueColumn {
+    Number(NumberColumn),
+    Word(WordColumn),
+}
+
+/// A column of single values or sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnyColumn {
+    Value(ValueColumn),
+    Set(SetColumn),
+}
+
 /// The columns of a queue.
 #[derive(Debug)]
 pub(super) struct QueueColumns {
     attributes: BTreeMap<String, Attribute>,
-    wanted: Vec<(ColumnSource, Shape, String)>,
+    pub numbers: Vec<NumberSource>,
+    /// The places of the attributes in the settings.
+    pub words: Vec<usize>,
+    pub sets: Vec<SetSource>,
 }
 
 /// The `@` attributes: what Evenkeel itself knows of a player.
@@ -36,178 +66,208 @@ pub fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }
 
+/// What a name means; declared attributes by their place in the settings.
+enum Named {
+    Number(NumberSource),
+    Word(usize),
+    Set(usize),
+}
+
+/// The place of a source, which is added if it is new.
+fn place<T: PartialEq>(sources: &mut Vec<T>, source: T) -> usize {
+    let known = sources.iter().position(|known| *known == source);
+    known.unwrap_or_else(|| {
+        sources.push(source);
+        sources.len() - 1
+    })
+}
+
 impl QueueColumns {
     pub fn new(attributes: &BTreeMap<String, Attribute>) -> Self {
         Self {
             attributes: attributes.clone(),
-            wanted: Vec::new(),
+            numbers: Vec::new(),
+            words: Vec::new(),
+            sets: Vec::new(),
         }
     }
 
-    /// A column of numbers: an `int`, a `num`, a known number or an entry of a map.
-    pub fn number(&mut self, name: &str) -> Result<usize, String> {
-        let (source, shape) = self.find(name)?;
-        match shape {
-            Shape::Number => Ok(self.add(source, shape, name)),
+    /// The column of the numbers that have this name.
+    pub fn number(&mut self, name: &str) -> Result<NumberColumn, String> {
+        match self.find(name)? {
+            Named::Number(source) => Ok(NumberColumn(place(&mut self.numbers, source))),
             _ => Err(format!("must name an attribute with numbers, not {name}")),
         }
     }
 
-    /// A column of single values: numbers or words.
-    pub fn value(&mut self, name: &str) -> Result<usize, String> {
-        let (source, shape) = self.find(name)?;
-        match shape {
-            Shape::Number | Shape::Word => Ok(self.add(source, shape, name)),
-            Shape::Set => Err(format!("must name an attribute with one value, not {name}")),
+    /// The column of the single values that have this name.
+    pub fn value(&mut self, name: &str) -> Result<ValueColumn, String> {
+        match self.any(name)? {
+            AnyColumn::Value(column) => Ok(column),
+            AnyColumn::Set(_) => Err(format!("must name an attribute with one value, not {name}")),
         }
     }
 
-    /// A column of single values or sets.
-    pub fn any(&mut self, name: &str) -> Result<usize, String> {
-        let (source, shape) = self.find(name)?;
-        Ok(self.add(source, shape, name))
+    /// The column of the values or sets that have this name.
+    pub fn any(&mut self, name: &str) -> Result<AnyColumn, String> {
+        Ok(match self.find(name)? {
+            Named::Number(source) => {
+                let at = place(&mut self.numbers, source);
+                AnyColumn::Value(ValueColumn::Number(NumberColumn(at)))
+            }
+            Named::Word(index) => {
+                let at = place(&mut self.words, index);
+                AnyColumn::Value(ValueColumn::Word(WordColumn(at)))
+            }
+            Named::Set(index) => AnyColumn::Set(self.add_set(SetSource::Declared(index))),
+        })
     }
 
     /// A column of sets: a `set`, or the words of a `map num` whose number is at most `within`.
-    pub fn set(&mut self, name: &str, within: Option<f64>) -> Result<usize, String> {
-        let found = declared(&self.attributes, name);
+    pub fn set(&mut self, name: &str, within: Option<f64>) -> Result<SetColumn, String> {
+        let found = declared(&self.attributes, name).map(|(index, found)| (index, &found.of));
         let source = match (found, within) {
-            (Some((index, attribute)), None) if matches!(attribute.of, AttributeType::Set(_)) => {
-                ColumnSource::Declared(index)
-            }
-            (Some((index, attribute)), Some(limit)) if attribute.of == AttributeType::Map => {
-                ColumnSource::Within(index, limit)
-            }
-            (Some((_, attribute)), None) if attribute.of == AttributeType::Map => {
+            (Some((index, AttributeType::Set(_))), None) => SetSource::Declared(index),
+            (Some((index, AttributeType::Map)), Some(limit)) => SetSource::Within(index, limit),
+            (Some((_, AttributeType::Map)), None) => {
                 return Err(format!(
                     "names the map {name}, which needs the key `at_most`"
                 ));
             }
-            _ => {
-                return Err(format!(
-                    "must name an attribute of the type set or map num, not {name}"
-                ));
-            }
+            _ => return Err(no_set(name)),
         };
-        Ok(self.add(source, Shape::Set, name))
+        Ok(self.add_set(source))
+    }
+
+    /// A column of sets of players' ids.
+    pub fn players(&mut self, name: &str) -> Result<SetColumn, String> {
+        match self.find(name) {
+            Ok(Named::Set(index)) => Ok(self.add_set(SetSource::Players(index))),
+            _ => Err(no_set(name)),
+        }
     }
 
     /// The column of the players met in the last `matches` matches.
-    pub fn met(&mut self, matches: usize) -> usize {
-        self.add(ColumnSource::Met(matches), Shape::Set, "@met")
+    pub fn met(&mut self, matches: usize) -> SetColumn {
+        self.add_set(SetSource::Met(matches))
+    }
+
+    fn add_set(&mut self, source: SetSource) -> SetColumn {
+        SetColumn(place(&mut self.sets, source))
     }
 
     /// The source of several numbers that are added up, such as `@division + boost`.
-    fn sum(&self, name: &str) -> Result<(ColumnSource, Shape), String> {
+    fn sum(&self, name: &str) -> Result<Named, String> {
         let terms: Vec<&str> = name.split(PLUS).map(str::trim).collect();
         if terms.len() > MAX_TERMS {
             return Err(format!("must add up at most {MAX_TERMS} attributes"));
         }
         let term = |name: &&str| match self.find(name)? {
-            (source, Shape::Number) => Ok(source),
+            Named::Number(source) => Ok(source),
             _ => Err(format!("must add up attributes with numbers, not {name}")),
         };
         let terms: Result<_, String> = terms.iter().map(term).collect();
-        Ok((ColumnSource::Sum(terms?), Shape::Number))
+        Ok(Named::Number(NumberSource::Sum(terms?)))
     }
 
-    fn find(&self, name: &str) -> Result<(ColumnSource, Shape), String> {
+    fn find(&self, name: &str) -> Result<Named, String> {
         if name.contains(PLUS) {
             return self.sum(name);
         }
-        if KNOWN.contains(&name) {
-            return Ok((ColumnSource::Known(name.to_owned()), Shape::Number));
+        if is_known(name) {
+            return Ok(Named::Number(NumberSource::Known(name.to_owned())));
         }
         if let Some((index, attribute)) = declared(&self.attributes, name) {
-            let shape = match attribute.of {
+            return Ok(match attribute.of {
                 AttributeType::Int { .. } | AttributeType::Num | AttributeType::Flag => {
-                    Shape::Number
+                    Named::Number(NumberSource::Declared(index))
                 }
-                AttributeType::Enum(_) | AttributeType::Id => Shape::Word,
-                AttributeType::Set(_) => Shape::Set,
+                AttributeType::Enum(_) | AttributeType::Id => Named::Word(index),
+                AttributeType::Set(_) => Named::Set(index),
                 AttributeType::Map => {
                     return Err(format!(
                         "must name one number of the map, such as {name}.eu"
                     ));
                 }
-            };
-            return Ok((ColumnSource::Declared(index), shape));
+            });
         }
         let entry = name.split_once('.').and_then(|(map, word)| {
             let (index, attribute) = declared(&self.attributes, map)?;
-            (attribute.of == AttributeType::Map)
-                .then(|| ColumnSource::Entry(index, word.to_owned()))
+            let source = || NumberSource::Entry(index, word.to_owned());
+            (attribute.of == AttributeType::Map).then(source)
         });
         match entry {
-            Some(source) => Ok((source, Shape::Number)),
+            Some(source) => Ok(Named::Number(source)),
             None => Err(format!("names {name}, which the queue does not declare")),
         }
     }
 
-    fn add(&mut self, source: ColumnSource, shape: Shape, name: &str) -> usize {
-        if let Some(at) = self.wanted.iter().position(|(known, ..)| *known == source) {
-            return at;
-        }
-        self.wanted.push((source, shape, name.to_owned()));
-        self.wanted.len() - 1
-    }
-
-    /// A player's number in a column of numbers; 0 in any other.
-    pub fn number_of(&self, column: usize, player: &TicketPlayer) -> f64 {
-        let source = self.wanted.get(column).map(|(source, ..)| source);
-        source.map_or(0.0, |source| source.number(player))
-    }
-
-    /// The sources of all columns, in the order of their numbers.
-    pub fn sources(&self) -> impl Iterator<Item = (&ColumnSource, Shape)> {
-        self.wanted
-            .iter()
-            .map(|(source, shape, _)| (source, *shape))
+    /// A player's number in a column.
+    pub fn number_of(&self, column: NumberColumn, player: &TicketPlayer) -> f64 {
+        self.numbers[column.0].number(player)
     }
 
     /// The names of the columns that the caller knows.
     pub fn known_names(&self) -> Vec<&str> {
-        let terms = self.wanted.iter().flat_map(|(source, ..)| source.terms());
+        let terms = self.numbers.iter().flat_map(NumberSource::terms);
         let names = terms.filter_map(|term| match term {
-            ColumnSource::Known(name) => Some(name.as_str()),
+            NumberSource::Known(name) => Some(name.as_str()),
             _ => None,
         });
         names.collect()
     }
 
-    /// The words that an enum's values may have, by the column of that attribute; empty for others.
-    pub fn words(&self, column: usize) -> &[String] {
-        let Some((ColumnSource::Declared(index), ..)) = self.wanted.get(column) else {
-            return &[];
-        };
-        match self
-            .attributes
-            .values()
-            .nth(*index)
-            .map(|attribute| &attribute.of)
-        {
+    /// The words that an attribute's values may have, if it lists them.
+    pub fn words_of(&self, name: &str) -> &[String] {
+        match self.attributes.get(name).map(|attribute| &attribute.of) {
             Some(AttributeType::Enum(words) | AttributeType::Set(words)) => words,
             _ => &[],
         }
     }
 
+    /// The most last matches of which a column has the players met.
+    pub fn met_matches(&self) -> usize {
+        let matches = self.sets.iter().filter_map(|source| match source {
+            SetSource::Met(matches) => Some(*matches),
+            _ => None,
+        });
+        matches.max().unwrap_or(0)
+    }
+
+    /// Whether only columns of players' ids read the attribute of this name.
+    pub fn lists_players(&self, name: &str) -> bool {
+        let at = self.attributes.keys().position(|key| key == name);
+        at.is_some_and(|at| {
+            self.sets.contains(&SetSource::Players(at))
+                && !self.sets.contains(&SetSource::Declared(at))
+        })
+    }
+
     /// The declared attributes that no column reads.
     pub fn unused(&self) -> Vec<&str> {
-        let reads = |index: usize| {
-            let mut terms = self.wanted.iter().flat_map(|(source, ..)| source.terms());
-            terms.any(|term| match term {
-                ColumnSource::Declared(at)
-                | ColumnSource::Entry(at, _)
-                | ColumnSource::Within(at, _) => *at == index,
-                ColumnSource::Known(_) | ColumnSource::Met(_) | ColumnSource::Sum(_) => false,
-            })
-        };
+        let terms = self.numbers.iter().flat_map(NumberSource::terms);
+        let numbers = terms.filter_map(|term| match term {
+            NumberSource::Declared(at) | NumberSource::Entry(at, _) => Some(*at),
+            NumberSource::Known(_) | NumberSource::Sum(_) => None,
+        });
+        let sets = self.sets.iter().filter_map(|source| match source {
+            SetSource::Declared(at) | SetSource::Players(at) | SetSource::Within(at, _) => {
+                Some(*at)
+            }
+            SetSource::Met(_) => None,
+        });
+        let read: Vec<usize> = numbers
+            .chain(sets)
+            .chain(self.words.iter().copied())
+            .collect();
         let names = self.attributes.keys().enumerate();
-        names
-            .filter(|(index, _)| !reads(*index))
-            .map(|(_, name)| name.as_str())
-            .collect()
+        let unused = names.filter(|(at, _)| !read.contains(at));
+        unused.map(|(_, name)| name.as_str()).collect()
     }
+}
+
+fn no_set(name: &str) -> String {
+    format!("must name an attribute of the type set or map num, not {name}")
 }
 
 /// The declared attribute of this name.

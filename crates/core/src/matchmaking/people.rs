@@ -4,9 +4,9 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    Ticket, TicketPlayer, Value,
-    columns::QueueColumns,
-    source::{ColumnSource, Shape},
+    Ticket, Value,
+    columns::{AnyColumn, NumberColumn, QueueColumns, SetColumn, ValueColumn},
+    source::NumberSource,
 };
 use crate::domain::Outlook;
 
@@ -15,21 +15,18 @@ use crate::domain::Outlook;
 pub(super) struct People {
     /// The first player of each ticket, and the number of all players.
     starts: Vec<u32>,
-    columns: Vec<PeopleColumn>,
-    words: Vec<String>,
+    /// The players' values by column.
+    numbers: Vec<Vec<f64>>,
+    words: Vec<Vec<u32>>,
+    sets: Vec<Vec<Vec<u32>>>,
+    /// The text of each word.
+    texts: Vec<String>,
     /// The word that is each player's identity.
     ids: Vec<u32>,
     /// How the rating system turns strengths into a chance; `None` before the first rated match.
     outlook: Option<Outlook>,
     /// Each player's strength, with what the other players of the ticket add.
     strengths: Vec<f64>,
-}
-
-#[derive(Debug)]
-enum PeopleColumn {
-    Numbers(Vec<f64>),
-    Words(Vec<u32>),
-    Sets(Vec<Vec<u32>>),
 }
 
 /// Gives each word a number, in the order of their first occurrence.
@@ -62,36 +59,41 @@ impl People {
         let mut interner = Interner::default();
         let players = || tickets.iter().flat_map(|ticket| &ticket.players);
         let ids = players().map(|player| interner.word(&player.id)).collect();
-        let columns = columns.sources().map(|(source, shape)| match shape {
-            Shape::Number => {
-                PeopleColumn::Numbers(players().map(|player| source.number(player)).collect())
-            }
-            Shape::Word => {
-                let word =
-                    |player| word(player, source).map_or(u32::MAX, |text| interner.word(text));
-                PeopleColumn::Words(players().map(word).collect())
-            }
-            Shape::Set => PeopleColumn::Sets(
-                players()
-                    .map(|player| set(player, source, &mut interner))
-                    .collect(),
-            ),
+        let numbers = columns.numbers.iter();
+        let numbers = numbers.map(|source| players().map(|p| source.number(p)).collect());
+        let words = columns.words.iter().map(|at| {
+            let word = players().map(|player| match player.values.get(*at) {
+                Some(Value::Word(word)) => interner.word(word),
+                _ => u32::MAX,
+            });
+            word.collect()
         });
-        let columns = columns.collect();
+        let words = words.collect();
+        let sets = columns.sets.iter().map(|source| {
+            let mut set = |player| {
+                let words = source.words(player).into_iter();
+                let mut words: Vec<u32> = words.map(|word| interner.word(word)).collect();
+                words.sort_unstable();
+                words.dedup();
+                words
+            };
+            players().map(&mut set).collect()
+        });
+        let sets = sets.collect();
         let outlook = outlook.filter(Outlook::is_sound);
         let per_friend = outlook.map_or(0.0, |outlook| outlook.company.per_friend);
+        let strength = NumberSource::Known("@strength".to_owned());
         let strengths = tickets.iter().flat_map(|ticket| {
             let company = per_friend * ticket.players.len().saturating_sub(1) as f64;
-            let own = |player| ColumnSource::Known("@strength".to_owned()).number(player);
-            ticket
-                .players
-                .iter()
-                .map(move |player| own(player) + company)
+            let own = ticket.players.iter().map(|player| strength.number(player));
+            own.map(move |own| own + company)
         });
         Self {
             starts,
-            columns,
-            words: interner.words(),
+            numbers: numbers.collect(),
+            words,
+            sets,
+            texts: interner.words(),
             ids,
             strengths: strengths.collect(),
             outlook,
@@ -119,48 +121,58 @@ impl People {
         tickets.iter().flat_map(|&ticket| self.members(ticket))
     }
 
-    /// A player's number in a column of numbers; 0 in any other.
-    pub fn number(&self, column: usize, player: usize) -> f64 {
-        match self.columns.get(column) {
-            Some(PeopleColumn::Numbers(numbers)) => numbers[player],
-            _ => 0.0,
-        }
+    /// A player's number in a column.
+    pub fn number(&self, column: NumberColumn, player: usize) -> f64 {
+        self.numbers[column.0][player]
     }
 
-    /// A player's words in a column of sets or words; empty in any other.
-    pub fn set(&self, column: usize, player: usize) -> &[u32] {
-        match self.columns.get(column) {
-            Some(PeopleColumn::Sets(sets)) => &sets[player],
-            Some(PeopleColumn::Words(words)) => &words[player..=player],
-            _ => &[],
-        }
+    /// A player's words in a column.
+    pub fn set(&self, column: SetColumn, player: usize) -> &[u32] {
+        &self.sets[column.0][player]
     }
 
-    /// A key that two players share if and only if they have the same value in a column of numbers
-    /// or words.
-    pub fn key(&self, column: usize, player: usize) -> u64 {
-        match self.columns.get(column) {
+    /// A key that two players share if and only if they have the same value in a column.
+    pub fn key(&self, column: ValueColumn, player: usize) -> u64 {
+        match column {
             // Adding 0 makes -0 and 0 the same.
-            Some(PeopleColumn::Numbers(numbers)) => (numbers[player] + 0.0).to_bits(),
-            Some(PeopleColumn::Words(words)) => u64::from(words[player]),
-            _ => 0,
+            ValueColumn::Number(column) => (self.number(column, player) + 0.0).to_bits(),
+            ValueColumn::Word(column) => u64::from(self.words[column.0][player]),
         }
     }
 
-    /// The text of a player's value in a column, for sentences.
-    pub fn text(&self, column: usize, player: usize) -> String {
-        match self.columns.get(column) {
-            Some(PeopleColumn::Numbers(numbers)) => numbers[player].to_string(),
-            _ => {
-                let words = self.set(column, player).iter().map(|word| self.word(*word));
-                words.collect::<Vec<_>>().join(", ")
+    /// The number whose key in a column this is; 0 for the key of a word.
+    pub fn number_of(&self, column: ValueColumn, key: u64) -> f64 {
+        match column {
+            ValueColumn::Number(_) => f64::from_bits(key),
+            ValueColumn::Word(_) => 0.0,
+        }
+    }
+
+    /// The text of the value whose key in a column this is, for sentences.
+    pub fn text_of(&self, column: ValueColumn, key: u64) -> String {
+        match column {
+            ValueColumn::Number(_) => f64::from_bits(key).to_string(),
+            ValueColumn::Word(_) => self.word(key as u32).to_owned(),
+        }
+    }
+
+    /// Whether a player has this value, or a set with it. That of a flag is `true` or its number.
+    pub fn has(&self, column: AnyColumn, player: usize, value: &str) -> bool {
+        match column {
+            AnyColumn::Set(column) => {
+                let mut words = self.set(column, player).iter();
+                words.any(|word| self.word(*word) == value)
             }
+            AnyColumn::Value(ValueColumn::Number(column)) if value == "true" => {
+                self.number(column, player) == 1.0
+            }
+            AnyColumn::Value(column) => self.text_of(column, self.key(column, player)) == value,
         }
     }
 
     /// The text of a word; empty for that of a player without a value.
     pub fn word(&self, word: u32) -> &str {
-        self.words.get(word as usize).map_or("", String::as_str)
+        self.texts.get(word as usize).map_or("", String::as_str)
     }
 
     /// How the rating system turns strengths into a chance; `None` before the first rated match.
@@ -177,42 +189,4 @@ impl People {
     pub fn id(&self, player: usize) -> u32 {
         self.ids[player]
     }
-}
-
-fn word<'a>(player: &'a TicketPlayer, source: &ColumnSource) -> Option<&'a str> {
-    match source {
-        ColumnSource::Declared(index) => match player.values.get(*index) {
-            Some(Value::Word(word)) => Some(word),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn set<'a>(
-    player: &'a TicketPlayer,
-    source: &ColumnSource,
-    interner: &mut Interner<'a>,
-) -> Vec<u32> {
-    let mut words: Vec<u32> = match source {
-        ColumnSource::Declared(index) => match player.values.get(*index) {
-            Some(Value::Set(set)) => set.iter().map(|word| interner.word(word)).collect(),
-            _ => Vec::new(),
-        },
-        ColumnSource::Within(index, limit) => match player.values.get(*index) {
-            Some(Value::Map(map)) => {
-                let near = map.iter().filter(|(_, number)| number <= limit);
-                near.map(|(word, _)| interner.word(word)).collect()
-            }
-            _ => Vec::new(),
-        },
-        ColumnSource::Met(matches) => {
-            let met = player.known.met.iter().take(*matches).flatten();
-            met.map(|id| interner.word(id)).collect()
-        }
-        ColumnSource::Known(_) | ColumnSource::Entry(..) | ColumnSource::Sum(_) => Vec::new(),
-    };
-    words.sort_unstable();
-    words.dedup();
-    words
 }

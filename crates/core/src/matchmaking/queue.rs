@@ -1,19 +1,13 @@
 //! A queue: checked settings, and the rules that they declare.
 
-use std::collections::BTreeMap;
-
 use super::{
     AttributeType, QueueError, QueueSettings, TicketPlayer, Value,
-    columns::QueueColumns,
-    rules::{Registered, Rule, registered},
+    columns::{NumberColumn, QueueColumns},
+    rules::{MAX_STEPS, QueueRule},
 };
 
-/// The most rules of a queue.
-const MAX_RULES: usize = 64;
 /// The most attributes of a queue.
 const MAX_ATTRIBUTES: usize = 64;
-/// The most steps of `smaller` or of `relax`.
-const MAX_STEPS: usize = 32;
 
 /// A queue: one configured kind of match.
 #[derive(Debug)]
@@ -23,50 +17,7 @@ pub struct Queue {
     columns: QueueColumns,
     rules: Vec<QueueRule>,
     /// The column by whose sums the final split makes teams even.
-    even_by: usize,
-}
-
-/// A rule of a queue, with the settings that all types of rules share.
-#[derive(Debug)]
-pub(super) struct QueueRule {
-    pub name: String,
-    pub kind: &'static Registered,
-    pub rule: Box<dyn Rule>,
-    pub hard: bool,
-    /// What a violation of 1 costs. That of a hard rule guides the search and is never 0.
-    pub weight: f64,
-    pub square: bool,
-    pub at_most: f64,
-    pub relax: Vec<(f64, f64)>,
-    /// Number of players that each team should have.
-    wanted: usize,
-    /// The name of what the rule picks for the match, such as `map`.
-    pub picks: Option<String>,
-}
-
-impl QueueRule {
-    /// The limit of the rule once the oldest ticket has waited this many seconds, for teams of
-    /// `size` players. All teams have this size, which a hard rule about sizes demands; a soft one
-    /// compares it with the size that the queue wants.
-    pub fn limit(&self, waited: f64, size: usize) -> f64 {
-        if self.kind.is_size() {
-            return if self.hard { size } else { self.wanted } as f64;
-        }
-        let mut reached = self.relax.iter().filter(|(after, _)| *after <= waited);
-        reached
-            .next_back()
-            .map_or(self.at_most, |(_, at_most)| *at_most)
-    }
-
-    /// What a violation costs.
-    pub fn cost(&self, violation: f64) -> f64 {
-        self.weight
-            * if self.square {
-                violation * violation
-            } else {
-                violation
-            }
-    }
+    even_by: NumberColumn,
 }
 
 impl Queue {
@@ -101,7 +52,7 @@ impl Queue {
         check_smaller(&settings)?;
         check_latency(&settings)?;
         let mut columns = QueueColumns::new(&settings.attributes);
-        let rules = rules(&settings, &mut columns)?;
+        let rules = QueueRule::all(&settings, &mut columns)?;
         let even_by = settings.even_by.as_deref().unwrap_or("@weight");
         let even_by = columns
             .number(even_by)
@@ -141,6 +92,11 @@ impl Queue {
         self.columns.known_names()
     }
 
+    /// How many of a player's last matches rules look at, for those met in them.
+    pub fn met_matches(&self) -> usize {
+        self.columns.met_matches()
+    }
+
     /// The sizes that teams may have once the oldest ticket has waited this many seconds, the
     /// largest first.
     pub fn sizes(&self, waited: f64) -> Vec<usize> {
@@ -171,7 +127,7 @@ impl Queue {
         &self.columns
     }
 
-    pub(super) fn even_by(&self) -> usize {
+    pub(super) fn even_by(&self) -> NumberColumn {
         self.even_by
     }
 
@@ -220,80 +176,4 @@ fn check_smaller(settings: &QueueSettings) -> Result<(), QueueError> {
     }
     let why = "must be pairs of seconds and a size below `size`, the seconds ascending and the sizes descending";
     Err(QueueError::new("smaller", why))
-}
-
-/// Builds the rules. A queue without a hard rule `full` gets one: all teams of a match have the same size.
-fn rules(
-    settings: &QueueSettings,
-    columns: &mut QueueColumns,
-) -> Result<Vec<QueueRule>, QueueError> {
-    if settings.rules.len() > MAX_RULES {
-        let why = format!("must be at most {MAX_RULES} rules");
-        return Err(QueueError::new("rule", why));
-    }
-    let mut specs = settings.rules.clone();
-    if !specs.iter().any(|rule| rule.hard && rule.rule == "full") {
-        specs.push(super::RuleSettings::full(&specs));
-    }
-    let mut seen = BTreeMap::new();
-    let mut rules = Vec::new();
-    for (index, spec) in specs.iter().enumerate() {
-        let key = |name: &str| format!("rule[{index}].{name}");
-        if spec.name.trim().is_empty() || spec.name.len() > super::MAX_ID {
-            return Err(QueueError::new(key("name"), "must be a short name"));
-        }
-        if seen.insert(spec.name.as_str(), index).is_some() {
-            return Err(QueueError::new(key("name"), "must not repeat a name"));
-        }
-        let kind = registered(&spec.rule).ok_or_else(|| {
-            let known = super::rules::names().join(", ");
-            QueueError::new(key("rule"), format!("must be one of: {known}"))
-        })?;
-        if let Some(unused) = spec
-            .stated()
-            .into_iter()
-            .find(|name| !kind.keys.contains(name))
-        {
-            let why = format!("is not used by rules of the type {}", kind.name);
-            return Err(QueueError::new(key(unused), why));
-        }
-        let build = (kind.build)(spec, columns);
-        let rule = build.map_err(|(name, why)| QueueError::new(key(name), why))?;
-        check_relax(spec).map_err(|why| QueueError::new(key("relax"), why))?;
-        rules.push(QueueRule {
-            name: spec.name.clone(),
-            kind,
-            rule,
-            hard: spec.hard,
-            weight: match spec.weight.get() {
-                none if spec.hard && none == 0.0 => 1.0,
-                weight => weight,
-            },
-            square: spec.square,
-            at_most: spec.at_most.map_or(0.0, |at_most| at_most.get()),
-            relax: spec.relax.clone(),
-            wanted: settings.size.as_usize(),
-            picks: spec.picks.clone(),
-        });
-    }
-    Ok(rules)
-}
-
-fn check_relax(spec: &super::RuleSettings) -> Result<(), &'static str> {
-    let first = (
-        f64::NEG_INFINITY,
-        spec.at_most.map_or(0.0, |at_most| at_most.get()),
-    );
-    let mut before = first;
-    for &(after, at_most) in &spec.relax {
-        let sound = after.is_finite() && after >= 0.0 && at_most.is_finite();
-        if !sound || after <= before.0 || at_most <= before.1 {
-            return Err("must be pairs of seconds and a larger at_most, both ascending");
-        }
-        before = (after, at_most);
-    }
-    match spec.relax.len() > MAX_STEPS {
-        true => Err("must be at most 32 steps"),
-        false => Ok(()),
-    }
 }

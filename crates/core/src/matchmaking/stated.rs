@@ -81,14 +81,7 @@ impl Queue {
             AttributeType::Set(words) => words.is_empty(),
             _ => false,
         };
-        let rules = &self.settings().rules;
-        let mut readers = rules
-            .iter()
-            .filter(|rule| rule.of.as_deref() == Some(name))
-            .peekable();
-        attribute.is_some_and(open)
-            && readers.peek().is_some()
-            && readers.all(|rule| rule.rule == "apart")
+        attribute.is_some_and(open) && self.columns().lists_players(name)
     }
 
     fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {

@@ -3,8 +3,7 @@
 use super::OpenMatch;
 use crate::matchmaking::{
     pool::Pool,
-    queue::QueueRule,
-    rules::{Bound, RuleTally},
+    rules::{PreparedRule, QueueRule, RuleTally},
 };
 
 /// A match while its seats are filled.
@@ -21,7 +20,7 @@ pub(super) struct Game<'p> {
 /// A rule with the violation of the teams as they are being filled.
 pub(super) struct Term<'p> {
     pub rule: &'p QueueRule,
-    pub bound: &'p dyn Bound,
+    pub prepared: &'p dyn PreparedRule,
     pub tally: Box<dyn RuleTally + 'p>,
     /// The violation without any addition.
     pub before: f64,
@@ -38,17 +37,18 @@ impl<'p> Game<'p> {
 
     /// The rules but those about the size of teams, which the numbers of free seats stand for.
     pub fn terms(&self, waited: f64) -> Vec<Term<'p>> {
-        let rules = self.pool.queue.rules().iter().zip(&self.pool.bound);
+        let rules = self.pool.queue.rules().iter().zip(&self.pool.prepared);
         let terms = rules
             .filter(|(rule, _)| !rule.kind.is_size())
-            .map(|(rule, bound)| {
-                let mut tally = bound.tally(self.teams.len(), rule.limit(waited, self.open.size));
+            .map(|(rule, prepared)| {
+                let mut tally =
+                    prepared.tally(self.teams.len(), rule.limit(waited, self.open.size));
                 for (at, team) in self.teams.iter().enumerate() {
                     team.iter().for_each(|ticket| tally.put(at, *ticket));
                 }
                 Term {
                     rule,
-                    bound: bound.as_ref(),
+                    prepared: prepared.as_ref(),
                     before: tally.violation(),
                     tally,
                 }

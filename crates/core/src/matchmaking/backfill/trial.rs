@@ -85,7 +85,7 @@ impl Trial<'_, '_> {
     /// Whether a hard rule is violated more than before, and no further ticket can make it hold again.
     fn grows_worse(&self) -> bool {
         let mut hard = self.terms.iter().filter(|term| term.rule.hard);
-        hard.any(|term| term.bound.is_monotone() && term.tally.violation() > term.before)
+        hard.any(|term| term.prepared.is_monotone() && term.tally.violation() > term.before)
     }
 
     /// Keeps the present addition if it is allowed and better than the best one.
@@ -100,7 +100,7 @@ impl Trial<'_, '_> {
                 continue;
             }
             hard += term.rule.cost(after);
-            let must_hold = complete && term.bound.is_met_by_more();
+            let must_hold = complete && term.prepared.is_met_by_more();
             if after > 0.0 && (after > term.before || must_hold) {
                 return;
             }

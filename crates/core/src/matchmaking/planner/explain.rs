@@ -1,7 +1,11 @@
 //! What each rule finds in a match.
 
 use super::{PlanInput, PlannedMatch};
-use crate::matchmaking::{Queue, Ticket, pool::Pool, queue::QueueRule};
+use crate::matchmaking::{
+    Queue, Ticket,
+    pool::Pool,
+    rules::{PreparedRule, QueueRule},
+};
 
 /// What one rule finds in a match.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,16 +77,16 @@ impl PlanInput<'_> {
     }
 }
 
-/// What each rule finds in these teams, computed from scratch.
+/// What each rule finds in these teams.
 pub(in crate::matchmaking) fn reports(
     pool: &Pool<'_>,
     teams: &[Vec<u32>],
     waited: f64,
     size: usize,
 ) -> Vec<RuleReport> {
-    let report = |rule: &QueueRule| {
+    let report = |(rule, prepared): (&QueueRule, &Box<dyn PreparedRule>)| {
         let limit = rule.limit(waited, size);
-        let violation = rule.rule.violation(&pool.people, teams, limit);
+        let violation = prepared.violation(teams, limit);
         RuleReport {
             rule: rule.name.clone(),
             hard: rule.hard,
@@ -91,5 +95,6 @@ pub(in crate::matchmaking) fn reports(
             sentence: rule.rule.sentence(&pool.people, teams, limit),
         }
     };
-    pool.queue.rules().iter().map(report).collect()
+    let rules = pool.queue.rules().iter().zip(&pool.prepared);
+    rules.map(report).collect()
 }

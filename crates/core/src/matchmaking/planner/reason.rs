@@ -2,7 +2,7 @@
 
 use crate::{
     domain::counted,
-    matchmaking::{pool::Pool, queue::QueueRule, search::Failure},
+    matchmaking::{pool::Pool, rules::QueueRule, search::Failure},
 };
 
 /// Why the search for this ticket has found no match, in one sentence. Names the rule that left too
@@ -91,9 +91,10 @@ impl Reasons<'_> {
     fn violated(&self) -> Option<String> {
         let found = self.failure.best.as_ref()?;
         let people = &self.pool.people;
-        let violated = self.rules().iter().enumerate().filter_map(|(at, rule)| {
+        let rules = self.rules().iter().zip(&self.pool.prepared).enumerate();
+        let violated = rules.filter_map(|(at, (rule, prepared))| {
             let limit = self.limit(at, found.size);
-            let violation = rule.rule.violation(people, &found.teams, limit);
+            let violation = prepared.violation(&found.teams, limit);
             let counts = violation > 0.0 && (rule.hard || found.cost.hard == 0.0);
             let sentence = || rule.rule.sentence(people, &found.teams, limit);
             counts.then(|| format!("{}: {}", rule.name, sentence()))

@@ -69,7 +69,8 @@ pub(super) fn plan(
     }
 }
 
-fn candidates(pool: &Pool<'_>, failure: &Failure) -> Vec<(String, usize)> {
+/// How many candidates each hard rule left, by its name.
+pub(super) fn candidates(pool: &Pool<'_>, failure: &Failure) -> Vec<(String, usize)> {
     let rules = pool.queue.rules();
     let named = failure.narrowed.iter().filter_map(|(at, count)| {
         let rule = rules.get(*at)?;

@@ -3,14 +3,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{PlanInput, reason::reason};
+use super::{PlanInput, reason::reason, report::candidates};
 use crate::{
     domain::counted,
     matchmaking::{
         OneCore,
         bits::Bits,
         pool::Pool,
-        queue::QueueRule,
+        rules::QueueRule,
         search::{Failure, Lack, MatchSearch, Nearest},
     },
 };
@@ -117,17 +117,12 @@ struct FailedSearch<'a> {
 
 impl FailedSearch<'_> {
     fn explanation(&self, nearest: Option<Nearest>) -> Explanation {
-        let rules = self.pool.queue.rules();
-        let named = self.failure.narrowed.iter().filter_map(|(at, count)| {
-            let rule = rules.get(*at)?;
-            Some((rule.name.clone(), *count))
-        });
         Explanation {
             reason: format!(
                 "held back by {}",
                 reason(self.pool, self.ticket, Some(self.failure))
             ),
-            candidates: named.collect(),
+            candidates: candidates(self.pool, self.failure),
             nearest: nearest.as_ref().map(|nearest| self.nearest(nearest)),
             missing: nearest.map_or_else(Vec::new, |nearest| self.missing(&nearest)),
             later: self.later(),

@@ -26,8 +26,8 @@ pub(in crate::matchmaking) struct Combination {
     pub picks: Vec<(usize, u32)>,
     /// How likely it is to be drawn, beside others with as many tickets.
     weight: f64,
-    /// Its place among them, as it was drawn.
-    turn: f64,
+    /// Its place among those that are as full, as it was drawn: the lowest first.
+    tie_break_key: f64,
 }
 
 /// The combinations for one ticket, and how the candidates became fewer.
@@ -50,16 +50,16 @@ impl Pool<'_> {
                 count: free.len(),
                 picks: Vec::new(),
                 weight: 1.0,
-                turn: 0.0,
+                tie_break_key: 0.0,
             }],
             settled: Vec::new(),
             narrowed: Vec::new(),
         };
         let random = seeded_hash(random, seed.to_le_bytes());
         let mut stream = Stream::new(random, StreamPurpose::Picks);
-        let rules = self.queue.rules().iter().zip(&self.bound).enumerate();
-        for (at, (rule, bound)) in rules.filter(|(_, (rule, _))| rule.hard) {
-            let Some(choices) = bound.choices(seed, rule.limit(waited, 0)) else {
+        let rules = self.queue.rules().iter().zip(&self.prepared).enumerate();
+        for (at, (rule, prepared)) in rules.filter(|(_, (rule, _))| rule.hard) {
+            let Some(choices) = prepared.choices(seed, rule.limit(waited, 0)) else {
                 continue;
             };
             let likelihood = |choice: &Choice<'_>| {
@@ -78,7 +78,7 @@ impl Pool<'_> {
         }
         combined.all.sort_by(|one, other| {
             let fuller = other.count.min(ENOUGH).cmp(&one.count.min(ENOUGH));
-            fuller.then(one.turn.total_cmp(&other.turn))
+            fuller.then(one.tie_break_key.total_cmp(&other.tie_break_key))
         });
         combined
     }
@@ -88,7 +88,7 @@ impl Pool<'_> {
 struct Narrowed {
     count: usize,
     weight: f64,
-    turn: f64,
+    tie_break_key: f64,
     /// The places of the combination and of the choice.
     of: (usize, usize),
 }
@@ -104,11 +104,11 @@ fn narrow(
 ) -> Vec<Combination> {
     let mut narrowed = fullest(all, choices, weights);
     for one in &mut narrowed {
-        one.turn = exponential(1.0 / one.weight, stream);
+        one.tie_break_key = exponential(1.0 / one.weight, stream);
     }
     narrowed.sort_by(|one, other| {
         let fuller = other.count.cmp(&one.count);
-        fuller.then(one.turn.total_cmp(&other.turn))
+        fuller.then(one.tie_break_key.total_cmp(&other.tie_break_key))
     });
     narrowed.truncate(KEEP);
     let join = |found: Narrowed| {
@@ -120,7 +120,7 @@ fn narrow(
             count: found.count,
             picks,
             weight: found.weight,
-            turn: found.turn,
+            tie_break_key: found.tie_break_key,
         })
     };
     narrowed.into_iter().filter_map(join).collect()
@@ -135,7 +135,7 @@ fn fullest(all: &[Combination], choices: &[Choice<'_>], weights: &[f64]) -> Vec<
             narrowed.push(Narrowed {
                 count: combination.tickets.len_with(&choice.tickets),
                 weight: (combination.weight * weight).max(f64::MIN_POSITIVE),
-                turn: 0.0,
+                tie_break_key: 0.0,
                 of: (at, place),
             });
         }

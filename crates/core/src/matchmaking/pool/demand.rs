@@ -32,14 +32,14 @@ pub(in crate::matchmaking) struct Lacking {
 impl RuleDemand {
     /// The demands of all hard rules of a pool.
     pub fn of(pool: &Pool<'_>) -> Vec<Self> {
-        let rules = pool.queue.rules().iter().zip(&pool.bound).enumerate();
-        let demanding = rules.filter(|(_, (rule, bound))| rule.hard && bound.demand() > 0);
-        let demand = demanding.map(|(at, (_, bound))| {
+        let rules = pool.queue.rules().iter().zip(&pool.prepared).enumerate();
+        let demanding = rules.filter(|(_, (rule, prepared))| rule.hard && prepared.demand() > 0);
+        let demand = demanding.map(|(at, (_, prepared))| {
             let tickets = 0..pool.len() as u32;
-            let suppliers = tickets.filter(|ticket| bound.supply(*ticket) > 0);
+            let suppliers = tickets.filter(|ticket| prepared.supply(*ticket) > 0);
             Self {
                 rule: at,
-                each: bound.demand(),
+                each: prepared.demand(),
                 suppliers: Bits::of(&suppliers.collect::<Vec<_>>(), pool.len()),
             }
         });
@@ -64,11 +64,11 @@ impl Pool<'_> {
         if demand.suppliers.len_with(tickets) >= needed {
             return None; // each of them provides at least one player
         }
-        let bound = self.bound.get(demand.rule)?;
+        let prepared = self.prepared.get(demand.rule)?;
         let suppliers = demand.suppliers.and(tickets);
         let each = suppliers
             .iter()
-            .map(|ticket| bound.supply(ticket).min(demand.each));
+            .map(|ticket| prepared.supply(ticket).min(demand.each));
         let provided = each.sum();
         (provided < needed).then_some(Lacking {
             rule: demand.rule,

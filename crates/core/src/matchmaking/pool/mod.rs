@@ -7,7 +7,7 @@ mod signature;
 
 use std::cmp::Ordering;
 
-use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
+use super::{Queue, Ticket, bits::Bits, people::People, rules::PreparedRule};
 use crate::domain::Outlook;
 pub(super) use combine::{Combination, Combinations, ENOUGH};
 pub(super) use demand::Lacking;
@@ -21,11 +21,11 @@ pub(super) struct Pool<'q> {
     pub queue: &'q Queue,
     pub people: People,
     /// The tickets as the caller states them.
-    tickets: Vec<&'q Ticket>,
+    pub tickets: Vec<&'q Ticket>,
     /// The maps of the queue's last matches, the latest match first.
     pub played: &'q [String],
-    /// The queue's rules, bound to the tickets.
-    pub bound: Vec<Box<dyn Bound>>,
+    /// The queue's rules, prepared for the tickets.
+    pub prepared: Vec<Box<dyn PreparedRule>>,
     /// How long each ticket has waited, in seconds.
     pub waited: Vec<f64>,
     /// The place of each ticket in the caller's list.
@@ -56,27 +56,28 @@ impl<'q> Pool<'q> {
         });
         let sorted: Vec<&'q Ticket> = places.iter().map(|place| &tickets[*place]).collect();
         let people = People::of(queue.columns(), &sorted, outlook);
-        let bound: Vec<_> = queue
+        let prepared: Vec<_> = queue
             .rules()
             .iter()
-            .map(|rule| rule.rule.bind(&people))
+            .map(|rule| rule.rule.prepare(&people))
             .collect();
         let is_strict = |at: &usize| {
             // What it says of the first ticket, it says of all.
-            let mirror = sorted.first().and_then(|_| bound[*at].mirror(0));
+            let mirror = sorted.first().and_then(|_| prepared[*at].mirror(0));
             queue.rules()[*at].hard && mirror.is_some_and(|mirror| mirror.strict)
         };
-        let strict: Vec<usize> = (0..bound.len()).filter(is_strict).collect();
-        let own = |at: &usize| bound.get(*at).map(AsRef::as_ref);
-        let hard = (0..bound.len()).filter(|at| queue.rules()[*at].hard);
-        let hard: Vec<&dyn Bound> = hard.filter_map(|at| own(&at)).collect();
+        let strict: Vec<usize> = (0..prepared.len()).filter(is_strict).collect();
+        let own = |at: &usize| prepared.get(*at).map(AsRef::as_ref);
+        let hard = (0..prepared.len()).filter(|at| queue.rules()[*at].hard);
+        let hard: Vec<&dyn PreparedRule> = hard.filter_map(|at| own(&at)).collect();
         let selectivity = (0..sorted.len() as u32).map(|ticket| {
             let rules = queue
                 .rules()
                 .iter()
-                .zip(&bound)
+                .zip(&prepared)
                 .filter(|(rule, _)| rule.hard);
-            let each = rules.map(|(rule, bound)| bound.selectivity(ticket, rule.limit(0.0, 0)));
+            let each =
+                rules.map(|(rule, prepared)| prepared.selectivity(ticket, rule.limit(0.0, 0)));
             each.product()
         });
         let mut pool = Self {
@@ -85,13 +86,13 @@ impl<'q> Pool<'q> {
             waited: sorted.iter().map(|ticket| ticket.waited).collect(),
             mirrors: Signatures::of(
                 &people,
-                &bound.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
+                &prepared.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
             ),
             strict: Signatures::of(&people, &strict.iter().filter_map(own).collect::<Vec<_>>()),
             limited: Signatures::of_limited(&people, &hard),
             strict_rule: strict.first().copied(),
             people,
-            bound,
+            prepared,
             places,
             demands: Vec::new(),
             tickets: sorted,

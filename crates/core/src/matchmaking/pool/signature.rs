@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::matchmaking::{
     people::People,
-    rules::{Bound, Share, Symbols},
+    rules::{PreparedRule, Share, Symbols},
 };
 
 /// A small number for each ticket. Two tickets have the same if one makes up for the other, when
@@ -18,11 +18,11 @@ pub(in crate::matchmaking) struct Signatures {
 
 impl Signatures {
     /// The signatures by those of the rules that mirror.
-    pub fn of(people: &People, bound: &[&dyn Bound]) -> Self {
+    pub fn of(people: &People, prepared: &[&dyn PreparedRule]) -> Self {
         let mut known = HashMap::new();
         let signature = |ticket: u32| {
             let mut keys = vec![people.size(ticket) as u64];
-            let mirrors = bound.iter().filter_map(|rule| rule.mirror(ticket));
+            let mirrors = prepared.iter().filter_map(|rule| rule.mirror(ticket));
             for mirror in mirrors {
                 keys.push(mirror.keys.len() as u64);
                 keys.extend(mirror.keys);
@@ -38,7 +38,7 @@ impl Signatures {
     }
 
     /// The signatures by the values that hard rules count and limit, whatever the limits are.
-    pub fn of_limited(people: &People, rules: &[&dyn Bound]) -> Self {
+    pub fn of_limited(people: &People, rules: &[&dyn PreparedRule]) -> Self {
         let symbols = rules.iter().filter_map(|rule| match rule.share(1, 0.0) {
             Some((symbols, Share::Limited { .. })) => Some(symbols),
             _ => None,

@@ -3,53 +3,56 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use super::{
-    Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams,
+    Choice, PreparedRule, Registered, Rule, RuleTally, Teams, at,
     counts::{Symbols, TeamCounts},
-    settings::required,
 };
-use crate::matchmaking::{bits::Bits, people::People};
+use crate::matchmaking::{
+    bits::Bits,
+    columns::{NumberColumn, ValueColumn},
+    people::People,
+};
 
 pub(super) const TYPE: Registered = Registered {
     name: "alike",
-    keys: &["of", "asked_by"],
-    build,
+    build: |settings, columns| {
+        let keys: AlikeKeys = settings.read()?;
+        let rule = Alike {
+            of: columns.value(&keys.of).map_err(at("of"))?,
+            name: keys.of,
+            asked_by: columns.number(&keys.asked_by).map_err(at("asked_by"))?,
+        };
+        Ok(rule.into())
+    },
 };
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlikeKeys {
+    of: String,
+    asked_by: String,
+}
 
 #[derive(Debug)]
 struct Alike {
-    of: usize,
+    of: ValueColumn,
     name: String,
-    asked_by: usize,
-}
-
-fn build(
-    settings: &RuleSettings,
-    columns: &mut QueueColumns,
-) -> Result<Box<dyn Rule>, (&'static str, String)> {
-    let asked_by = required("asked_by", settings.asked_by.as_deref())?;
-    Ok(Box::new(Alike {
-        of: columns.value(settings.of()?).map_err(|why| ("of", why))?,
-        name: settings.of()?.to_owned(),
-        asked_by: columns.number(asked_by).map_err(|why| ("asked_by", why))?,
-    }))
+    asked_by: NumberColumn,
 }
 
 impl Alike {
     fn asks(&self, people: &People, player: usize) -> bool {
         people.number(self.asked_by, player) > 0.0
     }
+
+    fn text(&self, people: &People, player: usize) -> String {
+        people.text_of(self.of, people.key(self.of, player))
+    }
 }
 
 impl Rule for Alike {
-    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
-        let all: Vec<usize> = teams.iter().flat_map(|team| people.all(team)).collect();
-        let asking = || all.iter().filter(|player| self.asks(people, **player));
-        let key = |player: &usize| people.key(self.of, *player);
-        let differs = |player: &&usize| asking().any(|other| key(other) != key(player));
-        all.iter().filter(differs).count() as f64
-    }
-
     fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
         let all: Vec<usize> = teams.iter().flat_map(|team| people.all(team)).collect();
         let asking = all.iter().find(|player| self.asks(people, **player));
@@ -58,8 +61,8 @@ impl Rule for Alike {
             Some(&player) => format!(
                 "a player asks for the {} {}; {} of {} players differ from it or from another that is asked for",
                 self.name,
-                people.text(self.of, player),
-                self.violation(people, teams, limit),
+                self.text(people, player),
+                self.prepare(people).violation(teams, limit),
                 all.len(),
             ),
         }
@@ -71,12 +74,12 @@ impl Rule for Alike {
         Some(format!(
             "with the {} {}",
             self.name,
-            people.text(self.of, asking)
+            self.text(people, asking)
         ))
     }
 
-    fn bind(&self, people: &People) -> Box<dyn Bound> {
-        let symbols = Symbols::of(people, |ticket, keys| {
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+        let symbols = Symbols::of(people, [], |ticket, keys| {
             let players = people.members(ticket);
             keys.extend(players.map(|player| people.key(self.of, player)));
         });
@@ -132,7 +135,7 @@ impl AlikeValues {
     }
 }
 
-impl Bound for AlikeValues {
+impl PreparedRule for AlikeValues {
     fn tally(&self, _: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(AskedValues {
             values: self,

@@ -3,41 +3,67 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::{
-    Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Side, Teams, seated::Seated,
+    BuiltRule, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings, RuleTally,
+    Teams, at, seated::Seated,
 };
-use crate::matchmaking::people::People;
+use crate::{
+    domain::units::Count,
+    matchmaking::{columns::SetColumn, people::People},
+};
 
 pub(super) const TYPE: Registered = Registered {
     name: "apart",
-    keys: &["of", "side", "last"],
     build,
 };
 
-#[derive(Debug)]
-struct Apart {
-    of: usize,
+/// With `of`, an attribute lists the players to avoid; with `last`, they are those met in that
+/// number of last matches.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ApartKeys {
+    of: Option<String>,
+    last: Option<Count<1, 20>>,
+    #[serde(default)]
     side: Side,
 }
 
-/// With `of`, an attribute lists the players to avoid; with `last`, they are those met in that
-/// number of last matches.
-fn build(
-    settings: &RuleSettings,
-    columns: &mut QueueColumns,
-) -> Result<Box<dyn Rule>, (&'static str, String)> {
-    let of = match (&settings.of, settings.last) {
-        (Some(of), None) => columns.set(of, None).map_err(|why| ("of", why))?,
+/// Which pairs of players a rule is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    /// Players of the same team.
+    With,
+    /// Players of different teams.
+    Against,
+    /// All players of the match.
+    #[default]
+    Both,
+}
+
+#[derive(Debug)]
+struct Apart {
+    of: SetColumn,
+    side: Side,
+}
+
+fn build(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule, QueueError> {
+    let keys: ApartKeys = settings.read()?;
+    let of = match (keys.of, keys.last) {
+        (Some(of), None) => columns.players(&of).map_err(at("of"))?,
         (None, Some(last)) => columns.met(last.as_usize()),
-        (None, None) => return Err(("of", "or the key last is missing".to_owned())),
+        (None, None) => return Err(QueueError::new("of", "or the key last is missing")),
         (Some(_), Some(_)) => {
-            return Err(("last", "cannot be combined with the key of".to_owned()));
+            return Err(QueueError::new(
+                "last",
+                "cannot be combined with the key of",
+            ));
         }
     };
-    Ok(Box::new(Apart {
-        of,
-        side: settings.side.unwrap_or_default(),
-    }))
+    let side = keys.side;
+    Ok(Apart { of, side }.into())
 }
 
 /// Whether pairs on these teams count.
@@ -80,10 +106,6 @@ impl Apart {
 }
 
 impl Rule for Apart {
-    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
-        self.pairs(people, teams).len() as f64
-    }
-
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
         // Without names: a client is not shown whom other clients' players avoid.
         match self.pairs(people, teams).len() {
@@ -95,7 +117,7 @@ impl Rule for Apart {
         }
     }
 
-    fn bind(&self, people: &People) -> Box<dyn Bound> {
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
         let mut tickets_of = HashMap::new();
         for ticket in 0..people.tickets() as u32 {
             for player in people.members(ticket) {
@@ -149,7 +171,7 @@ impl Pairs {
     }
 }
 
-impl Bound for Pairs {
+impl PreparedRule for Pairs {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let mut sum = 0;

@@ -3,37 +3,41 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use super::{
-    Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, seated::Seated,
-    settings::required, short,
+    Choice, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally, Teams, at,
+    seated::Seated, short,
 };
-use crate::matchmaking::{bits::Bits, people::People};
+use crate::matchmaking::{bits::Bits, columns::NumberColumn, people::People};
 
 pub(super) const TYPE: Registered = Registered {
     name: "ceiling",
-    keys: &["of", "ceiling"],
-    build,
+    build: |settings, columns| {
+        let keys: CeilingKeys = settings.read()?;
+        let rule = Ceiling {
+            of: columns.number(&keys.of).map_err(at("of"))?,
+            name: keys.of,
+            ceiling: columns.number(&keys.ceiling).map_err(at("ceiling"))?,
+            ceiling_name: keys.ceiling,
+        };
+        Ok(rule.into())
+    },
 };
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CeilingKeys {
+    of: String,
+    ceiling: String,
+}
 
 #[derive(Debug)]
 struct Ceiling {
-    of: usize,
+    of: NumberColumn,
     name: String,
-    ceiling: usize,
+    ceiling: NumberColumn,
     ceiling_name: String,
-}
-
-fn build(
-    settings: &RuleSettings,
-    columns: &mut QueueColumns,
-) -> Result<Box<dyn Rule>, (&'static str, String)> {
-    let ceiling = required("ceiling", settings.ceiling.as_deref())?;
-    Ok(Box::new(Ceiling {
-        of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
-        name: settings.of()?.to_owned(),
-        ceiling: columns.number(ceiling).map_err(|why| ("ceiling", why))?,
-        ceiling_name: ceiling.to_owned(),
-    }))
 }
 
 impl Ceiling {
@@ -52,11 +56,6 @@ impl Ceiling {
 }
 
 impl Rule for Ceiling {
-    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
-        let (value, ceiling) = self.ends(people, teams.iter().flatten());
-        (value - ceiling).max(0.0)
-    }
-
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
         let (value, ceiling) = self.ends(people, teams.iter().flatten());
         let (value, ceiling) = (short(value), short(ceiling));
@@ -80,7 +79,14 @@ impl Rule for Ceiling {
         (!wanted.is_empty()).then(|| format!("with {}", wanted.join(" and ")))
     }
 
-    fn bind(&self, people: &People) -> Box<dyn Bound> {
+    fn lint(&self, own: &QueueRule, _: &LintContext<'_>) -> Vec<Finding> {
+        let why =
+            "never binds for one player: the ceiling is the value itself, so all must be equal";
+        let warning = (self.of == self.ceiling).then(|| Finding::warning(&own.name, why));
+        warning.into_iter().collect()
+    }
+
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
         let tickets = 0..people.tickets() as u32;
         let ends: Vec<_> = tickets
             .map(|ticket| self.ends(people, [ticket].iter()))
@@ -109,7 +115,7 @@ struct CeilingEnds {
 /// The most levels that are tried for one ticket.
 const LEVELS: usize = 3;
 
-impl Bound for CeilingEnds {
+impl PreparedRule for CeilingEnds {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let mut all = (f64::NEG_INFINITY, f64::INFINITY);

@@ -4,38 +4,44 @@
 //! strengths. Before its first rated match, and with another attribute than `@weight`, the chance of
 //! a team is its share of all numbers, as the ratio of weights implies.
 
+use serde::Deserialize;
+
 use super::{
-    Bound, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, gap::parts,
-    seated::Seated,
+    BuiltRule, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally, Teams,
+    at, numbers::parts, seated::Seated, settings::Relax,
 };
 use crate::{
-    domain::{Outlook, TeamLoad},
-    matchmaking::people::People,
+    domain::{Outlook, TeamLoad, units::Amount},
+    matchmaking::{columns::NumberColumn, people::People},
 };
 
 pub(super) const TYPE: Registered = Registered {
     name: "chance",
-    keys: &["of", "at_most", "relax"],
-    build,
+    build: |settings, columns| {
+        let keys: ChanceKeys = settings.read()?;
+        let of = keys.of.as_deref().unwrap_or("@weight");
+        let rule = Chance {
+            of: columns.number(of).map_err(at("of"))?,
+            predicted: of == "@weight",
+        };
+        Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
+    },
 };
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChanceKeys {
+    of: Option<String>,
+    at_most: Amount,
+    #[serde(default)]
+    relax: Relax,
+}
 
 #[derive(Debug)]
 struct Chance {
-    of: usize,
+    of: NumberColumn,
     /// Whether the rating system's prediction counts, where there is one.
     predicted: bool,
-}
-
-fn build(
-    settings: &RuleSettings,
-    columns: &mut QueueColumns,
-) -> Result<Box<dyn Rule>, (&'static str, String)> {
-    settings.limit()?;
-    let of = settings.of.as_deref().unwrap_or("@weight");
-    Ok(Box::new(Chance {
-        of: columns.number(of).map_err(|why| ("of", why))?,
-        predicted: of == "@weight",
-    }))
 }
 
 /// Strengths are counted in this part of 1, in whole numbers, so that sums are exact in any order.
@@ -134,10 +140,6 @@ impl Chance {
 }
 
 impl Rule for Chance {
-    fn violation(&self, people: &People, teams: Teams<'_>, limit: f64) -> f64 {
-        beyond(&self.sums(people, teams), self.outlook(people), limit)
-    }
-
     fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
         let chances = chances(&self.sums(people, teams), self.outlook(people));
         let chances: Vec<String> = chances
@@ -150,7 +152,14 @@ impl Rule for Chance {
         )
     }
 
-    fn bind(&self, people: &People) -> Box<dyn Bound> {
+    fn lint(&self, own: &QueueRule, queue: &LintContext<'_>) -> Vec<Finding> {
+        let (limit, teams) = (own.at_most, f64::from(queue.settings.teams.get()));
+        let why = || format!("never binds: no chance is {limit} from even");
+        let warning = (limit >= 1.0 - 1.0 / teams).then(|| Finding::warning(&own.name, why()));
+        warning.into_iter().collect()
+    }
+
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
         let tickets = 0..people.tickets() as u32;
         Box::new(ChanceSums {
             own: tickets.map(|ticket| self.sum(people, &[ticket])).collect(),
@@ -165,7 +174,7 @@ struct ChanceSums {
     outlook: Option<Outlook>,
 }
 
-impl Bound for ChanceSums {
+impl PreparedRule for ChanceSums {
     fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
             let own = |ticket: &u32| self.own[*ticket as usize];

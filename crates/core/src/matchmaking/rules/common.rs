@@ -3,55 +3,56 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
+use serde::Deserialize;
+
 use super::{
-    Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams,
-    counts::{Symbols, TeamCounts, tabulate},
+    BuiltRule, Choice, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings,
+    RuleTally, Teams, at,
+    counts::{Symbols, TeamCounts},
     list,
 };
-use crate::matchmaking::{bits::Bits, people::People};
+use crate::{
+    domain::units::Amount,
+    matchmaking::{bits::Bits, columns::SetColumn, people::People},
+};
 
 pub(super) const TYPE: Registered = Registered {
     name: "common",
-    keys: &["of", "at_most", "picks"],
     build,
 };
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommonKeys {
+    of: String,
+    at_most: Option<Amount>,
+    picks: Option<String>,
+}
+
 #[derive(Debug)]
 struct Common {
-    of: usize,
+    of: SetColumn,
     name: String,
 }
 
-fn build(
-    settings: &RuleSettings,
-    columns: &mut QueueColumns,
-) -> Result<Box<dyn Rule>, (&'static str, String)> {
-    let within = settings.at_most.map(|at_most| at_most.get());
-    if settings
-        .picks
-        .as_ref()
-        .is_some_and(|picks| picks.trim().is_empty() || picks.len() > 32)
-    {
-        return Err(("picks", "must be a short name, such as map".to_owned()));
+fn build(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule, QueueError> {
+    let keys: CommonKeys = settings.read()?;
+    let is_wrong = |picks: &String| picks.trim().is_empty() || picks.len() > 32;
+    if keys.picks.as_ref().is_some_and(is_wrong) {
+        return Err(QueueError::new(
+            "picks",
+            "must be a short name, such as map",
+        ));
     }
-    Ok(Box::new(Common {
-        of: columns
-            .set(settings.of()?, within)
-            .map_err(|why| ("of", why))?,
-        name: settings.of()?.to_owned(),
-    }))
-}
-
-impl Common {
-    /// Each value with the number of players who have it, and the number of all players.
-    fn table(&self, people: &People, teams: Teams<'_>) -> (Vec<(u64, Vec<usize>)>, usize) {
-        let all: Vec<u32> = teams.iter().flatten().copied().collect();
-        let words = people
-            .all(&all)
-            .flat_map(|player| people.set(self.of, player));
-        let words: Vec<u64> = words.map(|word| u64::from(*word)).collect();
-        (tabulate(&[words]), people.all(&all).count())
-    }
+    let within = keys.at_most.map(Amount::get);
+    let rule = Common {
+        of: columns.set(&keys.of, within).map_err(at("of"))?,
+        name: keys.of,
+    };
+    Ok(BuiltRule {
+        picks: keys.picks,
+        ..rule.into()
+    })
 }
 
 impl Common {
@@ -105,12 +106,6 @@ impl Sharing {
 }
 
 impl Rule for Common {
-    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
-        let (table, players) = self.table(people, teams);
-        let most = table.iter().flat_map(|(_, counts)| counts).max();
-        players as f64 - most.map_or(0.0, |most| *most as f64)
-    }
-
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
         let shared = self.shared_by_all(people, teams);
         match shared.is_empty() {
@@ -137,8 +132,8 @@ impl Rule for Common {
         people.members(ticket).all(has)
     }
 
-    fn bind(&self, people: &People) -> Box<dyn Bound> {
-        let symbols = Symbols::of(people, |ticket, keys| {
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+        let symbols = Symbols::of(people, [], |ticket, keys| {
             let words = people
                 .members(ticket)
                 .flat_map(|player| people.set(self.of, player));
@@ -185,7 +180,7 @@ struct SharedWords {
     shared: Vec<Vec<usize>>,
 }
 
-impl Bound for SharedWords {
+impl PreparedRule for SharedWords {
     fn tally(&self, _: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Shares {
             words: self,

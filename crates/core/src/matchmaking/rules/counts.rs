@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, hash::Hash};
 
-use super::RuleTally;
+use super::{RuleTally, compare::Comparison};
 use crate::matchmaking::people::People;
 
 /// The values of each ticket's players as small numbers, given in the order of their first
@@ -17,9 +17,13 @@ pub(in crate::matchmaking) struct Symbols {
 }
 
 impl Symbols {
-    /// Gives each key that `keys` adds for a ticket a symbol.
-    pub fn of<K: Eq + Hash>(people: &People, mut keys: impl FnMut(u32, &mut Vec<K>)) -> Self {
-        let mut known = HashMap::new();
+    /// Gives each key that `keys` adds for a ticket a symbol, after the keys that are `known` to have one.
+    pub fn of<K: Eq + Hash>(
+        people: &People,
+        known: impl IntoIterator<Item = K>,
+        mut keys: impl FnMut(u32, &mut Vec<K>),
+    ) -> Self {
+        let mut known: HashMap<K, u32> = known.into_iter().zip(0..).collect();
         let (mut starts, mut symbols, mut found) = (vec![0], Vec::new(), Vec::new());
         for ticket in 0..people.tickets() as u32 {
             keys(ticket, &mut found);
@@ -39,14 +43,6 @@ impl Symbols {
             count: known.len(),
             often,
         }
-    }
-
-    /// The values of a column, one for each player.
-    pub fn of_column(people: &People, column: usize) -> Self {
-        Self::of(people, |ticket, keys| {
-            let players = people.members(ticket);
-            keys.extend(players.map(|player| people.key(column, player)));
-        })
     }
 
     /// Number of different values.
@@ -70,7 +66,7 @@ impl Symbols {
 /// The numbers of players by value and team.
 #[derive(Debug)]
 pub(super) struct TeamCounts<'a> {
-    pub symbols: &'a Symbols,
+    symbols: &'a Symbols,
     teams: usize,
     counts: Vec<i32>,
 }
@@ -85,7 +81,7 @@ impl<'a> TeamCounts<'a> {
     }
 
     /// The counts of a value, by team.
-    pub fn row(&mut self, symbol: u32) -> &mut [i32] {
+    fn row(&mut self, symbol: u32) -> &mut [i32] {
         let first = symbol as usize * self.teams;
         &mut self.counts[first..first + self.teams]
     }
@@ -116,82 +112,45 @@ impl<'a> TeamCounts<'a> {
     }
 }
 
-/// The tally of a rule whose violation is the sum of a cost over the rows of [`TeamCounts`].
-pub(super) struct CostTally<'a, C> {
+/// The tally of a rule that compares the teams' counts of each value.
+pub(super) struct CountTally<'a> {
     counts: TeamCounts<'a>,
-    cost: C,
+    comparison: Comparison<i32>,
     sum: i64,
 }
 
-impl<'a, C: Fn(&[i32]) -> i64> CostTally<'a, C> {
-    /// Empty teams. A row without players costs nothing.
-    pub fn new(symbols: &'a Symbols, teams: usize, cost: C) -> Self {
+impl<'a> CountTally<'a> {
+    /// Empty teams.
+    pub fn new(symbols: &'a Symbols, teams: usize, comparison: Comparison<i32>) -> Self {
+        let empty = beyond(comparison, &vec![0; teams]);
         Self {
             counts: TeamCounts::new(symbols, teams),
-            cost,
-            sum: 0,
+            comparison,
+            sum: empty * symbols.count() as i64,
         }
+    }
+
+    fn add(&mut self, team: usize, ticket: u32, by: i32) {
+        let comparison = self.comparison;
+        let cost = |row: &[i32]| beyond(comparison, row);
+        self.sum += self.counts.change(team, ticket, by, cost);
     }
 }
 
-impl<C: Fn(&[i32]) -> i64> RuleTally for CostTally<'_, C> {
+fn beyond(comparison: Comparison<i32>, row: &[i32]) -> i64 {
+    i64::from(comparison.beyond(row.iter().copied()))
+}
+
+impl RuleTally for CountTally<'_> {
     fn put(&mut self, team: usize, ticket: u32) {
-        self.sum += self.counts.change(team, ticket, 1, &self.cost);
+        self.add(team, ticket, 1);
     }
 
     fn take(&mut self, team: usize, ticket: u32) {
-        self.sum += self.counts.change(team, ticket, -1, &self.cost);
+        self.add(team, ticket, -1);
     }
 
     fn violation(&self) -> f64 {
         self.sum as f64
     }
-}
-
-/// The largest minus the smallest count of a row.
-pub(super) fn range(row: &[i32]) -> i64 {
-    let (mut least, mut most) = (i32::MAX, i32::MIN);
-    for &count in row {
-        least = least.min(count);
-        most = most.max(count);
-    }
-    i64::from(most) - i64::from(least)
-}
-
-/// The keys that any team has, each with its count by team: the evaluation from scratch of the rules
-/// that count.
-pub(super) fn tabulate(teams: &[Vec<u64>]) -> Vec<(u64, Vec<usize>)> {
-    let mut keys: Vec<u64> = teams.iter().flatten().copied().collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let count = |key: u64| {
-        let on = |team: &Vec<u64>| team.iter().filter(|other| **other == key).count();
-        teams.iter().map(on).collect()
-    };
-    keys.into_iter().map(|key| (key, count(key))).collect()
-}
-
-/// The values of a column that any player of the teams has, each with its count by team.
-pub(super) fn tabulate_column(
-    people: &People,
-    teams: &[Vec<u32>],
-    column: usize,
-) -> Vec<(u64, Vec<usize>)> {
-    let keys = |team: &Vec<u32>| {
-        let players = people.all(team);
-        players.map(|player| people.key(column, player)).collect()
-    };
-    tabulate(&teams.iter().map(keys).collect::<Vec<_>>())
-}
-
-/// The sum over the keys of how far the teams' counts are apart: what a mirrored match has 0 of.
-pub(super) fn unmirrored(table: &[(u64, Vec<usize>)]) -> f64 {
-    let each = table.iter().map(|(_, counts)| difference(counts) as f64);
-    each.sum()
-}
-
-/// The largest minus the smallest of some counts.
-pub(super) fn difference(counts: &[usize]) -> usize {
-    let most = counts.iter().copied().max().unwrap_or(0);
-    most - counts.iter().copied().min().unwrap_or(0)
 }

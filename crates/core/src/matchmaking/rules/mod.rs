@@ -1,36 +1,40 @@
-//! Rules: what a match must be like. One file per type, each with its evaluation from scratch, its
-//! change by one move, and its sentence for explanations; [`REGISTRY`] lists them.
+//! Rules: what a match must be like. Most compare a number of each team with a limit or with each other: how
+//! many players there are of each kind (`counted`), or what a number of theirs adds up to (`measured`). The
+//! others have a file each. [`REGISTRY`] lists all types.
 //!
-//! A [`Rule`] is made from the settings alone. Bound to the players of a pool it becomes a
-//! [`Bound`], which has small numbers for each ticket at hand. A search opens a [`RuleTally`] on it,
-//! which follows the tickets that come and go. The violation of a tally is exactly that of the
-//! evaluation from scratch; the tests of this folder compare them over random moves.
+//! A [`Rule`] is made from the settings alone, and has the words of explanations. With the players of a pool it
+//! becomes a [`PreparedRule`], which has small numbers for each ticket at hand. Whoever evaluates it opens a
+//! [`RuleTally`] on it, which follows the tickets that come and go. The tests of this folder compare the violation
+//! of a tally with the definition of each type over random moves.
 
 mod alike;
 mod apart;
-mod at_most_each;
+mod bands;
 mod ceiling;
 mod chance;
 mod common;
+mod compare;
+mod counted;
 mod counts;
-mod differ_each;
-mod full;
-mod gap;
-mod has;
-mod mirror;
-mod mirror_parties;
+mod lint;
+mod measured;
+mod numbers;
+mod queue_rule;
 mod range;
 mod seated;
 mod settings;
-mod spread;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
-use std::{borrow::Cow, fmt};
+use std::{any::Any, borrow::Cow, fmt};
 
-use super::{TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
+use super::{Finding, QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
+use crate::domain::units::Amount;
 pub(super) use counts::Symbols;
-pub use settings::{By, Parties, RuleSettings, Side, Within};
+pub(super) use lint::LintContext;
+pub(super) use queue_rule::{MAX_STEPS, QueueRule};
+use settings::Relax;
+pub use settings::RuleSettings;
 
 /// The texts as a list that ends with this word: `a, b or c`. Beyond [`LISTED`], a number stands for the
 /// rest.
@@ -58,11 +62,7 @@ const LISTED: usize = 4;
 pub(super) type Teams<'a> = &'a [Vec<u32>];
 
 /// A rule of a queue, before a pool is known.
-pub(super) trait Rule: fmt::Debug + Send + Sync {
-    /// How much the teams violate the rule, computed from scratch: 0 if it holds. This is the
-    /// oracle; it uses no tally and nothing that `bind` computes.
-    fn violation(&self, people: &People, teams: Teams<'_>, limit: f64) -> f64;
-
+pub(super) trait Rule: Any + fmt::Debug + Send + Sync {
     /// What the rule finds in these teams, in one sentence.
     fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String;
 
@@ -97,14 +97,33 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether the rule asks something of each player alone.
+    fn is_about_each_player(&self) -> bool {
+        false
+    }
+
+    /// What cannot be meant about the rule as a queue declares it: it holds in every match, or in none.
+    fn lint(&self, _own: &QueueRule, _queue: &LintContext<'_>) -> Vec<Finding> {
+        Vec::new()
+    }
+
     /// Computes what the rule needs to know of each ticket.
-    fn bind(&self, people: &People) -> Box<dyn Bound>;
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule>;
 }
 
 /// A rule with what it needs to know of each ticket of a pool.
-pub(super) trait Bound: Send + Sync {
+pub(super) trait PreparedRule: Send + Sync {
     /// Opens a tally of `teams` empty teams.
     fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_>;
+
+    /// How much these teams violate the rule: 0 if it holds.
+    fn violation(&self, teams: Teams<'_>, limit: f64) -> f64 {
+        let mut tally = self.tally(teams.len(), limit);
+        for (at, team) in teams.iter().enumerate() {
+            team.iter().for_each(|ticket| tally.put(at, *ticket));
+        }
+        tally.violation()
+    }
 
     /// The ways to choose other tickets so that the rule holds in any match of the chosen ones and
     /// of `seed`; an empty list if there is none, `None` if the rule depends on who is on which
@@ -225,16 +244,52 @@ pub(super) trait RuleTally {
     fn violation(&self) -> f64;
 }
 
-/// Makes a rule from its settings, or returns the key at fault and what is wrong with it.
-type Build = fn(&RuleSettings, &mut QueueColumns) -> Result<Box<dyn Rule>, (&'static str, String)>;
+/// A rule that is made from its settings, with the keys of its type that every queue reads.
+#[derive(Debug)]
+pub(super) struct BuiltRule {
+    pub rule: Box<dyn Rule>,
+    /// The limit, and larger ones after a wait.
+    pub at_most: f64,
+    pub relax: Relax,
+    /// What it picks for the match.
+    pub picks: Option<String>,
+}
+
+impl BuiltRule {
+    /// A rule with a limit.
+    fn limited(rule: impl Rule, at_most: Amount, relax: Relax) -> Self {
+        Self {
+            at_most: at_most.get(),
+            relax,
+            ..rule.into()
+        }
+    }
+}
+
+impl<R: Rule> From<R> for BuiltRule {
+    fn from(rule: R) -> Self {
+        Self {
+            rule: Box::new(rule),
+            at_most: 0.0,
+            relax: Relax::new(),
+            picks: None,
+        }
+    }
+}
+
+/// Names the key of an error.
+fn at(key: &'static str) -> impl Fn(String) -> QueueError {
+    move |why| QueueError::new(key, why)
+}
+
+/// Makes a rule from its settings, or returns what is wrong with the keys of its type.
+type Build = fn(&RuleSettings, &mut QueueColumns) -> Result<BuiltRule, QueueError>;
 
 /// A type of rules.
 #[derive(Debug)]
 pub(super) struct Registered {
     /// The name of the type in the configuration.
     pub name: &'static str,
-    /// The keys that the type uses, besides those that all use.
-    pub keys: &'static [&'static str],
     /// Makes a rule of this type.
     pub build: Build,
 }
@@ -242,30 +297,30 @@ pub(super) struct Registered {
 impl Registered {
     /// Whether the rule is about the size of teams, so that its limit is that size.
     pub fn is_size(&self) -> bool {
-        self.name == full::TYPE.name
+        self.name == settings::FULL
     }
 }
 
 /// All types of rules.
 const REGISTRY: [&Registered; 14] = [
-    &full::TYPE,
-    &spread::TYPE,
-    &mirror::TYPE,
-    &mirror_parties::TYPE,
-    &at_most_each::TYPE,
-    &differ_each::TYPE,
+    &counted::FULL,
+    &measured::SPREAD,
+    &counted::MIRROR,
+    &counted::MIRROR_PARTIES,
+    &counted::AT_MOST_EACH,
+    &counted::DIFFER_EACH,
     &common::TYPE,
     &ceiling::TYPE,
     &alike::TYPE,
-    &gap::TYPE,
+    &measured::GAP,
     &chance::TYPE,
     &apart::TYPE,
-    &has::TYPE,
+    &counted::HAS,
     &range::TYPE,
 ];
 
 /// The type of this name.
-pub(super) fn registered(name: &str) -> Option<&'static Registered> {
+fn registered(name: &str) -> Option<&'static Registered> {
     REGISTRY.into_iter().find(|known| known.name == name)
 }
 

@@ -3,45 +3,56 @@
 
 use std::borrow::Cow;
 
-use super::{Bound, Choice, QueueColumns, Registered, Rule, RuleSettings, RuleTally, Teams, list};
-use crate::matchmaking::{TicketPlayer, bits::Bits, people::People, rules::seated::Seated};
+use serde::Deserialize;
+
+use super::{
+    BuiltRule, Choice, Finding, LintContext, PreparedRule, QueueColumns, QueueError, QueueRule,
+    Registered, Rule, RuleSettings, RuleTally, Teams, at, list,
+};
+use crate::matchmaking::{
+    TicketPlayer, bits::Bits, columns::NumberColumn, people::People, rules::seated::Seated,
+};
 
 pub(super) const TYPE: Registered = Registered {
     name: "range",
-    keys: &["of", "from", "to"],
     build,
 };
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RangeKeys {
+    of: String,
+    from: Option<f64>,
+    to: Option<f64>,
+}
+
 #[derive(Debug)]
 struct NumberRange {
-    of: usize,
+    of: NumberColumn,
     name: String,
     from: f64,
     to: f64,
 }
 
-fn build(
-    settings: &RuleSettings,
-    columns: &mut QueueColumns,
-) -> Result<Box<dyn Rule>, (&'static str, String)> {
-    let (from, to) = (settings.from, settings.to);
-    if from.is_none() && to.is_none() {
-        return Err(("from", "or the key to is missing".to_owned()));
+fn build(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule, QueueError> {
+    let keys: RangeKeys = settings.read()?;
+    if keys.from.is_none() && keys.to.is_none() {
+        return Err(QueueError::new("from", "or the key to is missing"));
     }
-    for (key, number) in [("from", from), ("to", to)] {
+    for (key, number) in [("from", keys.from), ("to", keys.to)] {
         if number.is_some_and(|number| !number.is_finite()) {
-            return Err((key, "must be a finite number".to_owned()));
+            return Err(QueueError::new(key, "must be a finite number"));
         }
     }
     let range = NumberRange {
-        of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
-        name: settings.of()?.to_owned(),
-        from: from.unwrap_or(f64::NEG_INFINITY),
-        to: to.unwrap_or(f64::INFINITY),
+        of: columns.number(&keys.of).map_err(at("of"))?,
+        name: keys.of,
+        from: keys.from.unwrap_or(f64::NEG_INFINITY),
+        to: keys.to.unwrap_or(f64::INFINITY),
     };
     match range.from > range.to {
-        true => Err(("from", "must not be above to".to_owned())),
-        false => Ok(Box::new(range)),
+        true => Err(QueueError::new("from", "must not be above to")),
+        false => Ok(range.into()),
     }
 }
 
@@ -98,10 +109,6 @@ impl NumberRange {
 }
 
 impl Rule for NumberRange {
-    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
-        self.outside(people, teams.iter().flatten()).count() as f64
-    }
-
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
         let outside = self.outside(people, teams.iter().flatten());
         let numbers: Vec<String> = outside.map(|n| self.shown(n).to_string()).collect();
@@ -124,7 +131,37 @@ impl Rule for NumberRange {
         (!self.holds(number)).then(has)
     }
 
-    fn bind(&self, people: &People) -> Box<dyn Bound> {
+    fn is_about_each_player(&self) -> bool {
+        true
+    }
+
+    fn lint(&self, own: &QueueRule, queue: &LintContext<'_>) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some((least, most)) = queue.extent(&self.name) {
+            if self.from <= least && most <= self.to {
+                findings.push(Finding::warning(
+                    &own.name,
+                    "never binds: it allows every value",
+                ));
+            }
+            if own.hard && (most < self.from || self.to < least) {
+                findings.push(Finding::contradiction(&own.name, "allows no value"));
+            }
+        }
+        let before = queue.rules_like::<Self>();
+        let mut before = before.take_while(|(other, _)| other.name != own.name);
+        let other = before.find(|(other, rule)| {
+            let is_apart = self.to < rule.from || rule.to < self.from;
+            own.hard && other.hard && rule.of == self.of && is_apart
+        });
+        if let Some((other, _)) = other {
+            let why = format!("no value meets this rule and {}", other.name);
+            findings.push(Finding::contradiction(&own.name, why));
+        }
+        findings
+    }
+
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
         let mut fitting = Bits::empty(people.tickets());
         let mut outside = Vec::with_capacity(people.tickets());
         for ticket in 0..people.tickets() as u32 {
@@ -145,7 +182,7 @@ struct Fitting {
     outside: Vec<usize>,
 }
 
-impl Bound for Fitting {
+impl PreparedRule for Fitting {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn RuleTally + '_> {
         Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
             let tickets = teams.iter().flatten();

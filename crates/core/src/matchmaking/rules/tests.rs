@@ -1,4 +1,4 @@
-//! Tests of the rules: over random moves each tally equals the evaluation from scratch, and the
+//! Tests of the rules: over random moves each tally equals what the definition of the rule says, and the
 //! tickets of a choice meet the rule in any match.
 
 use proptest::prelude::*;
@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use super::names;
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Known, PlayerSpec, Queue, Raw, Ticket, TicketSpec, pool::Pool},
+    matchmaking::{
+        Known, PlayerSpec, Queue, QueueSettings, Raw, Ticket, TicketSpec, pool::Pool,
+        tests::oracle::SeatedMatch,
+    },
 };
 
 /// A queue with a rule of every type, and some types in several ways.
@@ -48,8 +51,13 @@ rule = [
 ]
 "#;
 
+/// The settings of that queue.
+pub(in crate::matchmaking) fn settings() -> QueueSettings {
+    toml::from_str(QUEUE).unwrap()
+}
+
 fn queue() -> Queue {
-    Queue::new("x", toml::from_str(QUEUE).unwrap()).unwrap()
+    Queue::new("x", settings()).unwrap()
 }
 
 fn player(id: usize, others: usize, random: &mut Stream) -> PlayerSpec {
@@ -84,7 +92,12 @@ fn player(id: usize, others: usize, random: &mut Stream) -> PlayerSpec {
     }
 }
 
-fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
+/// Random tickets for it.
+pub(in crate::matchmaking) fn tickets(
+    queue: &Queue,
+    count: usize,
+    random: &mut Stream,
+) -> Vec<Ticket> {
     let mut next = 0;
     let mut ticket = |number| {
         let size = [1, 1, 1, 2, 3][random.index(5)];
@@ -124,9 +137,9 @@ proptest! {
         let (queue, mut random) = (queue(), Stream::new(seed, StreamPurpose::Arrivals));
         let tickets = tickets(&queue, 14, &mut random);
         let pool = Pool::new(&queue, &tickets, None);
-        let rules = || queue.rules().iter().zip(&pool.bound);
+        let rules = || queue.rules().iter().zip(&pool.prepared);
         let limit = |at: usize| queue.rules()[at].limit(0.0, 4);
-        let mut tallies: Vec<_> = rules().enumerate().map(|(at, (_, bound))| bound.tally(2, limit(at))).collect();
+        let mut tallies: Vec<_> = rules().enumerate().map(|(at, (_, prepared))| prepared.tally(2, limit(at))).collect();
         let mut teams = vec![Vec::new(), Vec::new()];
         let mut out: Vec<u32> = (0..14).collect();
         for _ in 0..60 {
@@ -141,14 +154,15 @@ proptest! {
                 out.push(ticket);
                 tallies.iter_mut().for_each(|tally| tally.take(team, ticket));
             }
-            for (at, ((rule, bound), tally)) in rules().zip(&tallies).enumerate() {
-                let scratch = rule.rule.violation(&pool.people, &teams, limit(at));
+            let seated = SeatedMatch::new(&pool, &teams);
+            for (at, ((rule, prepared), tally)) in rules().zip(&tallies).enumerate() {
+                let scratch = seated.violation(at, limit(at));
                 prop_assert_eq!(tally.violation(), scratch, "{} {}", rule.name, rule.kind.name);
                 prop_assert!(!rule.rule.sentence(&pool.people, &teams, limit(at)).is_empty());
-                if bound.is_monotone() && !out.is_empty() {
+                if prepared.is_monotone() && !out.is_empty() {
                     let mut more = teams.clone();
                     more[team].push(out[0]);
-                    let more = rule.rule.violation(&pool.people, &more, limit(at));
+                    let more = prepared.violation(&more, limit(at));
                     prop_assert!(more >= scratch, "{} {}", rule.name, rule.kind.name);
                 }
             }
@@ -160,10 +174,10 @@ proptest! {
         let (queue, mut random) = (queue(), Stream::new(seed, StreamPurpose::Arrivals));
         let tickets = tickets(&queue, 30, &mut random);
         let pool = Pool::new(&queue, &tickets, None);
-        for (rule, bound) in queue.rules().iter().zip(&pool.bound) {
+        for (at, (rule, prepared)) in queue.rules().iter().zip(&pool.prepared).enumerate() {
             let first = random.index(30) as u32;
             let limit = rule.limit(0.0, 4);
-            for choice in bound.choices(first, limit).unwrap_or_default() {
+            for choice in prepared.choices(first, limit).unwrap_or_default() {
                 let fitting: Vec<u32> = choice.tickets.iter().collect();
                 prop_assert!(fitting.contains(&first), "{}", rule.name);
                 let mut teams = vec![vec![first], Vec::new()];
@@ -172,7 +186,7 @@ proptest! {
                         teams[random.index(2)].push(ticket);
                     }
                 }
-                let violation = rule.rule.violation(&pool.people, &teams, limit);
+                let violation = SeatedMatch::new(&pool, &teams).violation(at, limit);
                 prop_assert_eq!(violation, 0.0, "{} {}", rule.name, rule.kind.name);
             }
         }

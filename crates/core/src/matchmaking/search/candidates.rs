@@ -4,7 +4,7 @@
 use crate::matchmaking::{
     bits::Bits,
     pool::{ENOUGH, Pool},
-    rules::{Bound, Share, Symbols},
+    rules::{PreparedRule, Share, Symbols},
 };
 
 /// The most candidates of one start: the oldest.
@@ -32,18 +32,18 @@ enum Use {
 
 /// What hard rules demand of the candidates, and what is still lacking.
 struct Demands<'p> {
-    lacking: Vec<(&'p dyn Bound, usize)>,
+    lacking: Vec<(&'p dyn PreparedRule, usize)>,
 }
 
 impl<'p> Demands<'p> {
     /// What a match with the seed lacks, `times` over.
     fn of(pool: &'p Pool<'_>, seed: u32, times: usize) -> Self {
         let teams = pool.queue.settings().teams.as_usize();
-        let rules = pool.queue.rules().iter().zip(&pool.bound);
-        let demanding = rules.filter(|(rule, bound)| rule.hard && bound.demand() > 0);
-        let lacking = demanding.map(|(_, bound)| {
-            let all = bound.demand() * teams * times;
-            (bound.as_ref(), all.saturating_sub(bound.supply(seed)))
+        let rules = pool.queue.rules().iter().zip(&pool.prepared);
+        let demanding = rules.filter(|(rule, prepared)| rule.hard && prepared.demand() > 0);
+        let lacking = demanding.map(|(_, prepared)| {
+            let all = prepared.demand() * teams * times;
+            (prepared.as_ref(), all.saturating_sub(prepared.supply(seed)))
         });
         Self {
             lacking: lacking.collect(),
@@ -53,8 +53,8 @@ impl<'p> Demands<'p> {
     /// What the next ticket is, and counts it.
     fn take(&mut self, ticket: u32) -> Use {
         let mut found = Use::Plain;
-        for (bound, lacking) in &mut self.lacking {
-            let own = bound.supply(ticket);
+        for (prepared, lacking) in &mut self.lacking {
+            let own = prepared.supply(ticket);
             found = match own {
                 0 => found,
                 _ if *lacking > 0 => Use::Demanded,
@@ -92,12 +92,12 @@ impl<'p> Limits<'p> {
     fn of(pool: &'p Pool<'p>, seed: u32, times: usize) -> Self {
         let teams = pool.queue.settings().teams.as_usize();
         let size = pool.queue.settings().size.as_usize();
-        let rules = pool.queue.rules().iter().zip(&pool.bound);
+        let rules = pool.queue.rules().iter().zip(&pool.prepared);
         let limited = rules
             .filter(|(rule, _)| rule.hard)
-            .filter_map(|(rule, bound)| {
+            .filter_map(|(rule, prepared)| {
                 let limit = rule.limit(pool.waited(seed), size);
-                let (symbols, Share::Limited { most }) = bound.share(teams, limit)? else {
+                let (symbols, Share::Limited { most }) = prepared.share(teams, limit)? else {
                     return None;
                 };
                 Some(LimitedRule {

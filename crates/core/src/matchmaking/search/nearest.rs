@@ -89,7 +89,11 @@ fn described(
 
 /// The tickets that other teams lack, if the rules that compare teams do not hold.
 fn lacks(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Lack> {
-    let mirrors = |ticket: u32| pool.bound.iter().any(|rule| rule.mirror(ticket).is_some());
+    let mirrors = |ticket: u32| {
+        pool.prepared
+            .iter()
+            .any(|rule| rule.mirror(ticket).is_some())
+    };
     let mut seen: Vec<u32> = Vec::new();
     let mut lacks = Vec::new();
     for &like in teams.iter().flatten() {

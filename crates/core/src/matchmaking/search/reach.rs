@@ -65,11 +65,11 @@ impl<'p> Reach<'p> {
         teams: usize,
         size: usize,
     ) -> Self {
-        let bound = pool.queue.rules().iter().zip(&pool.bound).enumerate();
-        let hard = bound.filter(|(_, (rule, _))| rule.hard);
-        let shares = hard.filter_map(|(place, (rule, bound))| {
+        let prepared = pool.queue.rules().iter().zip(&pool.prepared).enumerate();
+        let hard = prepared.filter(|(_, (rule, _))| rule.hard);
+        let shares = hard.filter_map(|(place, (rule, prepared))| {
             let limit = rule.limit(pool.waited(seed), size);
-            Some((place, bound.share(teams, limit)?))
+            Some((place, prepared.share(teams, limit)?))
         });
         let rules = shares.map(|(place, (symbols, share))| CountedRule {
             place,

@@ -1,7 +1,10 @@
 //! The teams of a match while they are being chosen, with the cost of every rule that the choice of
 //! the candidates has not settled.
 
-use crate::matchmaking::{pool::Pool, queue::QueueRule, rules::RuleTally};
+use crate::matchmaking::{
+    pool::Pool,
+    rules::{QueueRule, RuleTally},
+};
 
 /// What the violations cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,11 +47,11 @@ impl<'p> Teams<'p> {
     /// Empty teams for `size` players each. The rules at the places `settled` cost nothing.
     pub fn new(pool: &'p Pool<'p>, size: usize, waited: f64, settled: &[usize]) -> Self {
         let count = pool.queue.settings().teams.as_usize();
-        let rules = pool.queue.rules().iter().zip(&pool.bound).enumerate();
+        let rules = pool.queue.rules().iter().zip(&pool.prepared).enumerate();
         let open = rules.filter(|(at, (rule, _))| !settled.contains(at) && rule.weight > 0.0);
-        let terms = open.map(|(_, (rule, bound))| Term {
+        let terms = open.map(|(_, (rule, prepared))| Term {
             rule,
-            tally: bound.tally(count, rule.limit(waited, size)),
+            tally: prepared.tally(count, rule.limit(waited, size)),
         });
         Self {
             seats: vec![Vec::new(); count],
@@ -117,8 +120,8 @@ impl<'p> Teams<'p> {
         let rules = self.pool.queue.rules();
         let grows = |term: &Term<'_>| {
             let at = rules.iter().position(|rule| std::ptr::eq(rule, term.rule));
-            let bound = at.and_then(|at| self.pool.bound.get(at));
-            bound.is_some_and(|bound| bound.is_monotone())
+            let prepared = at.and_then(|at| self.pool.prepared.get(at));
+            prepared.is_some_and(|prepared| prepared.is_monotone())
         };
         self.terms.iter().map(grows).collect()
     }

@@ -50,11 +50,11 @@ fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
     (0..count).map(&mut ticket).collect()
 }
 
-/// The cost of teams, from scratch.
+/// The cost of teams, without moves.
 fn scratch(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Cost {
     let mut cost = Cost::default();
-    for rule in pool.queue.rules() {
-        let violation = rule.rule.violation(&pool.people, teams, rule.limit(0.0, 3));
+    for (rule, prepared) in pool.queue.rules().iter().zip(&pool.prepared) {
+        let violation = prepared.violation(teams, rule.limit(0.0, 3));
         match rule.hard {
             true => cost.hard += rule.cost(violation),
             false => cost.soft += rule.cost(violation),

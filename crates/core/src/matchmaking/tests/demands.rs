@@ -272,12 +272,8 @@ fn has_match(pool: &Pool<'_>) -> bool {
             }
             rest /= 3;
         }
-        let mut rules = pool.queue.rules().iter();
-        rules.all(|rule| {
-            rule.rule
-                .violation(&pool.people, &teams, rule.limit(0.0, 2))
-                == 0.0
-        })
+        let mut rules = pool.queue.rules().iter().zip(&pool.prepared);
+        rules.all(|(rule, prepared)| prepared.violation(&teams, rule.limit(0.0, 2)) == 0.0)
     })
 }
 

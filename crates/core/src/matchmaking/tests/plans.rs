@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 
+use super::oracle::SeatedMatch;
 use crate::{
     domain::{Stream, StreamPurpose},
     matchmaking::{Cores, Effort, Known, Load, OneCore, Plan, Queue, Ticket, plan, pool::Pool},
@@ -61,9 +62,14 @@ fn check(queue: &Queue, tickets: &[Ticket], plan: &Plan) -> Result<(), TestCaseE
         for report in queue.explain(tickets, found) {
             prop_assert!(!report.hard || report.violation == 0.0, "{report:?}");
         }
-        for rule in queue.rules().iter().filter(|rule| rule.hard) {
-            let limit = rule.limit(found.waited, found.size);
-            let violation = rule.rule.violation(&pool.people, &teams, limit);
+        let seated = SeatedMatch::new(&pool, &teams);
+        for (at, rule) in queue
+            .rules()
+            .iter()
+            .enumerate()
+            .filter(|(_, rule)| rule.hard)
+        {
+            let violation = seated.violation(at, rule.limit(found.waited, found.size));
             prop_assert_eq!(violation, 0.0, "{}", &rule.name);
         }
     }

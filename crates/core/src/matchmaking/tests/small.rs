@@ -74,11 +74,8 @@ fn is_match(pool: &Pool<'_>, set: u32) -> bool {
         for (at, ticket) in tickets.iter().enumerate() {
             teams[(assignment >> at & 1) as usize].push(*ticket);
         }
-        let mut rules = pool.queue.rules().iter();
-        rules.all(|rule| {
-            let limit = rule.limit(0.0, size);
-            rule.rule.violation(&pool.people, &teams, limit) == 0.0
-        })
+        let mut rules = pool.queue.rules().iter().zip(&pool.prepared);
+        rules.all(|(rule, prepared)| prepared.violation(&teams, rule.limit(0.0, size)) == 0.0)
     })
 }
 

@@ -45,6 +45,22 @@ fn settings_are_refused_with_the_key_at_fault() {
             "rule[0].at_most is not used by rules of the type mirror",
         ),
         (
+            "rule = 'spread', of = 'tier', at_most = 1, by = 'max'",
+            "rule[0].by is not used by rules of the type spread: its keys are of, at_most, parties, within, relax, name",
+        ),
+        (
+            "rule = 'full', size = 3",
+            "rule[0].size is not used by rules of the type full: its keys are name, rule, hard, weight, square",
+        ),
+        (
+            "rule = 'gap', of = 'tier', at_most = -1",
+            "rule[0].at_most must be 0 or more, not -1",
+        ),
+        (
+            "rule = 'gap', of = 'tier', at_most = 1, relax = [[5, 'x']]",
+            "rule[0].relax[0][1] invalid type",
+        ),
+        (
             "rule = 'common', of = 'ping'",
             "rule[0].of names the map ping, which needs the key `at_most`",
         ),
