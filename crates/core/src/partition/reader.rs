@@ -181,7 +181,8 @@ impl<'a> Reader<'a> {
         let best = list.iter().map(|candidate| candidate.figures.evenness);
         let best = best.fold(0.0, f64::max);
         let least = match self.as_even_as(best) {
-            Some(least) => least.max(self.choice.least_even) - ROUNDING,
+            // What is best of all that was found in time can be picked in any case.
+            Some(least) => least.max(self.choice.least_even).min(best) - ROUNDING,
             None => 0.0,
         };
         let turns = self.turns(&list, best, least);
