@@ -1,5 +1,7 @@
 //! Tests that no explanation disagrees with its reply, in random games.
 
+mod golden;
+
 use proptest::prelude::*;
 
 use super::{
