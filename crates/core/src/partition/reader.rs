@@ -123,12 +123,12 @@ impl<'a> Reader<'a> {
         let tally = self.tally(team_of);
         let ratio = tally.ratio();
         if let Some(strengths) = self.strengths {
-            let reading = strengths.read(self.problem.spec(), self.problem.counts(), team_of);
+            let sums = strengths.sums(self.problem.spec(), team_of);
             return Figures {
                 ratio,
                 gap: instance.tally(team_of).gap(instance),
-                evenness: reading.evenness,
-                chance: reading.chance,
+                evenness: sums.evenness_settled(),
+                chance: sums.chance_of_first(),
             };
         }
         let balance = balance.filter(|_| !self.is_exact());

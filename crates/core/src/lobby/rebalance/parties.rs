@@ -1,12 +1,10 @@
 //! Which parties are split: only those because of which a team would be empty or outnumbered, and as few as possible.
 
 use super::{Advice, Rebalance};
+use crate::partition::EQUAL;
 use crate::{
     domain::{Move, Naming},
-    lobby::{
-        HumanInGame,
-        strength::{EQUAL, TeamStrengths},
-    },
+    lobby::HumanInGame,
     partition::torn_note,
 };
 
@@ -122,7 +120,7 @@ impl Rebalance {
         for human in &mut after.humans {
             human.team = team_after(human, advice.steps());
         }
-        let after = TeamStrengths::of(&after);
+        let after = after.sums();
         (after.empty_teams(), after.excess(self.limit()))
     }
 
