@@ -211,6 +211,19 @@ fn no_party_is_split_without_need(
     Ok(())
 }
 
+/// Without any party, some of both parties of three would go. If a party of three is split with the help of others, or the
+/// party of four, only one party is.
+#[test]
+fn another_party_is_split_if_fewer_are_then() {
+    let cases: [(&[&[usize]], u64); 2] = [
+        (&[&[4, 3, 3], &[2]], 8_310_379_145_633_249_829),
+        (&[&[3, 4, 3], &[4], &[3]], 4_964_188_065_814_782_926),
+    ];
+    for (teams, seed) in cases {
+        no_party_is_split_without_need(teams, false, seed).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
