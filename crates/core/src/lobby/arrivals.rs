@@ -1,10 +1,7 @@
 //! Places all humans without a team at once: provisionally for PLACE, as advice for REBALANCE.
 
-use super::{
-    Snapshot,
-    strength::{EQUAL, TeamStrengths},
-    weights::Counted,
-};
+use super::Snapshot;
+use crate::partition::{Counted, EQUAL, TeamSums};
 
 /// The number of placements up to which all are tried; with more, the heaviest groups are placed
 /// first. A thousand take some 50 µs; in real games, rarely more than ten humans wait for a team.
@@ -22,7 +19,7 @@ pub(super) struct ArrivalScore {
 
 impl ArrivalScore {
     /// The score of these teams, with `limit` as the allowed difference in humans.
-    pub(super) fn of(strength: &TeamStrengths, limit: usize) -> Self {
+    pub(super) fn of(strength: &TeamSums, limit: usize) -> Self {
         Self {
             over: strength.excess(limit),
             evenness: strength.evenness_settled(),
@@ -111,7 +108,7 @@ impl Arrivals {
     /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise puts the heaviest group
     /// on the team where the score is best, then the next heaviest (Graham's LPT rule, 1969):
     /// O(groups · teams²).
-    pub(super) fn place(mut self, strength: &TeamStrengths) -> Arrived {
+    pub(super) fn place(mut self, strength: &TeamSums) -> Arrived {
         let teams = strength.sides().len();
         let ways = |ways: usize, _: &Group| ways.saturating_mul(teams);
         let exact = self.groups.iter().fold(1, ways) <= MAX_TRIED;
@@ -138,7 +135,7 @@ impl Arrivals {
         }
     }
 
-    fn try_all(&mut self, strength: &mut TeamStrengths) {
+    fn try_all(&mut self, strength: &mut TeamSums) {
         let Some(group) = self.groups.get(self.trial.len()) else {
             let score = ArrivalScore::of(strength, self.limit);
             if self.best.as_ref().is_none_or(|(best, _)| score.beats(best)) {
@@ -156,7 +153,7 @@ impl Arrivals {
         }
     }
 
-    fn heaviest_first(&mut self, strength: &mut TeamStrengths) {
+    fn heaviest_first(&mut self, strength: &mut TeamSums) {
         let mut placed = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let mut best: Option<(ArrivalScore, usize)> = None;
@@ -177,7 +174,7 @@ impl Arrivals {
 }
 
 /// The teams that a human with this pin can join.
-pub(super) fn open_to(pin: Option<u8>, strength: &TeamStrengths) -> std::ops::Range<usize> {
+pub(super) fn open_to(pin: Option<u8>, strength: &TeamSums) -> std::ops::Range<usize> {
     let teams = strength.sides().len();
     match pin.map(usize::from).filter(|&pin| pin < teams) {
         Some(pin) => pin..pin + 1,
@@ -210,7 +207,7 @@ mod tests {
         }
         let scores = found
             .iter()
-            .map(|game| ArrivalScore::of(&TeamStrengths::of(game), limit));
+            .map(|game| ArrivalScore::of(&game.sums(), limit));
         scores
             .reduce(|a, b| if b.beats(&a) { b } else { a })
             .unwrap()
@@ -222,7 +219,7 @@ mod tests {
         game.humans[0].party = Some("p".into());
         game.humans[3].party = Some("p".into());
         game.humans[1].pin = Some(1);
-        let mut placed = Arrivals::of(&game, &[], 1).place(&TeamStrengths::of(&game));
+        let mut placed = Arrivals::of(&game, &[], 1).place(&game.sums());
         placed.teams.sort_unstable();
         assert_eq!(placed.teams, [(0, 0), (1, 1), (2, 1), (3, 0)]);
         assert!(placed.exact);
@@ -232,7 +229,7 @@ mod tests {
     fn a_crowd_is_placed_in_time_and_well() {
         let crowd: Vec<(f64, u8)> = (0..64).map(|n| (f64::from(n % 13) * 7.0, 9)).collect();
         let game = snapshot(2, &crowd);
-        let placed = Arrivals::of(&game, &[], 1).place(&TeamStrengths::of(&game));
+        let placed = Arrivals::of(&game, &[], 1).place(&game.sums());
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
         assert!(
@@ -252,7 +249,7 @@ mod tests {
             let humans: Vec<_> = humans.into_iter().map(|(weight, team)| (f64::from(weight), team)).collect();
             let game = snapshot(teams, &humans);
             let game = if chances { by_chance(game) } else { game };
-            let placed = Arrivals::of(&game, &[], limit).place(&TeamStrengths::of(&game));
+            let placed = Arrivals::of(&game, &[], limit).place(&game.sums());
             let oracle = naive(&game, limit);
             prop_assert!(!oracle.beats(&placed.score) && !placed.score.beats(&oracle));
         }

@@ -1,79 +1,8 @@
 //! The number of bots that a game needs: enough to make the teams equal in number, and no more.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::domain::counted;
-
-/// What the number of bots depends on, besides the humans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fill {
-    /// Whether Evenkeel decides the bots of this game. If not, the bots in the game stay.
-    pub on: bool,
-    /// The number of players that the session wants, bots included.
-    pub wish: u32,
-    /// The fewest and the most players that the map is made for.
-    #[serde(rename = "level")]
-    pub map_range: (u32, u32),
-    /// The fewest humans for which a game gets bots.
-    pub min_humans: u32,
-}
-
-impl Fill {
-    /// The number of players that the session wants, limited to the map's range.
-    pub fn players(&self) -> u32 {
-        let (min, max) = self.map_range;
-        self.wish.clamp(min, max.max(min))
-    }
-
-    /// Whether a game with this many humans gets no bots.
-    pub(super) fn is_none(&self, humans: usize) -> bool {
-        !self.on || humans < self.min_humans as usize
-    }
-
-    /// The size of each team once bots have filled it, for `humans` in all and at most `largest` on
-    /// one team:
-    ///
-    /// `max(round_up(clamp(wish, map_range), teams), largest · teams) / teams`
-    ///
-    /// (the Ideal Bot Counter of the UT2004 balancing page). `None` keeps the present bots; 0
-    /// removes all.
-    pub(super) fn team_size(&self, teams: usize, humans: usize, largest: usize) -> Option<usize> {
-        if self.is_none(humans) {
-            return self.on.then_some(0);
-        }
-        let size = (self.players() as usize).div_ceil(teams.max(1));
-        Some(size.max(largest))
-    }
-
-    /// The plan that fills up all teams to one size. `humans` is the number of humans on each team.
-    /// Each human without a team counts on the smallest team, where they will be placed.
-    pub fn for_teams(&self, humans: &[usize], unplaced: usize) -> BotPlan {
-        let humans = with_unplaced(humans.to_vec(), unplaced);
-        let largest = humans.iter().copied().max().unwrap_or(0);
-        let size = self.team_size(humans.len(), humans.iter().sum(), largest);
-        let size = size.unwrap_or(0);
-        let missing = |&count: &usize| to_u32(size.saturating_sub(count));
-        BotPlan {
-            players: to_u32(size * humans.len()),
-            per_team: humans.iter().map(missing).collect(),
-        }
-    }
-
-    /// The plan for a game without teams: bots fill it up to the wanted number, limited to the
-    /// map's range.
-    pub fn for_all(&self, humans: usize) -> BotPlan {
-        let players = match self.is_none(humans) {
-            true => 0,
-            false => self.players(),
-        };
-        BotPlan {
-            players,
-            per_team: vec![players.saturating_sub(to_u32(humans))],
-        }
-    }
-}
+use crate::partition::Fill;
 
 /// Whether a session acts on bots: adds those that the lobby asks for, and removes the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +31,33 @@ pub struct BotPlan {
 }
 
 impl BotPlan {
+    /// The plan that fills up all teams to one size. `humans` is the number of humans on each team.
+    /// Each human without a team counts on the smallest team, where they will be placed.
+    pub(super) fn for_teams(fill: &Fill, humans: &[usize], unplaced: usize) -> Self {
+        let humans = with_unplaced(humans.to_vec(), unplaced);
+        let largest = humans.iter().copied().max().unwrap_or(0);
+        let size = fill.team_size(humans.len(), humans.iter().sum(), largest);
+        let size = size.unwrap_or(0);
+        let missing = |&count: &usize| to_u32(size.saturating_sub(count));
+        Self {
+            players: to_u32(size * humans.len()),
+            per_team: humans.iter().map(missing).collect(),
+        }
+    }
+
+    /// The plan for a game without teams: bots fill it up to the wanted number, limited to the
+    /// map's range.
+    pub(super) fn for_all(fill: &Fill, humans: usize) -> Self {
+        let players = match fill.is_none(humans) {
+            true => 0,
+            false => fill.players(),
+        };
+        Self {
+            players,
+            per_team: vec![players.saturating_sub(to_u32(humans))],
+        }
+    }
+
     /// Reduces the plan to at most `most` players in all. `humans` is the number of humans on each
     /// team; bots get only the places that they leave. Bots are removed from the team with the
     /// most.
@@ -120,27 +76,6 @@ impl BotPlan {
             }
         }
         self
-    }
-}
-
-/// Formats the explanation of BOTS, one line.
-impl fmt::Display for Fill {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            on,
-            wish,
-            map_range: (min, max),
-            min_humans,
-        } = self;
-        if !on {
-            return writeln!(f, "bots are off");
-        }
-        writeln!(
-            f,
-            "{}: {wish} are wanted, the map is made for {min} to {max}; games get bots from {} on",
-            counted(self.players(), "player"),
-            counted(*min_humans, "human")
-        )
     }
 }
 
@@ -190,7 +125,7 @@ mod tests {
             (0, &[0, 0], 0, plan(0, &[0, 0])),
         ];
         for (wish, humans, unplaced, expected) in cases {
-            assert_eq!(fill(wish).for_teams(humans, unplaced), expected);
+            assert_eq!(BotPlan::for_teams(&fill(wish), humans, unplaced), expected);
         }
     }
 
@@ -201,25 +136,25 @@ mod tests {
             map_range: (6, 12),
             ..fill(8)
         };
-        assert_eq!(page.for_teams(&[3, 2], 0), plan(8, &[1, 2]));
+        assert_eq!(BotPlan::for_teams(&page, &[3, 2], 0), plan(8, &[1, 2]));
         assert_eq!(
-            Fill { wish: 2, ..page }.for_teams(&[3, 2], 0),
+            BotPlan::for_teams(&Fill { wish: 2, ..page }, &[3, 2], 0),
             plan(6, &[0, 1])
         );
         assert_eq!(
-            Fill { wish: 20, ..page }.for_teams(&[3, 2], 0),
+            BotPlan::for_teams(&Fill { wish: 20, ..page }, &[3, 2], 0),
             plan(12, &[3, 4])
         );
         assert_eq!(
-            Fill { wish: 20, ..page }.for_teams(&[9, 8], 0),
+            BotPlan::for_teams(&Fill { wish: 20, ..page }, &[9, 8], 0),
             plan(18, &[0, 1])
         );
     }
 
     #[test]
     fn without_teams_the_wish_is_all() {
-        assert_eq!(fill(6).for_all(2), plan(6, &[4]));
-        assert_eq!(fill(6).for_all(9), plan(6, &[0]));
+        assert_eq!(BotPlan::for_all(&fill(6), 2), plan(6, &[4]));
+        assert_eq!(BotPlan::for_all(&fill(6), 9), plan(6, &[0]));
     }
 
     #[test]
@@ -228,33 +163,37 @@ mod tests {
             on: false,
             ..fill(6)
         };
-        assert_eq!(off.for_teams(&[2, 1], 0), plan(0, &[0, 0]));
-        assert_eq!(off.for_all(1), plan(0, &[0]));
+        assert_eq!(BotPlan::for_teams(&off, &[2, 1], 0), plan(0, &[0, 0]));
+        assert_eq!(BotPlan::for_all(&off, 1), plan(0, &[0]));
         let waits = Fill {
             min_humans: 2,
             ..fill(6)
         };
-        assert_eq!(waits.for_teams(&[1, 0], 0), plan(0, &[0, 0]));
-        assert_eq!(waits.for_teams(&[1, 0], 1), plan(6, &[2, 2]));
-        assert_eq!(waits.for_all(1), plan(0, &[0]));
-        assert_eq!(waits.for_all(2), plan(6, &[4]));
+        assert_eq!(BotPlan::for_teams(&waits, &[1, 0], 0), plan(0, &[0, 0]));
+        assert_eq!(BotPlan::for_teams(&waits, &[1, 0], 1), plan(6, &[2, 2]));
+        assert_eq!(BotPlan::for_all(&waits, 1), plan(0, &[0]));
+        assert_eq!(BotPlan::for_all(&waits, 2), plan(6, &[4]));
     }
 
     #[test]
     fn the_roster_bounds_it() {
-        let most =
-            |wish, humans: &[usize], most| fill(wish).for_teams(humans, 0).at_most(most, humans);
+        let most = |wish, humans: &[usize], most| {
+            BotPlan::for_teams(&fill(wish), humans, 0).at_most(most, humans)
+        };
         assert_eq!(most(8, &[2, 1], 8), plan(8, &[2, 3]));
         assert_eq!(most(12, &[2, 1], 8), plan(8, &[2, 3]));
         assert_eq!(most(12, &[2, 1], 7), plan(6, &[1, 2]));
         assert_eq!(most(12, &[5, 1], 8), plan(8, &[0, 2]));
-        assert_eq!(fill(12).for_all(3).at_most(8, &[3]), plan(8, &[5]));
+        assert_eq!(
+            BotPlan::for_all(&fill(12), 3).at_most(8, &[3]),
+            plan(8, &[5])
+        );
     }
 
     proptest! {
         #[test]
         fn no_more_than_the_roster_holds(wish in 0u32..40, most in 1usize..30, humans in proptest::collection::vec(0usize..20, 2..=8)) {
-            let plan = fill(wish).for_teams(&humans, 0).at_most(most, &humans);
+            let plan = BotPlan::for_teams(&fill(wish), &humans, 0).at_most(most, &humans);
             let bots = plan.per_team.iter().sum::<u32>() as usize;
             prop_assert!(plan.players as usize <= most);
             prop_assert!(bots == 0 || humans.iter().sum::<usize>() + bots <= most);
@@ -262,7 +201,7 @@ mod tests {
 
         #[test]
         fn teams_come_out_equal(wish in 0u32..40, humans in proptest::collection::vec(0usize..20, 2..=8)) {
-            let plan = fill(wish).for_teams(&humans, 0);
+            let plan = BotPlan::for_teams(&fill(wish), &humans, 0);
             let sizes: Vec<usize> = humans.iter().zip(&plan.per_team).map(|(h, b)| h + *b as usize).collect();
             prop_assert!(sizes.iter().all(|size| *size == sizes[0]));
             prop_assert_eq!(sizes.iter().sum::<usize>() as u32, plan.players);

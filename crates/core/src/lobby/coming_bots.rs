@@ -1,6 +1,6 @@
 //! The bots that a game server is expected to add to the teams of a snapshot.
 
-use super::{BotInGame, Snapshot, strength::TeamStrengths};
+use super::{BotInGame, Snapshot};
 
 impl Snapshot {
     /// Adds the bots that the game server is expected to add to the teams as they are now.
@@ -16,7 +16,7 @@ impl Snapshot {
     /// The bots that the game server is expected to add to the teams as they are now; none where it
     /// does not act on bots.
     pub(super) fn coming_bots(&self) -> Vec<BotInGame> {
-        let strength = TeamStrengths::of(self);
+        let strength = self.sums();
         let missing = strength.missing_bots();
         let coming = (0u8..).zip(missing).flat_map(|(team, missing)| {
             std::iter::repeat_n(

@@ -44,8 +44,6 @@ mod settings;
 mod snapshot;
 mod state;
 mod streak;
-mod strength;
-mod team_sum;
 mod told;
 mod weights;
 mod wishes;
@@ -62,7 +60,7 @@ pub use autobalance::{
     Lopsided, MoveRule, Power, Situation, StayReason,
 };
 pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat, SizeLimits};
-pub use bots::{BotPlan, BotUse, Fill};
+pub use bots::{BotPlan, BotUse};
 pub use chance::ChanceModel;
 pub use command::{BalanceWatch, Command, NewGame, Update};
 pub use decision::Decision;

@@ -6,7 +6,10 @@
 use std::fmt;
 
 use super::{Lobby, LobbyError, Weights};
-use crate::domain::{Outlook, UNITS, units::Factor};
+use crate::{
+    domain::{Outlook, UNITS, units::Factor},
+    partition::party_factor,
+};
 
 /// The largest party with a factor of its own, if something has been learned; larger ones have the same.
 const LARGEST: usize = 8;
@@ -25,7 +28,7 @@ impl PartyFactors {
         let learned = outlook.map_or(0.0, |outlook| outlook.company.learned);
         let factors = match outlook.filter(|_| learned > 0.0) {
             Some(outlook) => (2..=LARGEST)
-                .map(|size| blended(outlook, size, factor(configured, size)))
+                .map(|size| blended(outlook, size, party_factor(configured, size)))
                 .collect(),
             None => configured.to_vec(),
         };
@@ -34,15 +37,7 @@ impl PartyFactors {
 
     /// The factor on the weight of each member of a party of this size.
     pub(super) fn of(&self, size: usize) -> f64 {
-        factor(&self.factors, size)
-    }
-}
-
-/// The entry for parties of this size in a list of factors.
-fn factor(factors: &[Factor], size: usize) -> f64 {
-    match (size.checked_sub(2), factors.len()) {
-        (Some(extra), 1..) => factors[extra.min(factors.len() - 1)].get(),
-        _ => 1.0,
+        party_factor(&self.factors, size)
     }
 }
 

@@ -4,8 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChanceModel, Conduct, bots::Fill, weights::Counted};
-use crate::domain::{MAX_PLAYERS, MAX_TEAMS, Naming, worded};
+use super::{ChanceModel, Conduct};
+use crate::{
+    domain::{MAX_PLAYERS, MAX_TEAMS, Naming, worded},
+    partition::{Counted, Fill, TeamSums},
+};
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
 /// with the decision, so that the decision can be replayed.
@@ -135,6 +138,29 @@ impl Snapshot {
             strength: strengths.map_or(0.0, |strengths| strengths[bot]),
             variance: 0.0,
         }
+    }
+
+    /// The sums over the players of each team. Humans without a team are left out.
+    pub(super) fn sums(&self) -> TeamSums {
+        let chance = self.chance.as_ref();
+        let next_bot = Counted {
+            weight: self.next_bot,
+            strength: chance.map_or(0.0, |chance| chance.next_bot),
+            variance: 0.0,
+        };
+        let teams = usize::from(self.teams);
+        let outlook = chance.map(|chance| chance.outlook);
+        let mut sums = TeamSums::new(teams, self.fill, next_bot, outlook);
+        for (who, human) in self.humans.iter().enumerate() {
+            let team = human.team.map(usize::from);
+            if let Some(team) = team.filter(|team| *team < MAX_TEAMS) {
+                sums.add(team, 1, self.counted(who));
+            }
+        }
+        for (at, bot) in self.bots.iter().enumerate() {
+            sums.add_bots(usize::from(bot.team), 1, self.counted_bot(at));
+        }
+        sums
     }
 
     /// Whether these bots are on teams that exist, have possible weights, and are not too many.
@@ -312,5 +338,112 @@ pub(super) mod tests {
         assert_eq!(lower(&[5.0, 0.0, 5.0]), [1, 0, 2]);
         assert_eq!(lower(&[0.0, 0.0, 5.0, 0.0, 5.0, 0.0]), [0, 1, 3, 5]);
         assert_eq!(lower(&[4.0, 3.0, 2.0, 1.0, 0.0, -1.0]), [5, 4, 3, 2]);
+    }
+
+    #[test]
+    fn bots_that_stay_are_themselves_and_others_are_means() {
+        // 2 against 1 and two bots; 6 players are wanted, so each team needs one more bot.
+        let mut game = snapshot(2, &[(10.0, 0), (20.0, 0), (30.0, 1)]);
+        game.fill.wish = 6;
+        game.bots = vec![robot(4.0, 1), robot(8.0, 1)];
+        game.next_bot = 5.0;
+        let mut strength = game.sums();
+        let sums: Vec<f64> = strength.present().collect();
+        assert_eq!(sums, [30.0, 42.0]);
+        assert_eq!(strength.ratio_now(), 30.0 / 42.0);
+        assert_eq!(
+            strength.ratio_settled(),
+            35.0 / 42.0,
+            "one comes to the first team"
+        );
+        let late = Counted {
+            weight: 25.0,
+            ..Counted::default()
+        };
+        let before = strength.add(1, 1, late);
+        // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
+        assert_eq!(strength.ratio_settled(), 35.0 / 61.0);
+        strength.restore(1, before);
+        assert_eq!(strength.ratio_settled(), 35.0 / 42.0);
+    }
+
+    #[test]
+    fn bots_that_are_off_stay() {
+        let mut game = snapshot(2, &[(10.0, 0)]);
+        game.bots = vec![robot(5.0, 1)];
+        game.fill.wish = 8;
+        game.fill.on = false;
+        assert_eq!(game.sums().ratio_settled(), 0.5);
+        game.fill.on = true;
+        game.fill.min_humans = 2;
+        assert_eq!(game.sums().ratio_settled(), 0.0, "they go");
+    }
+
+    /// The oracle of chances: from the formula of the documentation, without the types of this room.
+    fn evenness_by_hand(strengths: [f64; 2], heads: [usize; 2]) -> f64 {
+        let players = (heads[0] + heads[1]) as f64;
+        let more = heads[0] as f64 - heads[1] as f64;
+        let per_strength = 0.5 * (8.0 / players).sqrt();
+        // If all were as strong as their mean, the larger team would have at least the odds of its size.
+        let of_equals = per_strength * more * (strengths[0] + strengths[1]) / players;
+        let least = (heads[0] as f64 / heads[1] as f64).ln() / 1.702 - of_equals;
+        let by_heads = match more {
+            0.0 => 0.0,
+            m if m > 0.0 => least.max(0.2 * m),
+            m => least.min(0.2 * m),
+        };
+        let edge = per_strength * (strengths[0] - strengths[1]) + by_heads + 0.05;
+        let chance = 0.5 * libm::erfc(-edge / 2f64.sqrt());
+        chance.min(1.0 - chance) / chance.max(1.0 - chance)
+    }
+
+    #[test]
+    fn evenness_is_that_of_the_chances_with_the_heads_that_are_there() {
+        let mut game = snapshot(2, &[(75.0, 0), (50.0, 0), (100.0, 1), (50.0, 9)]);
+        game.fill.on = false;
+        game.bots = vec![robot(25.0, 1)];
+        let game = by_chance(game);
+        let mut strength = game.sums();
+        let expect = |strength: &TeamSums, strengths, heads| {
+            let by_hand = evenness_by_hand(strengths, heads);
+            let found = strength.evenness_settled();
+            assert!((found - by_hand).abs() < 1e-9, "{found} {by_hand}");
+            let monotone = strength.monotone_settled();
+            assert!((strength.evenness_of(monotone) - by_hand).abs() < 1e-9);
+        };
+        expect(&strength, [1.0, 1.0], [2, 2]);
+        assert!((strength.evenness_now() - strength.evenness_settled()).abs() < 1e-12);
+        let late = Counted {
+            weight: 50.0,
+            ..Counted::default()
+        };
+        strength.add(0, 1, late);
+        expect(&strength, [1.0, 1.0], [3, 2]);
+        strength.remove(0, 1, late);
+        strength.add(1, 1, late);
+        expect(&strength, [1.0, 1.0], [2, 3]);
+        // With a fourth bot on the first team, which the mean of those known is expected to be.
+        let mut filled = game.clone();
+        filled.fill.on = true;
+        filled.fill.wish = 6;
+        filled.humans[3].team = Some(1);
+        let strength = filled.sums();
+        expect(&strength, [1.0 - 2.0, 1.0], [3, 3]);
+        assert_eq!(
+            strength.ratio_settled(),
+            125.0 / 175.0,
+            "ratios stay ratios"
+        );
+    }
+
+    #[test]
+    fn four_against_one_is_not_even_by_any_chance() {
+        let mut game = snapshot(2, &[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
+        game.fill.on = false;
+        let mut game = by_chance(game);
+        if let Some(chance) = &mut game.chance {
+            chance.outlook.per_head = 0.0;
+        }
+        assert!(game.sums().evenness_now() < 0.26);
     }
 }

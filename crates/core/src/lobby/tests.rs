@@ -1,12 +1,13 @@
 //! Tests that no explanation disagrees with its reply, in random games.
 
+mod golden;
+
 use proptest::prelude::*;
 
 use super::{
     AutoBalanceRules, Balance, Balanced, BotWeight, Command, Decided, Decision, Fate, Lobby,
     LobbySettings, RosterSettings, SizeLimits, Update, Weights,
     snapshot::tests::outlook,
-    strength::TeamStrengths,
     weights::tests::{WeightTable, ctf},
 };
 use crate::{
@@ -307,7 +308,7 @@ fn check_balance(
 /// The game as it stands: the evenness if chances decide, and the ratio, once bots have come and gone.
 fn settled(lobby: &Lobby, weights: &Exactly) -> (Option<f64>, f64) {
     let snapshot = lobby.snapshot_by_objective(weights).unwrap();
-    let teams = TeamStrengths::of(&snapshot);
+    let teams = snapshot.sums();
     let chance = teams.by_chance().then(|| teams.evenness_settled());
     (chance, teams.ratio_settled())
 }
@@ -366,7 +367,7 @@ proptest! {
     fn rebalance_is_explained_as_it_is_replied(game in games()) {
         let (mut lobby, weights) = (game.lobby(), game.weights());
         let snapshot = lobby.snapshot_by_objective(&weights).unwrap();
-        let now = TeamStrengths::of(&snapshot);
+        let now = snapshot.sums();
         let decided = lobby.rebalance(&weights, game.seed).unwrap();
         let (why, advice) = (decided.to_string(), &decided.answer);
         let lines: Vec<&str> = why.lines().collect();
@@ -436,7 +437,7 @@ proptest! {
         lobby.apply(&Command::Start, 0).unwrap();
         lobby.watch(&weights);
         let who = who.index(game.guests.len());
-        let teams = TeamStrengths::of(&lobby.snapshot_by_objective(&weights).unwrap());
+        let teams = lobby.snapshot_by_objective(&weights).unwrap().sums();
         let decided = lobby.died(&id(who), &weights).unwrap().unwrap();
         let why = decided.to_string();
         let lines: Vec<&str> = why.lines().collect();

@@ -2,7 +2,10 @@
 //! learned.
 
 use super::ScoreSpread;
-use crate::domain::{LineupPlayer, Outlook};
+use crate::{
+    domain::{LineupPlayer, Outlook},
+    partition::Counted,
+};
 
 /// The players' weights in one game, and the rating system's predictions for it. Weights are
 /// finite, at least 0 and all in one unit.
@@ -111,7 +114,7 @@ pub(super) fn next_bot<'a>(
     let counted = playing.filter_map(|name| weights.bot(name).filter(|bot| bot.in_mean));
     let (mut sum, mut count) = (Counted::default(), 0);
     for bot in counted {
-        sum = sum + Counted::of_bot(&bot);
+        sum = sum + of_bot(&bot);
         count += 1;
     }
     if count >= known {
@@ -133,48 +136,15 @@ pub(super) fn counted_bot(weights: &dyn Weights, name: &str) -> Counted {
         variance: 0.0,
     };
     let known = weights.bot(name);
-    known.map_or_else(mean, |bot| Counted::of_bot(&bot))
+    known.map_or_else(mean, |bot| of_bot(&bot))
 }
 
-/// The numbers with which players count in a decision: their weight and, if there is a chance
-/// model, their strength.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Counted {
-    pub(super) weight: f64,
-    pub(super) strength: f64,
-    /// The variance of the strength.
-    pub(super) variance: f64,
-}
-
-impl Counted {
-    /// The weight and strength of a known bot.
-    pub(super) fn of_bot(bot: &BotWeight) -> Self {
-        Self {
-            weight: sane(bot.weight),
-            strength: sane_strength(bot.strength),
-            variance: 0.0,
-        }
-    }
-
-    /// All numbers times `factor`.
-    pub(super) fn times(self, factor: f64) -> Self {
-        Self {
-            weight: self.weight * factor,
-            strength: self.strength * factor,
-            variance: self.variance * factor,
-        }
-    }
-}
-
-impl std::ops::Add for Counted {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            weight: self.weight + other.weight,
-            strength: self.strength + other.strength,
-            variance: self.variance + other.variance,
-        }
+/// The weight and strength of a known bot.
+fn of_bot(bot: &BotWeight) -> Counted {
+    Counted {
+        weight: sane(bot.weight),
+        strength: sane_strength(bot.strength),
+        variance: 0.0,
     }
 }
 

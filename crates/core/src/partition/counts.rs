@@ -27,13 +27,12 @@ impl Counts {
         let reach = (even..=humans)
             .rev()
             .find(|&most| most + (teams - 1) * most.saturating_sub(difference) <= humans);
-        let bots = spec.bots;
         Self {
             humans,
             teams,
             most: share.max(even).min(reach.unwrap_or(even)),
             difference,
-            floor: bots.target.clamp(bots.min, bots.max).div_ceil(teams),
+            floor: spec.bots.filling().least_size(teams),
         }
     }
 

@@ -100,7 +100,10 @@ pub(super) fn choose(
         Some(answer) => answer,
         None => trial.solve(clock, |instance| instance.least_granted = granted)?,
     };
-    let answer = trial.or_found_before(answer, granted);
+    let answer = match answer.exact {
+        true => answer,
+        false => trial.with_found_before(answer, granted),
+    };
     let best = trial.best(&answer).unwrap_or(without);
     choice.least_even = price.least(best);
     choice.answer = answer;
@@ -173,14 +176,19 @@ impl<'a> WishTrial<'a> {
         }
     }
 
-    /// The answer, or if the time was over before it had a split, the splits found before that grant as many wishes.
-    fn or_found_before(&self, mut answer: EngineAnswer, granted: usize) -> EngineAnswer {
-        if answer.splits.is_empty() {
-            let before = self.choice.answer.splits.iter();
-            let enough = before.filter(|(_, split)| self.choice.instance.granted(split) >= granted);
-            answer.splits = enough.cloned().collect();
-            answer.exact = false;
-        }
+    /// The answer of a search that is not exact, with the splits found before that grant as many wishes: it may have found
+    /// none, or none as even.
+    fn with_found_before(&self, mut answer: EngineAnswer, granted: usize) -> EngineAnswer {
+        let before = self.choice.answer.splits.iter();
+        let enough = before.filter(|(_, split)| self.choice.instance.granted(split) >= granted);
+        let more: Vec<_> = enough
+            .filter(|one| !answer.splits.contains(one))
+            .cloned()
+            .collect();
+        answer.splits.extend(more);
+        answer
+            .splits
+            .sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
         answer
     }
 }

@@ -13,6 +13,7 @@
 
 mod balance;
 mod best;
+mod bots;
 mod clock;
 mod counts;
 mod engine;
@@ -35,23 +36,26 @@ mod solution;
 mod spec;
 mod stated;
 mod strengths;
+mod sums;
 mod terms;
 #[cfg(test)]
 mod tests;
 mod values;
 mod wishes;
 
+pub use bots::{Bots, BotsOnTeam, BotsThere, Fill};
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::{Candidate, Figures};
 pub use problem::Problem;
 pub use refusal::{Refusal, RefusedWish, Wishes};
 pub use relax::{Relaxed, torn_note};
-pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings};
+pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, party_factor};
 pub use solution::Solution;
-pub use spec::{Bots, BotsOnTeam, BotsThere, ProblemSpec, Tolerance, WeightedHuman};
+pub use spec::{ProblemSpec, Tolerance, WeightedHuman};
 pub use stated::{Decider, ListedWeight, StatedError};
 pub use strengths::Strengths;
+pub use sums::{Counted, EQUAL, TeamSum, TeamSums};
 pub use terms::Terms;
 
 use crate::domain::MAX_TEAMS;

@@ -123,12 +123,12 @@ impl<'a> Reader<'a> {
         let tally = self.tally(team_of);
         let ratio = tally.ratio();
         if let Some(strengths) = self.strengths {
-            let reading = strengths.read(self.problem.spec(), self.problem.counts(), team_of);
+            let sums = strengths.sums(self.problem.spec(), team_of);
             return Figures {
                 ratio,
                 gap: instance.tally(team_of).gap(instance),
-                evenness: reading.evenness,
-                chance: reading.chance,
+                evenness: sums.evenness_settled(),
+                chance: sums.chance_of_first(),
             };
         }
         let balance = balance.filter(|_| !self.is_exact());
@@ -181,7 +181,8 @@ impl<'a> Reader<'a> {
         let best = list.iter().map(|candidate| candidate.figures.evenness);
         let best = best.fold(0.0, f64::max);
         let least = match self.as_even_as(best) {
-            Some(least) => least.max(self.choice.least_even) - ROUNDING,
+            // What is best of all that was found in time can be picked in any case.
+            Some(least) => least.max(self.choice.least_even).min(best) - ROUNDING,
             None => 0.0,
         };
         let turns = self.turns(&list, best, least);

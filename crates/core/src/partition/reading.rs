@@ -1,16 +1,7 @@
 //! How even a split is by its chances, which follow from the players' strengths.
 
-use super::{ProblemSpec, Strengths, counts::Counts};
+use super::{Counted, ProblemSpec, Strengths, TeamSums, counts::Counts};
 use crate::domain::TeamLoad;
-
-/// How even a split is by the chances to win.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Reading {
-    /// The chance that team 0 wins, 0 to 1; `None` for more than two teams.
-    pub chance: Option<f64>,
-    /// The chance of the weaker team divided by that of the stronger one, 0 to 1.
-    pub evenness: f64,
-}
 
 impl Strengths {
     /// The edge for each unit of strength in a game of these players. With more than two teams, each
@@ -52,43 +43,32 @@ impl Strengths {
         all.iter().sum::<f64>() / players.max(1) as f64
     }
 
-    /// The chance and the evenness of a split, given each human's team. O(humans).
-    pub(super) fn read(&self, spec: &ProblemSpec, counts: &Counts, team_of: &[u8]) -> Reading {
-        let mut loads = vec![TeamLoad::default(); spec.teams];
-        for (strength, &team) in self.humans.iter().zip(team_of) {
-            loads[usize::from(team)].heads += 1;
-            loads[usize::from(team)].strength += strength;
+    /// The sums of a split's teams, given each human's team: of strengths only. O(humans).
+    pub(super) fn sums(&self, spec: &ProblemSpec, team_of: &[u8]) -> TeamSums {
+        let counted = |strength: f64| Counted {
+            strength,
+            ..Counted::default()
+        };
+        let fill = spec.bots.filling();
+        let mut sums = TeamSums::new(spec.teams, fill, counted(self.bot), Some(self.outlook));
+        for team in 0..spec.bots_there.len() {
+            let there = self.bots_there.get(team).copied().unwrap_or(0.0);
+            sums.add_bots(team, spec.bots_there(team).0, counted(there));
+        }
+        for (&strength, &team) in self.humans.iter().zip(team_of) {
+            sums.add(usize::from(team), 1, counted(strength));
         }
         for party in &spec.parties {
-            self.befriend(party, team_of, &mut loads);
-        }
-        let largest = loads.iter().map(|load| load.heads).max().unwrap_or(0);
-        let size = counts.floor.max(largest);
-        for (team, load) in loads.iter_mut().enumerate() {
-            let bots = spec.bots_on(team, size - load.heads);
-            let there = self.bots_there.get(team).copied().unwrap_or(0.0);
-            load.strength += bots.sum(there, self.bot);
-            load.heads += bots.count();
-        }
-        let edge = match loads[..] {
-            [one, other] => Some(self.outlook.edge_of_first(one, other)),
-            _ => None,
-        };
-        Reading {
-            chance: edge.map(|edge| self.outlook.link.chance(edge)),
-            evenness: self.outlook.evenness(&loads),
-        }
-    }
-
-    /// Adds what the members of a party add who are on one team.
-    fn befriend(&self, party: &[usize], team_of: &[u8], loads: &mut [TeamLoad]) {
-        for (team, load) in (0u8..).zip(loads) {
-            let here = || party.iter().copied().filter(|&who| team_of[who] == team);
-            if here().nth(1).is_some() {
-                let alone: f64 = here().map(|who| self.humans[who]).sum();
-                load.strength += self.together(here()) - alone;
+            for team in 0..spec.teams {
+                let on = |who: &usize| usize::from(team_of[*who]) == team;
+                let here = || party.iter().copied().filter(on);
+                if here().nth(1).is_some() {
+                    let alone: f64 = here().map(|who| self.humans[who]).sum();
+                    sums.add(team, 0, counted(self.together(here()) - alone));
+                }
             }
         }
+        sums
     }
 }
 

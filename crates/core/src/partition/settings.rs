@@ -153,12 +153,14 @@ impl Settings {
 
     /// The weight of a kept party of `size` members, as a multiple of their sum.
     pub fn multiplier(&self, size: usize) -> f64 {
-        let entry = size
-            .saturating_sub(2)
-            .min(self.party_multiplier.len().max(1) - 1);
-        match self.party_multiplier.get(entry) {
-            Some(multiplier) if size >= 2 => multiplier.get(),
-            _ => 1.0,
-        }
+        party_factor(&self.party_multiplier, size)
     }
+}
+
+/// The factor on the weights of a party of this size, of a list for parties of 2, 3 and so on, whose last entry holds for
+/// all larger ones; 1 for a human alone, and for all if the list is empty.
+pub fn party_factor(factors: &[Factor], size: usize) -> f64 {
+    let last = factors.len().checked_sub(1);
+    let entry = size.checked_sub(2).zip(last);
+    entry.map_or(1.0, |(extra, last)| factors[extra.min(last)].get())
 }

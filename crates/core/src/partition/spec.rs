@@ -1,6 +1,6 @@
 //! What a problem consists of: the players, and the limits that make teams legal.
 
-use super::Strengths;
+use super::{Bots, BotsOnTeam, BotsThere, Strengths};
 
 /// A human to put on a team.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -41,85 +41,6 @@ impl WeightedHuman {
             ..Self::default()
         }
     }
-}
-
-/// The bots that fill every team up to the same size:
-/// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Bots {
-    /// Whether bots fill up the teams. If not, the bots that are on a team stay, and the places that
-    /// bots would fill have no weight.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    pub fill: bool,
-    /// The mean weight of bots, finite and at least 0. A mean, because the server chooses the bots
-    /// later.
-    pub weight: f64,
-    /// The fewest players that the map is made for, bots included.
-    pub min: usize,
-    /// The most players that the map is made for, bots included.
-    pub max: usize,
-    /// The number of players that the server wants.
-    pub target: usize,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn is_true(flag: &bool) -> bool {
-    *flag
-}
-
-impl Default for Bots {
-    /// Bots without weight, of which none are wanted.
-    fn default() -> Self {
-        Self {
-            fill: true,
-            weight: 0.0,
-            min: 0,
-            max: 0,
-            target: 0,
-        }
-    }
-}
-
-/// The bots that are on a team now, and those that it will have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BotsOnTeam {
-    there: usize,
-    wanted: usize,
-}
-
-impl BotsOnTeam {
-    /// `there` bots are on the team, and it will have `wanted`.
-    pub fn new(there: usize, wanted: usize) -> Self {
-        Self { there, wanted }
-    }
-
-    /// The number of bots that the team will have.
-    pub fn count(self) -> usize {
-        self.wanted
-    }
-
-    /// The sum of a number over the bots that the team will have: `there` is the sum over those on it
-    /// now. It is unknown which bot the game removes, so each bot that leaves counts as the mean of
-    /// those on the team; each one that is added counts as `next` (UT2004 page, "Late changes").
-    pub fn sum(self, there: f64, next: f64) -> f64 {
-        if self.wanted >= self.there {
-            there + next * (self.wanted - self.there) as f64
-        } else {
-            there * (self.wanted as f64 / self.there as f64)
-        }
-    }
-}
-
-/// The bots that are on one team.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct BotsThere {
-    /// Their number.
-    pub count: usize,
-    /// The sum of their weights, finite and at least 0.
-    pub weight: f64,
 }
 
 /// Which splits are even enough to be picked.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::party_factor;
 use crate::domain::{Outlook, units::Factor};
 
 /// The strengths of the players of a problem, and how they become chances. They are in the rating
@@ -42,20 +43,11 @@ impl Strengths {
             && numbers.chain([&self.bot]).all(|s| s.abs() <= 1e12)
     }
 
-    /// The factor on the weights of a party of this size.
-    fn multiplier(&self, size: usize) -> f64 {
-        let last = self.party_multiplier.len().saturating_sub(1);
-        let entry = self.party_multiplier.get(size.saturating_sub(2).min(last));
-        match entry {
-            Some(multiplier) if size >= 2 => multiplier.get(),
-            _ => 1.0,
-        }
-    }
-
     /// The strength of humans who are together on a team: one human, or the members of one party.
     pub(super) fn together(&self, members: impl Iterator<Item = usize> + Clone) -> f64 {
         let size = members.clone().count();
-        let (friends, multiplier) = (size.saturating_sub(1), self.multiplier(size));
+        let friends = size.saturating_sub(1);
+        let multiplier = party_factor(&self.party_multiplier, size);
         let of = |member: usize| {
             let alone = self.humans[member];
             alone + self.outlook.befriended(alone, friends, multiplier)

@@ -5,10 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{GapUnit, Power, Powers, Situation};
-use crate::{
-    domain::{chance_of_weaker, counted, worded},
-    lobby::{strength::TeamStrengths, team_sum::TeamSum},
-};
+use crate::domain::{chance_of_weaker, counted, worded};
+use crate::partition::{TeamSum, TeamSums};
 
 /// Whether the teams are balanced, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,18 +122,18 @@ impl Situation {
 
     /// The teams with the bots that are coming, if the rules go by weight and the game compares chances:
     /// then chances decide, not sums of weights.
-    pub(super) fn by_chance(&self) -> Option<TeamStrengths> {
+    pub(super) fn by_chance(&self) -> Option<TeamSums> {
         if self.rules.power != Power::Weight || self.snapshot.chance.is_none() {
             return None;
         }
         let mut snapshot = self.snapshot.clone();
         snapshot.expect_bots();
-        Some(TeamStrengths::of(&snapshot))
+        Some(snapshot.sums())
     }
 
     /// Whether a team with this edge over another is too strong for it. A share is that by which its odds
     /// exceed even ones; points are those by which its players' weights exceed the others'.
-    pub(super) fn is_edge(&self, teams: &TeamStrengths, edge: f64) -> bool {
+    pub(super) fn is_edge(&self, teams: &TeamSums, edge: f64) -> bool {
         let gap = self.rules.gap.get();
         let Some(outlook) = teams.outlook() else {
             return false;
@@ -150,7 +148,7 @@ impl Situation {
     }
 
     /// Whether the chances of the teams are close enough.
-    fn judge_chances(&self, teams: &TeamStrengths) -> Assessment {
+    fn judge_chances(&self, teams: &TeamSums) -> Assessment {
         let edges = teams.edges_now();
         let (strong, most) = extreme(edges.iter().copied(), |a, b| a > b);
         let (weak, least) = extreme(edges.iter().copied(), |a, b| a < b);

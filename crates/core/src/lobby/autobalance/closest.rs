@@ -1,7 +1,7 @@
 //! Whose moves bring the teams closest together, by their powers or by their chances to win.
 
 use super::{AutoBalance, AutoBalanceRules, Powers};
-use crate::lobby::strength::{EQUAL, TeamStrengths};
+use crate::partition::{EQUAL, TeamSums};
 
 /// The most moves in a row that [`MoveRule::Closest`] considers.
 const MAX_CHAIN: usize = 16;
@@ -10,7 +10,7 @@ impl AutoBalance {
     /// How even the chances to win are, and how even they would be with this human of the first team
     /// on the second. `None` without a chance model; the powers then decide, as in Sector's Edge.
     pub(super) fn chances_of(&self, who: usize, (from, to): (u8, u8)) -> Option<(f64, f64)> {
-        let now = TeamStrengths::of(&self.situation.snapshot);
+        let now = self.situation.snapshot.sums();
         now.by_chance().then(|| {
             let after = self.moved(&now, who, (usize::from(from), usize::from(to)));
             (now.evenness_settled(), after.evenness_settled())
@@ -18,12 +18,7 @@ impl AutoBalance {
     }
 
     /// The teams with this human of the first team on the second.
-    fn moved(
-        &self,
-        teams: &TeamStrengths,
-        who: usize,
-        (from, to): (usize, usize),
-    ) -> TeamStrengths {
+    fn moved(&self, teams: &TeamSums, who: usize, (from, to): (usize, usize)) -> TeamSums {
         let counted = self.situation.snapshot.counted(who);
         let mut after = teams.clone();
         after.remove(from, 1, counted);
@@ -35,14 +30,14 @@ impl AutoBalance {
     /// chances are most even, until the teams are balanced or no move helps. O(moves · humans).
     pub(super) fn closest_by_chance(
         &self,
-        mut teams: TeamStrengths,
+        mut teams: TeamSums,
         mut eligible: Vec<usize>,
         (strong, weak): (u8, u8),
     ) -> Vec<usize> {
         let situation = &self.situation;
         let (from, to) = (usize::from(strong), usize::from(weak));
         let mut chain = Vec::new();
-        let too_strong = |teams: &TeamStrengths| {
+        let too_strong = |teams: &TeamSums| {
             let edges = teams.edges_now();
             situation.is_edge(teams, edges[from] - edges[to])
         };

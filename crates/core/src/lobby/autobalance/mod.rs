@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BotInGame, MoveBlock, Question, Snapshot, strength::EQUAL};
+use super::{BotInGame, MoveBlock, Question, Snapshot};
 use crate::domain::{Ident, Move, Naming};
 
 mod assessment;
@@ -19,6 +19,7 @@ mod power;
 mod rules;
 mod sizes;
 
+use crate::partition::EQUAL;
 pub use assessment::{Assessment, Calm, Cause};
 use closest::closest;
 use power::Powers;

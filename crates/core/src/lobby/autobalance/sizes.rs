@@ -2,7 +2,8 @@
 //! move leaves the game even.
 
 use super::{AutoBalance, MoveRule, Powers, StayReason};
-use crate::lobby::{MoveBlock, strength::EQUAL};
+use crate::lobby::MoveBlock;
+use crate::partition::EQUAL;
 
 /// What is against the move of a human.
 struct Against {

@@ -15,7 +15,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Lobby, LobbyError, Question, Weights, strength::EQUAL, wishes::late_wish};
+use super::{Decided, Lobby, LobbyError, Question, Weights, wishes::late_wish};
+use crate::partition::EQUAL;
 use crate::{
     domain::{
         Naming, SAME_CHANCE,

@@ -7,7 +7,6 @@ use crate::{
         Command, Decided, LastBalance, Lobby, LobbyError, Weights,
         bots::to_u32,
         decide::{bot_of_lineup, human_of_lineup},
-        strength::TeamStrengths,
         weights::counted_bot,
     },
 };
@@ -50,7 +49,7 @@ impl Lobby {
         let chance = told.of_first();
         self.change(Command::Chances(told))?;
         let snapshot = self.snapshot(weights)?;
-        let ratio = TeamStrengths::of(&snapshot).ratio_settled();
+        let ratio = snapshot.sums().ratio_settled();
         let Decided {
             question, answer, ..
         } = decided;

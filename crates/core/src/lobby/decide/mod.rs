@@ -6,7 +6,6 @@ mod snapshot;
 use super::{
     Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Command, Decided, Fate, Known, Lobby,
     LobbyError, Place, Power, Rebalance, RunningGame, Situation, TeamState, Weights,
-    strength::TeamStrengths,
 };
 use crate::domain::{Ident, units::Share};
 
@@ -63,7 +62,7 @@ impl Lobby {
         let mut snapshot = self.snapshot(weights)?;
         snapshot.chance = self.chance_model(weights)?;
         snapshot.expect_bots();
-        let teams = TeamStrengths::of(&snapshot);
+        let teams = snapshot.sums();
         let states = teams.sides().iter().zip(&snapshot.scores);
         let game = self.team_game()?;
         let elapsed = game.recorder.played(self.now);
@@ -190,11 +189,11 @@ impl Lobby {
             return;
         };
         // With as many players on each team, sums of weights are compared, which takes less time.
-        let mut teams = TeamStrengths::of(&situation.snapshot);
+        let mut teams = situation.snapshot.sums();
         if !teams.are_of_one_size()
             && let Ok(snapshot) = self.snapshot_by_objective(weights)
         {
-            teams = TeamStrengths::of(&snapshot);
+            teams = snapshot.sums();
         }
         let stronger = teams.strongest();
         let now = self.now;

@@ -6,9 +6,9 @@ use crate::{
         Bot, BotInGame, ChanceModel, HumanInGame, Lobby, LobbyError, MoveBlock, RunningGame,
         Snapshot, Weights,
         roster::{Human, Roster},
-        weights::{Counted, counted_bot, next_bot, sane, sane_strength},
+        weights::{counted_bot, next_bot, sane, sane_strength},
     },
-    partition::Objective,
+    partition::{Counted, Objective, party_factor},
 };
 
 impl Lobby {
@@ -76,7 +76,8 @@ impl Lobby {
         };
         let strength = |human: &Human| {
             let alone = sane_strength(weights.human_strength(human.id.text()));
-            let (friends, multiplier) = (friends(game, human), self.multiplier(game, human));
+            let friends = friends(game, human);
+            let multiplier = party_factor(&self.settings.party_multiplier, friends + 1);
             let command = command_strength(weights, human, &lineup);
             alone + command + outlook.befriended(alone, friends, multiplier)
         };
@@ -161,15 +162,6 @@ impl Lobby {
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,
-        }
-    }
-
-    /// The configured factor on a human's weight if they are on one team with their party.
-    fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
-        let multiples = &self.settings.party_multiplier;
-        match (friends(game, human).checked_sub(1), multiples.len()) {
-            (Some(extra), 1..) => multiples[extra.min(multiples.len() - 1)].get(),
-            _ => 1.0,
         }
     }
 }

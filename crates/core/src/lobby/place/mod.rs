@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Question, Snapshot,
     arrivals::{Arrivals, open_to},
-    strength::TeamStrengths,
     wishes::late_wish,
 };
 use crate::domain::{Naming, chance_of_weaker, counted};
+use crate::partition::TeamSums;
 
 mod choice;
 mod prospect;
@@ -160,7 +160,7 @@ impl Question for Place {
 impl Place {
     /// The result of joining each open team, and whether it is exact.
     fn prospects(&self) -> (Vec<Prospect>, bool) {
-        let strength = TeamStrengths::of(&self.snapshot);
+        let strength = self.snapshot.sums();
         let mut exact = true;
         let prospect = |team: usize| {
             let (prospect, all_tried) = self.prospect(&strength, team);
@@ -174,7 +174,7 @@ impl Place {
     }
 
     /// The result of joining `team`, and whether it is exact.
-    fn prospect(&self, strength: &TeamStrengths, team: usize) -> (Prospect, bool) {
+    fn prospect(&self, strength: &TeamSums, team: usize) -> (Prospect, bool) {
         let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
         // Others who are on no team yet may never play, so first only those on a team count.
         let mut here = strength.clone();

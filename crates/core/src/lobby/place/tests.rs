@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::units::MaxDifference;
 use crate::lobby::snapshot::tests::{robot, snapshot};
-use crate::lobby::strength::EQUAL;
+use crate::partition::EQUAL;
 use proptest::prelude::*;
 
 fn place(snapshot: Snapshot, who: usize) -> Placement {

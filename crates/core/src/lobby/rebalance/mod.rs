@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     MoveBlock, Question, Snapshot,
     arrivals::{Arrivals, Arrived},
-    strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted};
 
@@ -30,6 +29,7 @@ mod sure;
 mod units;
 mod volunteers;
 
+use crate::partition::{EQUAL, TeamSums};
 use plan::{MovePlan, Planner};
 pub use settings::RebalanceSettings;
 pub(super) use volunteers::{Asking, Filled};
@@ -153,7 +153,7 @@ impl Rebalance {
     /// The advice that splits no party.
     fn advise(&self, seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
-        let now = TeamStrengths::of(snapshot);
+        let now = snapshot.sums();
         let limit = self.limit();
         let (arrived, settled) = self.settled(&now);
         let held = self.held();
@@ -210,20 +210,20 @@ impl Rebalance {
     }
 
     /// The placement of the humans without a team, and the teams after it.
-    fn settled(&self, now: &TeamStrengths) -> (Arrived, TeamStrengths) {
+    fn settled(&self, now: &TeamSums) -> (Arrived, TeamSums) {
         let arrived = Arrivals::of(&self.snapshot, &[], self.limit()).place(now);
         let mut settled = self.snapshot.clone();
         for &(who, team) in &arrived.teams {
             settled.humans[who].team = Some(team);
         }
-        let settled = TeamStrengths::of(&settled);
+        let settled = settled.sums();
         (arrived, settled)
     }
 
     /// The evenness from which on nobody is moved, once those without a team are placed.
     fn enough(&self) -> f64 {
         let enough = self.settings.enough.get();
-        let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
+        let (_, settled) = self.settled(&self.snapshot.sums());
         let is_full = settled.spread() <= 1;
         let chance = self.snapshot.chance.as_ref();
         let even = chance.map(|chance| sure::even(&chance.outlook, is_full));

@@ -1,14 +1,15 @@
 //! Which parties are split: only those because of which a team would be empty or outnumbered, and as few as possible.
 
 use super::{Advice, Rebalance};
+use crate::partition::EQUAL;
 use crate::{
     domain::{Move, Naming},
-    lobby::{
-        HumanInGame,
-        strength::{EQUAL, TeamStrengths},
-    },
+    lobby::HumanInGame,
     partition::torn_note,
 };
+
+/// The most sets of parties that are tried. With up to eight parties these are all sets of three.
+const MAX_SETS: usize = 92;
 
 /// How many teams have nobody, and how many humans too many there are on teams that outnumber the smallest by more than
 /// allowed.
@@ -16,8 +17,7 @@ type Lack = (usize, usize);
 
 impl Rebalance {
     /// The advice that splits no party if that leaves no team empty or outnumbered for which others would move. Otherwise
-    /// splits one party at a time, always the one whose loss helps most, until as many humans are where they are missing
-    /// as without any party. At most parties² / 2 searches, of the parties that would be split if there were none.
+    /// splits as few parties as bring as many humans where they are missing as if there were no party.
     pub(super) fn advise_parties(&self, seed: u64) -> Advice {
         let whole = self.advise(seed);
         let lack = self.lack(&whole);
@@ -30,7 +30,7 @@ impl Rebalance {
         let torn = self.torn_by(&free);
         let least = self.lack(&free);
         if least < lack {
-            return self.torn_least(torn, least, seed).unwrap_or(free);
+            return self.torn_least(&torn, least, seed).unwrap_or(free);
         }
         let because = whole.moves.is_empty() && !free.moves.is_empty();
         let members = |party: &&str| self.members(party).map(|human| human.id.clone()).collect();
@@ -40,26 +40,33 @@ impl Rebalance {
         }
     }
 
-    /// The advice that splits as few of these parties as leave no more than the `least` lack; `None` if even all of them
-    /// leave more.
-    fn torn_least(&self, mut parties: Vec<&str>, least: Lack, seed: u64) -> Option<Advice> {
-        let mut torn: Vec<&str> = Vec::new();
-        while !parties.is_empty() {
-            let trial = |at: usize| {
-                let advice = self
-                    .apart(&[&torn[..], &[parties[at]]].concat())
-                    .advise(seed);
-                (self.lack(&advice), at, advice)
-            };
-            let better = |a: &(Lack, usize, Advice), b: &(Lack, usize, Advice)| {
-                b.0 < a.0 || b.0 == a.0 && b.2.evenness_after() > a.2.evenness_after() + EQUAL
-            };
-            let trials = (0..parties.len()).map(trial);
-            let (lack, at, advice) = trials.reduce(|a, b| if better(&a, &b) { b } else { a })?;
-            if lack <= least {
-                return Some(advice);
+    /// The most even advice that splits the fewest parties that leave no more than the `least` lack; `None` if none is
+    /// found. `torn` are those that would be split if there were no party: of as many parties, these are tried first, and
+    /// others only if that is not enough. At most [`MAX_SETS`] searches.
+    fn torn_least(&self, torn: &[&str], least: Lack, seed: u64) -> Option<Advice> {
+        let mut order = torn.to_vec();
+        let all = self.parties().into_iter();
+        order.extend(all.filter(|party| !torn.contains(party)));
+        let mut left = MAX_SETS;
+        for count in 1..=torn.len() {
+            let mut best: Option<Advice> = None;
+            for set in sets(count, order.len()) {
+                let has_others = set[count - 1] >= torn.len();
+                if left == 0 || best.is_some() && has_others {
+                    break;
+                }
+                left -= 1;
+                let apart: Vec<&str> = set.iter().map(|&at| order[at]).collect();
+                let advice = self.apart(&apart).advise(seed);
+                let even = advice.evenness_after();
+                let more = |best: &Advice| even > best.evenness_after() + EQUAL;
+                if self.lack(&advice) <= least && best.as_ref().is_none_or(more) {
+                    best = Some(advice);
+                }
             }
-            torn.push(parties.remove(at));
+            if best.is_some() {
+                return best;
+            }
         }
         None
     }
@@ -122,7 +129,7 @@ impl Rebalance {
         for human in &mut after.humans {
             human.team = team_after(human, advice.steps());
         }
-        let after = TeamStrengths::of(&after);
+        let after = after.sums();
         (after.empty_teams(), after.excess(self.limit()))
     }
 
@@ -145,6 +152,18 @@ impl Rebalance {
         });
         torn.chain(whole).collect()
     }
+}
+
+/// All sets of `count` numbers below `end`, those of smaller numbers first. There is at least one.
+fn sets(count: usize, end: usize) -> impl Iterator<Item = Vec<usize>> {
+    std::iter::successors(Some((0..count).collect()), move |set: &Vec<usize>| {
+        let room = |at: &usize| set[*at] + 1 < set.get(at + 1).copied().unwrap_or(end);
+        let at = (0..count).find(room)?;
+        let mut next = set.clone();
+        next[at] += 1;
+        (0..at).for_each(|below| next[below] = below);
+        Some(next)
+    })
 }
 
 /// The team of a human after these moves.

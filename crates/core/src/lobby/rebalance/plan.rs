@@ -1,10 +1,7 @@
 //! The search for the plans that make the teams most even.
 
 use super::RebalanceSettings;
-use crate::lobby::{
-    strength::{EQUAL, TeamStrengths},
-    weights::Counted,
-};
+use crate::partition::{Counted, EQUAL, TeamSums};
 
 /// The most plans to try. If there are more plans of up to three moves, only plans of fewer moves
 /// are all tried. A million plans take ten milliseconds. 64 humans on two teams have 43,745 plans
@@ -31,7 +28,7 @@ pub(super) struct MovePlan {
     pub(super) moves: usize,
     /// How even the teams are after the moves, 0 to 1, bots included.
     pub(super) evenness: f64,
-    /// The value of [`TeamStrengths::monotone_settled`] after the moves: it orders plans as the evenness does.
+    /// The value of [`TeamSums::monotone_settled`] after the moves: it orders plans as the evenness does.
     monotone: f64,
     /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
     pub(super) over: usize,
@@ -49,7 +46,7 @@ impl MovePlan {
 /// Finds plans for one game.
 #[derive(Clone, Debug)]
 pub(super) struct Planner {
-    pub(super) strength: TeamStrengths,
+    pub(super) strength: TeamSums,
     pub(super) units: Vec<MoveUnit>,
     /// By how many humans the teams should differ at most.
     pub(super) limit: usize,
@@ -59,7 +56,7 @@ pub(super) struct Planner {
 
 impl Planner {
     /// A planner for these teams, which may differ by `limit` humans, or by as many as they do now.
-    pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
+    pub(super) fn new(strength: TeamSums, units: Vec<MoveUnit>, limit: usize) -> Self {
         let most = limit.max(strength.spread());
         Self {
             strength,
@@ -184,7 +181,7 @@ impl Planner {
     }
 
     /// The teams after `plan`.
-    pub(super) fn after(&self, plan: &MovePlan) -> TeamStrengths {
+    pub(super) fn after(&self, plan: &MovePlan) -> TeamSums {
         let mut strength = self.strength.clone();
         for &(unit, to) in &plan.steps {
             let MoveUnit {
@@ -215,7 +212,7 @@ impl Planner {
 /// A depth-first search through plans, which changes the teams in place.
 struct PlanWalk<'a> {
     planner: &'a Planner,
-    strength: TeamStrengths,
+    strength: TeamSums,
     trial: Vec<(usize, usize)>,
     best: Option<BestTrial>,
 }

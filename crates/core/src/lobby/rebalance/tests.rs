@@ -295,8 +295,8 @@ fn evenness(advice: &Advice) -> (f64, f64, f64) {
 /// The oracle: every assignment of the movable humans, by the number of moves.
 fn naive(game: &Snapshot, limit: usize, moves: usize) -> f64 {
     let teams = usize::from(game.teams);
-    let limit = limit.max(TeamStrengths::of(game).spread());
-    let mut best = TeamStrengths::of(game).evenness_settled();
+    let limit = limit.max(game.sums().spread());
+    let mut best = game.sums().evenness_settled();
     for code in 0..teams.pow(game.humans.len() as u32) {
         let mut next = game.clone();
         for (at, human) in next.humans.iter_mut().enumerate() {
@@ -304,7 +304,7 @@ fn naive(game: &Snapshot, limit: usize, moves: usize) -> f64 {
         }
         let changed = |&at: &usize| next.humans[at].team != game.humans[at].team;
         let count = (0..game.humans.len()).filter(changed).count();
-        let strength = TeamStrengths::of(&next);
+        let strength = next.sums();
         if count <= moves && strength.spread() <= limit {
             best = best.max(strength.evenness_settled());
         }
@@ -385,15 +385,15 @@ proptest! {
             human.team = Some(step.to);
         }
         prop_assert!(next.humans.iter().all(|human| human.team.is_some()));
-        prop_assert!((TeamStrengths::of(&next).ratio_settled() - advice.after).abs() < 1e-9);
+        prop_assert!((next.sums().ratio_settled() - advice.after).abs() < 1e-9);
         let (before, after, alone) = evenness(&advice);
-        prop_assert!((TeamStrengths::of(&next).evenness_settled() - after).abs() < 1e-8);
+        prop_assert!((next.sums().evenness_settled() - after).abs() < 1e-8);
         prop_assert!(after + EQUAL >= alone, "never worse than moving nobody");
-        let spread = |game: &Snapshot| TeamStrengths::of(game).spread();
+        let spread = |game: &Snapshot| game.sums().spread();
         prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
         if !advice.moves.is_empty() && advice.placed.is_empty() {
-            let over = |game: &Snapshot| TeamStrengths::of(game).excess(1);
-            let empty = TeamStrengths::of(&settled).empty_teams() > 0;
+            let over = |game: &Snapshot| game.sums().excess(1);
+            let empty = settled.sums().empty_teams() > 0;
             let fewer = empty && after + EQUAL >= before && over(&next) < over(&settled);
             prop_assert!(after > before || fewer);
         }
@@ -411,7 +411,7 @@ proptest! {
                 human.team = Some(step.to);
             }
             let lack = |game: &Snapshot| {
-                let teams = TeamStrengths::of(game);
+                let teams = game.sums();
                 (teams.empty_teams(), teams.excess(1))
             };
             prop_assert!(lack(&next) < lack(&others), "{:?} {:?}", advice, whole);

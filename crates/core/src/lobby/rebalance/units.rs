@@ -1,7 +1,8 @@
 //! Who can be moved, and with whom.
 
 use super::{Rebalance, plan::MoveUnit};
-use crate::lobby::{MoveBlock, weights::Counted};
+use crate::lobby::MoveBlock;
+use crate::partition::Counted;
 
 /// The share of a team, from the weakest up, whose players may be moved if the top is spared.
 const LOWER: f64 = 0.67;

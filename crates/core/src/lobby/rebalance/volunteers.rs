@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Move, SAME_CHANCE, SwitchAnswer, chance_of_weaker},
-    lobby::{HumanInGame, MoveBlock, strength::TeamStrengths},
+    lobby::{HumanInGame, MoveBlock},
 };
 
 /// How much of what the offered moves gain a volunteer may cost, at most.
@@ -46,7 +46,7 @@ impl Rebalance {
     /// What these moves of an offer do now; `None` if they cannot be made any more.
     pub(in crate::lobby) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
         let held = self.held_anyway();
-        let (_, settled) = self.settled(&TeamStrengths::of(&self.snapshot));
+        let (_, settled) = self.settled(&self.snapshot.sums());
         let torn = self.torn_by_moves(|| offered.iter());
         let units = self.apart(&torn).units(&held);
         let planner = Planner::new(settled, units, self.limit());

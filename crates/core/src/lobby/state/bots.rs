@@ -1,6 +1,9 @@
 //! What the session wants of bots, and what decisions may expect of them.
 
-use crate::lobby::{BotPlan, BotUse, Fill, Lobby, LobbyError, bots::with_unplaced};
+use crate::{
+    lobby::{BotPlan, BotUse, Lobby, LobbyError, bots::with_unplaced},
+    partition::Fill,
+};
 
 impl Lobby {
     /// The number of players that the game should have, and of bots on each team.
@@ -13,10 +16,10 @@ impl Lobby {
         let most = self.settings.roster.max_roster.as_usize();
         let humans = game.roster.humans().len();
         if !game.has_teams {
-            return Ok(fill.for_all(humans).at_most(most, &[humans]));
+            return Ok(BotPlan::for_all(&fill, humans).at_most(most, &[humans]));
         }
         let (sizes, unplaced) = (game.roster.sizes(self.teams), game.roster.unplaced());
-        let plan = fill.for_teams(&sizes, unplaced);
+        let plan = BotPlan::for_teams(&fill, &sizes, unplaced);
         Ok(plan.at_most(most, &with_unplaced(sizes, unplaced)))
     }
 

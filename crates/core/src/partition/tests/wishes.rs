@@ -101,6 +101,35 @@ proptest! {
     }
 }
 
+/// The splits that are found before the time is over count, also if a later search has no time to find as even ones.
+#[test]
+fn wherever_the_time_ends_there_are_teams() {
+    for teams in 2..=4 {
+        let weights: Vec<f64> = (0..28).map(|n| f64::from(n * 37 % 101)).collect();
+        let mut spec = ProblemSpec {
+            teams,
+            tolerance: Some(Tolerance {
+                enough: 0.95,
+                slack: 0.01,
+            }),
+            ..lobby(&weights)
+        };
+        for (at, human) in spec.humans.iter_mut().enumerate().step_by(3) {
+            human.wish = Some(at % teams);
+        }
+        let problem = Problem::new(spec).unwrap();
+        for looks in [0, 1, 2, 3, 5, 8, 13, 21, 34] {
+            let mut left = looks;
+            let mut out_of_time = || {
+                left -= 1;
+                left < 0
+            };
+            let solution = solve(&problem, &Settings::default(), 3, &mut out_of_time).unwrap();
+            assert_eq!(solution.team_of.len(), weights.len());
+        }
+    }
+}
+
 /// Two giants and two others.
 fn giants() -> ProblemSpec {
     let mut spec = lobby(&[95.0, 94.0, 20.0, 21.0]);

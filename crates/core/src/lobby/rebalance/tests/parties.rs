@@ -1,12 +1,13 @@
 //! Parties: an empty or outnumbered team is worse than a split party.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::{advise, game};
 use crate::lobby::{
     Advice, Decided, MoveBlock, Question, Rebalance, RebalanceSettings, Snapshot,
     snapshot::tests::{by_chance, snapshot},
-    strength::TeamStrengths,
 };
 
 /// Equal humans without bots: the sizes of the parties on each team, of which 1 is a human alone.
@@ -51,7 +52,7 @@ fn sizes(teams: u8, of: &[u8]) -> Vec<usize> {
 fn torn(game: &Snapshot, of: &[u8]) -> usize {
     let apart = |at: &usize| game.mates(*at).any(|mate| of[mate] != of[*at]);
     let parties = (0..of.len()).filter(apart);
-    let parties: std::collections::BTreeSet<_> = parties.map(|at| &game.humans[at].party).collect();
+    let parties: BTreeSet<_> = parties.map(|at| &game.humans[at].party).collect();
     parties.len()
 }
 
@@ -161,10 +162,71 @@ fn a_giant_alone_against_a_party_stays_alone() {
     assert!(advice.moves.is_empty() && advice.whole.is_empty());
 }
 
+/// Whether as many humans are where they are missing as without parties, and no party is split without need.
+fn no_party_is_split_without_need(
+    teams: &[&[usize]],
+    chances: bool,
+    seed: u64,
+) -> Result<(), TestCaseError> {
+    let game = parties(teams);
+    prop_assume!(!game.humans.is_empty());
+    let game = if chances { by_chance(game) } else { game };
+    let settings = RebalanceSettings::default();
+    let question = Rebalance {
+        snapshot: game.clone(),
+        settings,
+    };
+    let lack = |advice: &Advice| {
+        let of = after(&game, advice);
+        let mut game = game.clone();
+        for (human, team) in game.humans.iter_mut().zip(of) {
+            human.team = Some(team);
+        }
+        let teams = game.sums();
+        (teams.empty_teams(), teams.excess(1))
+    };
+    let names = game.humans.iter();
+    let names: BTreeSet<&str> = names.filter_map(|human| human.party.as_deref()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    // The oracle: every set of parties that may be split.
+    let reached = (0u32..1 << names.len()).map(|set| {
+        let split = (0..).zip(&names).filter(|(at, _)| set >> at & 1 == 1);
+        let split: Vec<&str> = split.map(|(_, name)| *name).collect();
+        (lack(&question.apart(&split).advise(seed)), split.len())
+    });
+    let reached: Vec<_> = reached.collect();
+    let least = reached.iter().map(|(lack, _)| *lack).min().unwrap();
+    let fewest = reached.iter().filter(|(lack, _)| *lack == least);
+    let fewest = fewest.map(|(_, split)| *split).min().unwrap();
+    let advice = question.answer(seed);
+    prop_assert_eq!(lack(&advice), least);
+    let split = torn(&game, &after(&game, &advice));
+    prop_assert!(
+        split <= fewest,
+        "{} instead of {}: {:?}",
+        split,
+        fewest,
+        advice
+    );
+    Ok(())
+}
+
+/// Without any party, some of both parties of three would go. If a party of three is split with the help of others, or the
+/// party of four, only one party is.
+#[test]
+fn another_party_is_split_if_fewer_are_then() {
+    let cases: [(&[&[usize]], u64); 2] = [
+        (&[&[4, 3, 3], &[2]], 8_310_379_145_633_249_829),
+        (&[&[3, 4, 3], &[4], &[3]], 4_964_188_065_814_782_926),
+    ];
+    for (teams, seed) in cases {
+        no_party_is_split_without_need(teams, false, seed).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// As many humans are where they are missing as without parties, and no party is split without need.
     #[test]
     fn as_few_parties_as_possible_are_split(
         first in prop::collection::vec(1usize..5, 0..4),
@@ -173,33 +235,8 @@ proptest! {
         chances: bool,
         seed: u64,
     ) {
-        let teams: Vec<&[usize]> = [Some(&first), Some(&second), third.as_ref()].into_iter().flatten().map(|team| &team[..]).collect();
-        let game = parties(&teams);
-        prop_assume!(!game.humans.is_empty());
-        let game = if chances { by_chance(game) } else { game };
-        let settings = RebalanceSettings::default();
-        let question = Rebalance { snapshot: game.clone(), settings };
-        let lack = |advice: &Advice| {
-            let of = after(&game, advice);
-            let mut game = game.clone();
-            for (human, team) in game.humans.iter_mut().zip(of) {
-                human.team = Some(team);
-            }
-            let teams = TeamStrengths::of(&game);
-            (teams.empty_teams(), teams.excess(1))
-        };
-        let names: std::collections::BTreeSet<&str> = game.humans.iter().filter_map(|human| human.party.as_deref()).collect();
-        let names: Vec<&str> = names.into_iter().collect();
-        // The oracle: every set of parties that may be split.
-        let reached = (0u32..1 << names.len()).map(|set| {
-            let split: Vec<&str> = names.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, name)| *name).collect();
-            (lack(&question.apart(&split).advise(seed)), split.len())
-        });
-        let least = reached.clone().map(|(lack, _)| lack).min().unwrap();
-        let fewest = reached.filter(|(lack, _)| *lack == least).map(|(_, split)| split).min().unwrap();
-        let advice = question.answer(seed);
-        prop_assert_eq!(lack(&advice), least);
-        let split = torn(&game, &after(&game, &advice));
-        prop_assert!(split <= fewest, "{} instead of {}: {:?}", split, fewest, advice);
+        let teams = [Some(&first), Some(&second), third.as_ref()];
+        let teams: Vec<&[usize]> = teams.into_iter().flatten().map(|team| &team[..]).collect();
+        no_party_is_split_without_need(&teams, chances, seed)?;
     }
 }

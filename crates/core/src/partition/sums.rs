@@ -1,16 +1,81 @@
-//! The sums of the teams' weights and strengths, while a decision tries humans on different teams.
-//! Bots are added or removed to fill up the teams.
+//! The sums over the players of each team, and how even the teams are by them: of the splits that BALANCE compares, and
+//! of the teams that other decisions try. Bots are added or removed to fill up the teams.
 
-use super::{Snapshot, bots::Fill, team_sum::TeamSum, weights::Counted};
+use super::{BotsOnTeam, Fill};
 use crate::domain::{MAX_TEAMS, Outlook, TeamLoad};
 
 /// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
-pub(super) const EQUAL: f64 = 1e-9;
+pub const EQUAL: f64 = 1e-9;
+
+/// The numbers with which players count in a decision: their weight and, if chances are compared, their strength.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// The weight.
+    pub weight: f64,
+    /// The strength; 0 without chances.
+    pub strength: f64,
+    /// The variance of the strength.
+    pub variance: f64,
+}
+
+impl std::ops::Add for Counted {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            weight: self.weight + other.weight,
+            strength: self.strength + other.strength,
+            variance: self.variance + other.variance,
+        }
+    }
+}
+
+impl std::iter::Sum for Counted {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| sum + one)
+    }
+}
+
+/// The sums over the players of one team.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TeamSum {
+    /// Number of humans.
+    pub humans: usize,
+    /// The sums over the humans.
+    pub counted: Counted,
+    /// Number of bots now.
+    pub bots: usize,
+    /// The sums over these bots.
+    pub of_bots: Counted,
+}
+
+impl TeamSum {
+    /// Number of players now, bots included.
+    pub fn players(&self) -> usize {
+        self.humans + self.bots
+    }
+
+    /// The sums over all present players.
+    pub fn present(&self) -> Counted {
+        self.counted + self.of_bots
+    }
+
+    /// The sums over the team's bots once there are `wanted` of them, of whom each new one counts as `next`. It is not
+    /// known how sure the strengths of bots are.
+    fn bots_of(&self, wanted: usize, next: Counted) -> Counted {
+        let bots = BotsOnTeam::new(self.bots, wanted);
+        Counted {
+            weight: bots.sum(self.of_bots.weight, next.weight),
+            strength: bots.sum(self.of_bots.strength, next.strength),
+            variance: 0.0,
+        }
+    }
+}
 
 /// The sums over the players of each team.
 #[derive(Clone, Debug)]
-pub(super) struct TeamStrengths {
+pub struct TeamSums {
     sides: [TeamSum; MAX_TEAMS],
     teams: usize,
     fill: Fill,
@@ -19,45 +84,35 @@ pub(super) struct TeamStrengths {
     outlook: Option<Outlook>,
 }
 
-impl TeamStrengths {
-    /// The teams of a game. Humans without a team are left out.
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let mut sides = [TeamSum::default(); MAX_TEAMS];
-        for (index, human) in snapshot.humans.iter().enumerate() {
-            let team = human.team.map(usize::from);
-            if let Some(side) = team.and_then(|team| sides.get_mut(team)) {
-                side.humans += 1;
-                side.counted = side.counted + snapshot.counted(index);
-            }
-        }
-        for (index, bot) in snapshot.bots.iter().enumerate() {
-            if let Some(side) = sides.get_mut(usize::from(bot.team)) {
-                side.bots += 1;
-                side.of_bots = side.of_bots + snapshot.counted_bot(index);
-            }
-        }
-        let chance = snapshot.chance.as_ref();
+impl TeamSums {
+    /// Teams without players, which bots `fill` up; each bot that comes counts as `next_bot`. By chances if there is an
+    /// `outlook`.
+    pub fn new(teams: usize, fill: Fill, next_bot: Counted, outlook: Option<Outlook>) -> Self {
         Self {
-            sides,
-            teams: usize::from(snapshot.teams).min(MAX_TEAMS),
-            fill: snapshot.fill,
-            next_bot: Counted {
-                weight: snapshot.next_bot,
-                strength: chance.map_or(0.0, |chance| chance.next_bot),
-                variance: 0.0,
-            },
-            outlook: chance.map(|chance| chance.outlook),
+            sides: [TeamSum::default(); MAX_TEAMS],
+            teams: teams.min(MAX_TEAMS),
+            fill,
+            next_bot,
+            outlook,
+        }
+    }
+
+    /// Adds to a team `bots` bots that are on it now; a team that does not exist gets none.
+    pub fn add_bots(&mut self, team: usize, bots: usize, counted: Counted) {
+        if let Some(side) = self.sides.get_mut(team) {
+            side.bots += bots;
+            side.of_bots = side.of_bots + counted;
         }
     }
 
     /// The teams, in order of their numbers.
-    pub(super) fn sides(&self) -> &[TeamSum] {
+    pub fn sides(&self) -> &[TeamSum] {
         &self.sides[..self.teams]
     }
 
     /// Adds to a team `humans` humans whose weights and strengths sum up to `counted`. Returns the
     /// previous sums, with which [`restore`](Self::restore) undoes the change exactly.
-    pub(super) fn add(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
+    pub fn add(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans += humans;
         self.sides[team].counted = before.counted + counted;
@@ -65,7 +120,7 @@ impl TeamStrengths {
     }
 
     /// Removes such humans from a team.
-    pub(super) fn remove(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
+    pub fn remove(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans = before.humans.saturating_sub(humans);
         self.sides[team].counted = Counted {
@@ -77,18 +132,18 @@ impl TeamStrengths {
     }
 
     /// Undoes a change of `team`.
-    pub(super) fn restore(&mut self, team: usize, before: TeamSum) {
+    pub fn restore(&mut self, team: usize, before: TeamSum) {
         self.sides[team] = before;
     }
 
     /// Each team's weight with the present bots. O(teams).
-    pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
+    pub fn present(&self) -> impl Iterator<Item = f64> + Clone {
         self.sides().iter().map(|side| side.present().weight)
     }
 
     /// The team that is most likely to win with the bots that play now; without a chance model, the one with
     /// the highest weight. `None` if several are equal, or all have no weight.
-    pub(super) fn strongest(&self) -> Option<u8> {
+    pub fn strongest(&self) -> Option<u8> {
         let sums = match self.by_chance() {
             true => self.edges_now(),
             false => self.present().collect(),
@@ -103,19 +158,19 @@ impl TeamStrengths {
     }
 
     /// Whether all teams have as many players now.
-    pub(super) fn are_of_one_size(&self) -> bool {
+    pub fn are_of_one_size(&self) -> bool {
         let mut sizes = self.sides().iter().map(TeamSum::players);
         let first = sizes.next();
         sizes.all(|size| Some(size) == first)
     }
 
     /// The ratio with the present bots.
-    pub(super) fn ratio_now(&self) -> f64 {
+    pub fn ratio_now(&self) -> f64 {
         ratio(self.present())
     }
 
     /// The ratio after bots have been added or removed. O(teams).
-    pub(super) fn ratio_settled(&self) -> f64 {
+    pub fn ratio_settled(&self) -> f64 {
         match self.settled_size() {
             None => self.ratio_now(),
             Some(size) => ratio(self.sides().iter().map(|side| {
@@ -127,7 +182,7 @@ impl TeamStrengths {
 
     /// How even the teams are with the bots that play now, 0 to 1: by their chances to win if the
     /// game compares teams by chances, otherwise by the ratio of their weights.
-    pub(super) fn evenness_now(&self) -> f64 {
+    pub fn evenness_now(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_now(),
             Some(outlook) => outlook.link.evenness(self.edge(outlook, None)),
@@ -136,13 +191,18 @@ impl TeamStrengths {
 
     /// How even the teams are once bots have been added or removed. O(teams), or O(teams²) by
     /// chances.
-    pub(super) fn evenness_settled(&self) -> f64 {
-        self.evenness_of(self.monotone_settled())
+    pub fn evenness_settled(&self) -> f64 {
+        match &self.outlook {
+            None => self.ratio_settled(),
+            Some(outlook) => outlook
+                .link
+                .evenness(self.edge(outlook, self.settled_size())),
+        }
     }
 
     /// A monotone function of the evenness, which is faster to compute: it grows with the evenness, and
     /// is 1 only if the evenness is 1.
-    pub(super) fn monotone_settled(&self) -> f64 {
+    pub fn monotone_settled(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_settled(),
             Some(outlook) => 1.0 / (1.0 + self.edge(outlook, self.settled_size())),
@@ -150,7 +210,7 @@ impl TeamStrengths {
     }
 
     /// The evenness for a value of [`monotone_settled`](Self::monotone_settled).
-    pub(super) fn evenness_of(&self, monotone: f64) -> f64 {
+    pub fn evenness_of(&self, monotone: f64) -> f64 {
         match &self.outlook {
             None => monotone,
             Some(outlook) => outlook.link.evenness(1.0 / monotone - 1.0),
@@ -158,7 +218,7 @@ impl TeamStrengths {
     }
 
     /// Whether the evenness is by chances.
-    pub(super) fn by_chance(&self) -> bool {
+    pub fn by_chance(&self) -> bool {
         self.outlook.is_some()
     }
 
@@ -171,7 +231,7 @@ impl TeamStrengths {
     /// How far each team is ahead of an average one with the bots that play now, by its strength, the
     /// number of its players and its side of the map; the edge of one team over another is the
     /// difference. Empty without a chance model.
-    pub(super) fn edges_now(&self) -> Vec<f64> {
+    pub fn edges_now(&self) -> Vec<f64> {
         let Some(outlook) = &self.outlook else {
             return Vec::new();
         };
@@ -190,14 +250,21 @@ impl TeamStrengths {
 
     /// How the edge of team 0 over team 1 is predicted once bots have been added or removed. `None`
     /// without a chance model, and for more than two teams.
-    pub(super) fn edge_of_first(&self) -> Option<f64> {
+    pub fn edge_of_first(&self) -> Option<f64> {
         let outlook = self.outlook.as_ref().filter(|_| self.teams == 2)?;
         let [one, other, ..] = self.loads(self.settled_size());
         Some(outlook.edge_of_first(one, other))
     }
 
+    /// The chance of team 0 once bots have been added or removed. `None` without a chance model, and for more than two
+    /// teams.
+    pub fn chance_of_first(&self) -> Option<f64> {
+        let outlook = self.outlook.as_ref()?;
+        self.edge_of_first().map(|edge| outlook.link.chance(edge))
+    }
+
     /// The outlook, if the evenness is by chances.
-    pub(super) fn outlook(&self) -> Option<&Outlook> {
+    pub fn outlook(&self) -> Option<&Outlook> {
         self.outlook.as_ref()
     }
 
@@ -224,7 +291,7 @@ impl TeamStrengths {
     }
 
     /// How many bots each team lacks; 0 if the bots stay as they are, or some will be removed.
-    pub(super) fn missing_bots(&self) -> impl Iterator<Item = usize> {
+    pub fn missing_bots(&self) -> impl Iterator<Item = usize> {
         let size = self.settled_size().unwrap_or(0);
         self.sides()
             .iter()
@@ -232,7 +299,7 @@ impl TeamStrengths {
     }
 
     /// How many teams have nobody, even once bots have been added or removed.
-    pub(super) fn empty_teams(&self) -> usize {
+    pub fn empty_teams(&self) -> usize {
         let size = self.settled_size();
         let heads = |side: &&TeamSum| size.map_or(side.players(), |size| size.max(side.humans));
         self.sides().iter().filter(|side| heads(side) == 0).count()
@@ -240,7 +307,7 @@ impl TeamStrengths {
 
     /// How many humans too many there are: the sum, over the teams, of those by which a team outnumbers the
     /// smallest beyond `limit`.
-    pub(super) fn excess(&self, limit: usize) -> usize {
+    pub fn excess(&self, limit: usize) -> usize {
         let least = self.sides().iter().map(|side| side.humans).min();
         let most = least.unwrap_or(0).saturating_add(limit);
         let sides = self.sides().iter();
@@ -248,7 +315,7 @@ impl TeamStrengths {
     }
 
     /// By how many humans the largest team exceeds the smallest.
-    pub(super) fn spread(&self) -> usize {
+    pub fn spread(&self) -> usize {
         let humans = self.sides().iter().map(|side| side.humans);
         let most = humans.clone().max().unwrap_or(0);
         most - humans.min().unwrap_or(0)
@@ -256,7 +323,7 @@ impl TeamStrengths {
 }
 
 /// The smallest sum over the largest, 0 to 1; 1 if all are 0 (UT2004 page, "Choosing teams").
-pub(super) fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
+pub fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = sums.clone().fold(0.0, f64::max);
     let least = sums.fold(f64::INFINITY, f64::min);
     if most > 0.0 { least / most } else { 1.0 }
@@ -265,114 +332,6 @@ pub(super) fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
-
-    #[test]
-    fn bots_that_stay_are_themselves_and_others_are_means() {
-        // 2 against 1 and two bots; 6 players are wanted, so each team needs one more bot.
-        let mut game = snapshot(2, &[(10.0, 0), (20.0, 0), (30.0, 1)]);
-        game.fill.wish = 6;
-        game.bots = vec![robot(4.0, 1), robot(8.0, 1)];
-        game.next_bot = 5.0;
-        let mut strength = TeamStrengths::of(&game);
-        let sums: Vec<f64> = strength.present().collect();
-        assert_eq!(sums, [30.0, 42.0]);
-        assert_eq!(strength.ratio_now(), 30.0 / 42.0);
-        assert_eq!(
-            strength.ratio_settled(),
-            35.0 / 42.0,
-            "one comes to the first team"
-        );
-        let late = Counted {
-            weight: 25.0,
-            ..Counted::default()
-        };
-        let before = strength.add(1, 1, late);
-        // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
-        assert_eq!(strength.ratio_settled(), 35.0 / 61.0);
-        strength.restore(1, before);
-        assert_eq!(strength.ratio_settled(), 35.0 / 42.0);
-    }
-
-    #[test]
-    fn bots_that_are_off_stay() {
-        let mut game = snapshot(2, &[(10.0, 0)]);
-        game.bots = vec![robot(5.0, 1)];
-        game.fill.wish = 8;
-        game.fill.on = false;
-        assert_eq!(TeamStrengths::of(&game).ratio_settled(), 0.5);
-        game.fill.on = true;
-        game.fill.min_humans = 2;
-        assert_eq!(TeamStrengths::of(&game).ratio_settled(), 0.0, "they go");
-    }
-
-    /// The oracle of chances: from the formula of the documentation, without the types of this room.
-    fn evenness_by_hand(strengths: [f64; 2], heads: [usize; 2]) -> f64 {
-        let players = (heads[0] + heads[1]) as f64;
-        let more = heads[0] as f64 - heads[1] as f64;
-        let per_strength = 0.5 * (8.0 / players).sqrt();
-        // If all were as strong as their mean, the larger team would have at least the odds of its size.
-        let of_equals = per_strength * more * (strengths[0] + strengths[1]) / players;
-        let least = (heads[0] as f64 / heads[1] as f64).ln() / 1.702 - of_equals;
-        let by_heads = match more {
-            0.0 => 0.0,
-            m if m > 0.0 => least.max(0.2 * m),
-            m => least.min(0.2 * m),
-        };
-        let edge = per_strength * (strengths[0] - strengths[1]) + by_heads + 0.05;
-        let chance = 0.5 * libm::erfc(-edge / 2f64.sqrt());
-        chance.min(1.0 - chance) / chance.max(1.0 - chance)
-    }
-
-    #[test]
-    fn evenness_is_that_of_the_chances_with_the_heads_that_are_there() {
-        let mut game = snapshot(2, &[(75.0, 0), (50.0, 0), (100.0, 1), (50.0, 9)]);
-        game.fill.on = false;
-        game.bots = vec![robot(25.0, 1)];
-        let game = by_chance(game);
-        let mut strength = TeamStrengths::of(&game);
-        let expect = |strength: &TeamStrengths, strengths, heads| {
-            let by_hand = evenness_by_hand(strengths, heads);
-            let found = strength.evenness_settled();
-            assert!((found - by_hand).abs() < 1e-9, "{found} {by_hand}");
-            let monotone = strength.monotone_settled();
-            assert!((strength.evenness_of(monotone) - by_hand).abs() < 1e-9);
-        };
-        expect(&strength, [1.0, 1.0], [2, 2]);
-        assert!((strength.evenness_now() - strength.evenness_settled()).abs() < 1e-12);
-        let late = Counted {
-            weight: 50.0,
-            ..Counted::default()
-        };
-        strength.add(0, 1, late);
-        expect(&strength, [1.0, 1.0], [3, 2]);
-        strength.remove(0, 1, late);
-        strength.add(1, 1, late);
-        expect(&strength, [1.0, 1.0], [2, 3]);
-        // With a fourth bot on the first team, which the mean of those known is expected to be.
-        let mut filled = game.clone();
-        filled.fill.on = true;
-        filled.fill.wish = 6;
-        filled.humans[3].team = Some(1);
-        let strength = TeamStrengths::of(&filled);
-        expect(&strength, [1.0 - 2.0, 1.0], [3, 3]);
-        assert_eq!(
-            strength.ratio_settled(),
-            125.0 / 175.0,
-            "ratios stay ratios"
-        );
-    }
-
-    #[test]
-    fn four_against_one_is_not_even_by_any_chance() {
-        let mut game = snapshot(2, &[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
-        game.fill.on = false;
-        let mut game = by_chance(game);
-        if let Some(chance) = &mut game.chance {
-            chance.outlook.per_head = 0.0;
-        }
-        assert!(TeamStrengths::of(&game).evenness_now() < 0.26);
-    }
 
     #[test]
     fn nothing_is_even() {

@@ -1,0 +1,154 @@
+//! Two thousand lobbies, and the teams that were decided for them before the decisions had one model of a game.
+//!
+//! Each lobby follows from its number ([`story`]): players come, BALANCE, PLACE, REBALANCE, ADVANTAGE and auto-balance
+//! decide about them, and between two decisions people come, go and change teams. `tests/fixtures/lobbies.txt.gz` has,
+//! for each lobby, the teams after each of its decisions as they were decided then, and a digest of all lines that
+//! answer it. The teams never change; a decision that differs from them must not be worse ([`judge`]). Each decision is
+//! made in the game that the recorded ones before it have led to, so that one difference makes no others.
+//!
+//! Lines that change on purpose are recorded again, in a commit that says what has changed and why it is better:
+//! `cargo test -p evenkeel-core --lib record_lines -- --ignored`.
+
+mod judge;
+mod story;
+
+use std::{cmp::Ordering, collections::BTreeMap, io::Read};
+
+use flate2::read::GzDecoder;
+
+use judge::Worth;
+use story::{Outcome, Story};
+
+/// The number of lobbies.
+const LOBBIES: u64 = 2_000;
+
+/// Where the recorded decisions are.
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/fixtures/lobbies.txt.gz"
+);
+
+/// What is recorded of one lobby.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Recorded {
+    /// The teams after each decision, one character for each human: `.` for no team.
+    teams: Vec<String>,
+    /// The digest of all lines.
+    lines: String,
+}
+
+impl Recorded {
+    /// `number teams teams … lines`
+    fn parse(line: &str) -> (u64, Self) {
+        let mut words = line.split(' ').map(str::to_owned);
+        let number = words.next().unwrap().parse().unwrap();
+        let mut teams: Vec<String> = words.collect();
+        let lines = teams.pop().unwrap();
+        (number, Self { teams, lines })
+    }
+
+    fn all() -> BTreeMap<u64, Self> {
+        let mut text = String::new();
+        if let Ok(packed) = std::fs::File::open(FILE) {
+            GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+        }
+        text.lines().map(Self::parse).collect()
+    }
+}
+
+/// What has become of a lobby.
+#[derive(Debug, Default)]
+struct Compared {
+    /// The decisions that differ, with how they compare.
+    differ: Vec<(Outcome, Ordering)>,
+    again: Recorded,
+}
+
+/// Decides again about a lobby. What was decided before the change is the game that each decision starts from.
+fn decide(number: u64, recorded: &Recorded) -> Compared {
+    let mut story = Story::of(number);
+    let mut compared = Compared::default();
+    while let Some(outcome) = story.next() {
+        let at = compared.again.teams.len();
+        let then = recorded.teams.get(at).unwrap_or(&outcome.teams).clone();
+        if then != outcome.teams {
+            let limit = story.limit();
+            let of = |teams: &str| Worth::of(&outcome.before, teams, limit, outcome.kind);
+            let compare = of(&outcome.teams).compare(&of(&then));
+            story.put(&then);
+            compared.differ.push((outcome, compare));
+        }
+        compared.again.teams.push(then);
+    }
+    compared.again.lines = format!("{:08x}", story.lines as u32);
+    compared
+}
+
+/// Decides again about every fourth lobby, and complains about what is worse, and about lines that have changed.
+fn check(first: u64) {
+    let all = Recorded::all();
+    assert_eq!(all.len() as u64, LOBBIES);
+    let (mut worse, mut changed) = (Vec::new(), Vec::new());
+    let mut counts = BTreeMap::<_, usize>::new();
+    for number in (first..LOBBIES).step_by(4) {
+        let compared = decide(number, &all[&number]);
+        for (outcome, compare) in &compared.differ {
+            let line = format!("{number} {outcome} instead of {:?}", all[&number].teams);
+            println!("{compare:?}: {line}");
+            *counts.entry(*compare).or_default() += 1;
+            if *compare == Ordering::Greater {
+                worse.push(line);
+            }
+        }
+        if compared.again != all[&number] {
+            changed.push(number);
+        }
+    }
+    println!("decisions that differ (greater is worse): {counts:?}");
+    assert!(
+        worse.is_empty(),
+        "worse: {}\n{}",
+        worse.len(),
+        worse.join("\n")
+    );
+    assert!(
+        changed.is_empty(),
+        "the lines of {} lobbies have changed: {changed:?}",
+        changed.len()
+    );
+}
+
+#[test]
+fn decisions_are_no_worse_1() {
+    check(0);
+}
+
+#[test]
+fn decisions_are_no_worse_2() {
+    check(1);
+}
+
+#[test]
+fn decisions_are_no_worse_3() {
+    check(2);
+}
+
+#[test]
+fn decisions_are_no_worse_4() {
+    check(3);
+}
+
+/// Writes the lines as they are now, and the teams as they are recorded.
+#[test]
+#[ignore = "changes what the other tests compare with"]
+fn record_lines() {
+    use std::io::Write;
+    let all = Recorded::all();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    for number in 0..LOBBIES {
+        let recorded = all.get(&number).cloned().unwrap_or_default();
+        let again = decide(number, &recorded).again;
+        writeln!(packed, "{number} {} {}", again.teams.join(" "), again.lines).unwrap();
+    }
+    std::fs::write(FILE, packed.finish().unwrap()).unwrap();
+}
