@@ -164,7 +164,7 @@ impl Learning {
     /// The state of a checkpoint, after those of other overrides were deleted.
     async fn restored(&self, look: &Look, most: Option<i64>) -> Result<Learned, LearningError> {
         let restored = self.restore(&look.overrides, most).await?;
-        self.discard(Some(&restored)).await;
+        self.discard(&restored).await;
         Ok(restored)
     }
 

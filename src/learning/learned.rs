@@ -123,6 +123,7 @@ impl Learned {
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
         let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
+        let content = content_key(settings, overrides)?;
         let overrides = overrides.clone().without_tags(&settings.tags);
         let counts_as = CountsAs::new(overrides.merged.iter().cloned(), &settings.tags);
         let starts = start_weights(&overrides, &counts_as);
@@ -134,7 +135,7 @@ impl Learned {
         };
         Ok(Self {
             at: Progress::default(),
-            content: content_key(settings, &overrides)?,
+            content,
             rules: true,
             pending: Spool::default(),
             has_all_rulings: true,
