@@ -28,12 +28,14 @@ mod matches;
 mod mean_bot;
 mod memo;
 mod metrics;
+mod ongoing;
 mod pace;
 mod player_facts;
 mod poll;
 mod prediction;
 mod ranks;
 mod recall;
+mod replay;
 mod resume;
 mod rulings;
 mod save;
@@ -93,8 +95,8 @@ use boards::SortedBoards;
 use changes::Written;
 use checkpoint::Folder;
 use learned::Learned;
+use ongoing::Ongoing;
 use pace::Pace;
-use write_derived::Writes;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -118,7 +120,14 @@ pub struct Learning {
     writer: Writer,
     /// The weights in the database; `None` if they are not known to be those of a fold.
     written: Mutex<Option<Written>>,
-    writes: Writes,
+    /// Many rows are being written.
+    writes: Ongoing,
+    /// Locked by the one task that may fold matches again beside the learned state.
+    second: tokio::sync::Mutex<()>,
+    /// Matches are being folded again.
+    replays: Ongoing,
+    /// Notified when matches have to be folded again.
+    corrected: Notify,
     pace: Pace,
     /// Where checkpoints are kept; unset if they are not.
     folder: OnceLock<Folder>,
@@ -191,7 +200,10 @@ impl Learning {
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
             written: Mutex::default(),
-            writes: Writes::default(),
+            writes: Ongoing::default(),
+            second: tokio::sync::Mutex::default(),
+            replays: Ongoing::default(),
+            corrected: Notify::new(),
             pace: Pace::default(),
             folder,
             published: Notify::new(),
