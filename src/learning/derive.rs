@@ -155,7 +155,7 @@ impl Learning {
         let saves = look.all || learned.at.matches - learned.saved >= EVERY;
         drop(slot);
         match self.is_daemon() {
-            true if saves => self.pace.note_behind(),
+            true if saves => self.behind.notify_one(),
             false if saves => self.save_checkpoint().await?,
             _ => {}
         }

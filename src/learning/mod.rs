@@ -29,7 +29,6 @@ mod mean_bot;
 mod memo;
 mod metrics;
 mod ongoing;
-mod pace;
 mod player_facts;
 mod poll;
 mod prediction;
@@ -96,7 +95,6 @@ use changes::Written;
 use checkpoint::Folder;
 use learned::Learned;
 use ongoing::Ongoing;
-use pace::Pace;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -128,7 +126,8 @@ pub struct Learning {
     replays: Ongoing,
     /// Notified when matches have to be folded again.
     corrected: Notify,
-    pace: Pace,
+    /// Notified when the last checkpoint is old.
+    behind: Notify,
     /// Where checkpoints are kept; unset if they are not.
     folder: OnceLock<Folder>,
     /// Notified when weights are published.
@@ -204,7 +203,7 @@ impl Learning {
             second: tokio::sync::Mutex::default(),
             replays: Ongoing::default(),
             corrected: Notify::new(),
-            pace: Pace::default(),
+            behind: Notify::new(),
             folder,
             published: Notify::new(),
             recorded: Notify::new(),

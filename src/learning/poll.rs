@@ -175,13 +175,35 @@ impl Learning {
     /// Writes checkpoints when they are due, until dropped.
     async fn save_until_dropped(&self) {
         loop {
-            self.pace.due().await;
-            if let Err(error) = self.save_checkpoint().await {
-                self.metrics.failed();
-                tracing::warn!(%error, "cannot write a checkpoint, trying again");
-                sleep(RETRY).await;
-                self.pace.note_behind();
+            self.behind.notified().await;
+            let began = Instant::now();
+            match self.save_checkpoint().await {
+                Ok(()) => sleep(rest(began.elapsed())).await,
+                Err(error) => {
+                    self.metrics.failed();
+                    tracing::warn!(%error, "cannot write a checkpoint, trying again");
+                    sleep(RETRY).await;
+                    self.behind.notify_one();
+                }
             }
+        }
+    }
+}
+
+/// How long no checkpoint is written after one that took so long, which grows with the number of players: what was learned
+/// since the last one is learned again after a start.
+fn rest(took: Duration) -> Duration {
+    (20 * took).max(Duration::from_secs(60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_written_once_a_minute_and_a_twentieth_of_the_time() {
+        for (took, rests) in [(1, 60), (2, 60), (4, 80)] {
+            assert_eq!(rest(Duration::from_secs(took)), Duration::from_secs(rests));
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Writes checkpoints of the learned state.
 
-use tokio::time::Instant;
-
 use super::{
     Learning, LearningError, checkpoint::Folder, derive::on_blocking_thread, learned::Learned,
 };
@@ -18,11 +16,8 @@ impl Learning {
         };
         let (key, point) = (learned.content.clone(), learned.point());
         drop(slot);
-        let since = Instant::now();
         let (matches, own) = (point.at.matches, key.clone());
-        self.pace.wrote(since); // no other one meanwhile
         on_blocking_thread(move || folder.save(&own, &point)).await??;
-        self.pace.wrote(since);
         let mut slot = self.learned.lock().await;
         match slot.as_mut().filter(|(_, learned)| learned.content == key) {
             Some((_, learned)) => learned.saved = matches,
