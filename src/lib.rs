@@ -97,6 +97,7 @@
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the state of a fold in a file |
+//! | replay | of matches: to fold them again, beside the state that is served; of a decision: to make it again |
 //! | handle | the public name of a player in addresses: a keyed hash, which does not reveal the identity |
 //! | metric | a number about the running daemon, for those who operate it |
 //! | status | how the daemon is: its metrics in short, and what is wrong |

@@ -37,7 +37,7 @@ impl Learning {
         let mut slot = self.learned.lock().await;
         let look = self.look(false).await?;
         let mut learned = match slot.take() {
-            Some((key, learned)) if key == look.key && look.continues(&learned) => learned,
+            Some((key, learned)) if look.continues(&key, &learned) => learned,
             other @ Some(_) => {
                 *slot = other;
                 return Ok(false);

@@ -6,13 +6,19 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use super::{
-    CURRENT, Learning, LearningError, Standings, gaps::Gaps, knowledge::Knowledge,
-    learned::Learned, look::Look, spacing::EVERY,
+    CURRENT, Learning, LearningError, Standings,
+    gaps::Gaps,
+    knowledge::Knowledge,
+    learned::{Learned, Slot},
+    look::Look,
+    spacing::EVERY,
 };
-use crate::store::{Cursor, Stored};
+use crate::store::{Cursor, DerivedFrom, Stored};
 
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
+/// How many matches are folded again while new ones wait: for some tens of milliseconds.
+pub(super) const SHORT: i64 = 512;
 
 /// The result of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,11 +33,11 @@ pub struct Rebuilt {
 
 impl Learning {
     /// Learns from the stored matches that have not been folded, publishes the weights and writes them
-    /// to the database. Matches that come meanwhile wait for the next call. Returns whether it wrote anything, because there were new matches or other
-    /// settings.
+    /// to the database. Matches that come meanwhile wait for the next call. Returns whether it wrote anything, because there
+    /// were new matches or other settings.
     ///
     /// Matches that are later than all folded ones are folded one by one. If one is earlier, those
-    /// after the last checkpoint before it are folded again. Both ways give the same bits.
+    /// after the last earlier state before it are folded again. Both ways give the same bits.
     pub async fn refresh(&self) -> Result<bool, LearningError> {
         self.learn_in_turn(false, |_| ()).await
     }
@@ -48,82 +54,118 @@ impl Learning {
         })
     }
 
-    /// Learns from new matches, or with `rebuilds` from all of them again, without waiting for another process.
-    pub(super) async fn learn(
+    /// Goes on from the state in `slot`: learns what is new, publishes it, and writes what differs; with `rebuilds`, writes
+    /// everything. Returns whether it wrote anything; `None` if many matches have to be folded again, which takes a
+    /// [replay](Self::replay). Until that has ended, nothing is written.
+    pub(super) async fn advance(
         &self,
+        mut slot: Slot<'_>,
         rebuilds: bool,
-        mut progress: impl FnMut(u64),
-    ) -> Result<bool, LearningError> {
-        // The lock admits one caller at a time. The state is put back only after a complete fold.
-        let mut slot = self.learned.lock().await;
-        if rebuilds {
-            *slot = None;
-        }
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Option<bool>, LearningError> {
         let began = Instant::now();
-        let mut goes_on = true;
+        let mut is_new = false;
         loop {
             self.metrics.begin();
             let look = self.look(rebuilds).await?;
-            let kept = slot.take().filter(|(key, _)| *key == look.key);
-            // What has never been published is not known.
-            let known = kept.as_ref().filter(|_| goes_on);
-            let known = known.map(|(_, learned)| learned.at.matches);
-            let mut learned = match kept {
-                Some((_, learned)) if goes_on && look.continues(&learned) => learned,
-                kept => self.begin(&look, kept.map(|(_, learned)| learned)).await?,
+            is_new |= slot.is_none();
+            let (key, learned) = match slot.take() {
+                Some(kept) => kept,
+                None => (look.key.clone(), self.begin(&look, None).await?),
             };
-            self.know_written(&look, &learned);
-            let is_daemon = self.is_daemon();
-            learned.goal = look.stored;
-            let learned = self.fold(learned, look.stored, true, &mut progress);
-            let learned = learned.await?;
+            let goes_on = look.continues(&key, &learned);
+            let before = learned.at.matches;
+            let learned = self.fold_new(learned, &look, goes_on, progress).await?;
+            is_new |= learned.at.matches != before;
             let from = look.made_from(&learned);
-            let due = look.is_due(&from);
+            let due = goes_on && look.is_due(&from);
             let lacks_rulings = due && !look.all && look.lacks_rulings(&learned);
-            if look.lacks_earlier(&learned) || lacks_rulings {
-                goes_on = false; // from the last state before them
-                *slot = Some((look.key, learned));
+            let is_late = look.lacks_earlier(&learned) || lacks_rulings;
+            let earlier = match is_late {
+                true => {
+                    self.earlier(&learned, look.most(), look.stored - SHORT)
+                        .await?
+                }
+                false => None,
+            };
+            if let Some(at) = earlier {
+                let mut earlier = learned.from_past(at);
+                earlier.ruled = self.ruled(&look.key, earlier.at.matches).await?;
+                *slot = Some((key, earlier));
+                is_new = true;
                 continue;
             }
-            let is_changed = known != Some(learned.at.matches);
-            if is_changed || !self.is_current() {
-                self.publish(&learned);
+            let is_complete = goes_on && !is_late;
+            if is_new || (is_complete && !self.is_current()) {
+                self.publish(&learned, if is_complete { CURRENT } else { self.phase() });
+            }
+            // Put back before anything is written: a write that fails is tried again with this state.
+            *slot = Some((key, learned));
+            if !is_complete {
+                return Ok(None);
             }
             self.metrics.caught_up();
-            // Put back before anything is written: a write that fails is tried again with this state.
-            *slot = Some((look.key.clone(), learned));
             if let Some(guard) = look.guard.as_ref().filter(|_| due) {
                 let is_written;
                 (slot, is_written) = self.write(slot, &look, &from, guard).await?;
                 if !is_written {
-                    goes_on = slot
-                        .as_ref()
-                        .is_some_and(|(_, learned)| learned.has_all_rulings);
                     continue; // another process wrote meanwhile, has the lease, or there are more matches
                 }
             }
-            let Some((_, learned)) = slot.as_mut() else {
-                return Ok(due);
-            };
-            look.forget_rulings(learned, &from, due);
-            if is_changed || due {
+            if is_new || due {
                 self.metrics.folded(began.elapsed().as_secs_f64());
             }
-            let saves = look.all || learned.at.matches - learned.saved >= EVERY;
-            drop(slot);
-            match is_daemon {
-                true if saves => self.pace.note_behind(),
-                false if saves => self.save_checkpoint().await?,
-                _ => {}
-            }
-            return Ok(due);
+            self.end_pass(slot, &look, &from, due).await?;
+            return Ok(Some(due));
         }
     }
 
-    /// Publishes the weights of a fold by the present settings.
-    fn publish(&self, learned: &Learned) {
+    /// Folds what is new. A state that does not go on is served until a replay has ended: it lacks corrections, and perhaps
+    /// matches, so that their number does not tell how many are new.
+    async fn fold_new(
+        &self,
+        mut learned: Learned,
+        look: &Look,
+        goes_on: bool,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Learned, LearningError> {
+        learned.goal = look.stored;
+        let enough = match goes_on {
+            true => look.stored,
+            false => learned.at.matches.saturating_add(look.stored),
+        };
+        if goes_on {
+            self.know_written(look, &learned);
+        }
+        self.fold(learned, enough, goes_on, progress).await
+    }
+
+    /// Notes that the state in `slot` is complete, and saves it if that is due.
+    async fn end_pass(
+        &self,
+        mut slot: Slot<'_>,
+        look: &Look,
+        from: &DerivedFrom,
+        is_written: bool,
+    ) -> Result<(), LearningError> {
+        let Some((_, learned)) = slot.as_mut() else {
+            return Ok(());
+        };
+        look.forget_rulings(learned, from, is_written);
+        let saves = look.all || learned.at.matches - learned.saved >= EVERY;
+        drop(slot);
+        match self.is_daemon() {
+            true if saves => self.behind.notify_one(),
+            false if saves => self.save_checkpoint().await?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Publishes the weights of a fold.
+    pub(super) fn publish(&self, learned: &Learned, phase: u8) {
         self.metrics.publish(learned);
-        self.replace(learned.knowledge.clone(), None, CURRENT);
+        self.replace(learned.knowledge.clone(), None, phase);
     }
 
     /// Replaces the published weights.
@@ -134,58 +176,48 @@ impl Learning {
         self.published.notify_waiters();
     }
 
-    /// The state with which a fold begins if it cannot go on from the last one: an earlier one that is `known`, that of a
-    /// checkpoint, or an empty one. Who writes the rulings needs those on the matches of that state in the database.
+    /// The state with which a fold begins if it cannot go on from the one that is `known`: an earlier one of that, the one of
+    /// a checkpoint, or an empty one.
     pub(super) async fn begin(
         &self,
         look: &Look,
-        known: Option<Learned>,
+        known: Option<&Learned>,
     ) -> Result<Learned, LearningError> {
         if look.all {
             return Learned::nothing(&self.settings, &look.overrides);
         }
-        let ruled = look.before.as_ref().filter(|_| !look.is_other);
-        let most = look
-            .guard
-            .is_some()
-            .then(|| ruled.map_or(0, |ruled| ruled.matches));
         let earlier = match known {
-            Some(known) => self.went_back(known, most).await?,
+            Some(known) => self.earlier(known, look.most(), 0).await?,
             None => None,
         };
-        let mut learned = match earlier {
-            Some(earlier) => earlier,
-            None => self.restored(look, most).await?,
+        let mut learned = match known.zip(earlier) {
+            Some((known, at)) => known.from_past(at),
+            None => self.restore(&look.overrides, look.most()).await?,
         };
         learned.ruled = self.ruled(&look.key, learned.at.matches).await?;
         Ok(learned)
     }
 
-    /// The state of a checkpoint, after those of other overrides were deleted.
-    async fn restored(&self, look: &Look, most: Option<i64>) -> Result<Learned, LearningError> {
-        let restored = self.restore(&look.overrides, most).await?;
-        self.discard(Some(&restored)).await;
-        Ok(restored)
-    }
-
-    /// The last earlier state whose matches are the first ones in the database, of at most `most` matches.
-    async fn went_back(
+    /// The place of the last earlier state whose matches are the first ones in the database: at least `least`, and at most
+    /// `most`.
+    async fn earlier(
         &self,
-        mut learned: Learned,
+        learned: &Learned,
         most: Option<i64>,
-    ) -> Result<Option<Learned>, LearningError> {
-        let mut found = None;
-        for at in learned.past.iter().rev().map(|past| &past.point.at) {
+        least: i64,
+    ) -> Result<Option<usize>, LearningError> {
+        for (place, past) in learned.past.iter().enumerate().rev() {
+            let at = &past.point.at;
+            if at.matches < least {
+                break;
+            }
             if most.is_none_or(|most| at.matches <= most)
                 && self.store.extent_to(at.cursor).await? == (at.matches, at.last_match)
             {
-                found = Some(at.matches);
-                break;
+                return Ok(Some(place));
             }
         }
-        Ok(found
-            .filter(|matches| learned.go_back(*matches))
-            .map(|_| learned))
+        Ok(None)
     }
 
     /// Folds the matches after the cursor, until `enough` are folded or there are no more: a fold that went on while

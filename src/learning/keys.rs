@@ -12,8 +12,9 @@ pub(super) const FOLD_VERSION: u32 = 32;
 /// its weights again.
 const SETTINGS_FORMAT: u32 = 1;
 
-/// A hash of everything that a learned state depends on besides the matches. Two copies of a database may have the same
-/// number of changes, and other ones.
+/// Two hashes of everything that a learned state depends on besides the matches: of the settings, and of the operator's
+/// overrides, which are the same in all daemons of a database. Two copies of a database may have the same number of changes,
+/// and other ones.
 pub(super) fn content_key(
     settings: &Settings,
     overrides: &OperatorOverrides,
@@ -26,9 +27,8 @@ pub(super) fn content_key(
         forgotten,
         ..
     } = overrides;
-    let own = settings_key(settings)?;
-    let form = serde_json::to_vec(&(own, merged, pinned, starts, void, forgotten))?;
-    Ok(short_hash(&form))
+    let form = serde_json::to_vec(&(merged, pinned, starts, void, forgotten))?;
+    Ok(format!("{}-{}", settings_key(settings)?, short_hash(&form)))
 }
 
 fn short_hash(form: &[u8]) -> String {

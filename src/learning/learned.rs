@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::MutexGuard;
 
 use super::{
     LearningError, Settings,
@@ -55,6 +56,7 @@ pub(super) struct Point {
 }
 
 /// An earlier state in memory.
+#[derive(Clone)]
 pub(super) struct Past {
     pub point: Point,
     /// About how many bytes it has, as if it shared nothing.
@@ -98,8 +100,8 @@ pub(super) struct Learned {
     pub(super) content: String,
     /// With how many matches it began: those of a checkpoint, or none.
     pub(super) begun: i64,
-    /// How often it went back to an earlier state.
-    pub(super) returns: u64,
+    /// The same value as long as it goes on, also from its earlier states, and another one in each state that begins anew.
+    pub(super) line: Arc<()>,
     /// Number of matches in the last checkpoint on disk.
     pub(super) saved: i64,
     /// The number of matches that there will be, as far as it is known.
@@ -110,6 +112,9 @@ pub(super) struct Learned {
     pub(super) rulebook: Rulebook,
     pub(super) history: history::Settings,
 }
+
+/// The learned state with the key of its settings and overrides, locked.
+pub(super) type Slot<'a> = MutexGuard<'a, Option<(String, Learned)>>;
 
 /// The ruling of a match that an operator has made void.
 const VOID: &str = "void";
@@ -123,6 +128,7 @@ impl Learned {
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
         let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
+        let content = content_key(settings, overrides)?;
         let overrides = overrides.clone().without_tags(&settings.tags);
         let counts_as = CountsAs::new(overrides.merged.iter().cloned(), &settings.tags);
         let starts = start_weights(&overrides, &counts_as);
@@ -134,7 +140,7 @@ impl Learned {
         };
         Ok(Self {
             at: Progress::default(),
-            content: content_key(settings, &overrides)?,
+            content,
             rules: true,
             pending: Spool::default(),
             has_all_rulings: true,
@@ -154,7 +160,7 @@ impl Learned {
             auto,
             past: Vec::new(),
             begun: 0,
-            returns: 0,
+            line: Arc::default(),
             saved: 0,
             goal: 0,
             accounts: BTreeMap::new(),
@@ -262,6 +268,12 @@ impl Learned {
         self.ruled = self.ruled.take().filter(|_| !has_gone_on);
     }
 
+    /// The number of matches of the first state that it remembers.
+    pub(super) fn first(&self) -> i64 {
+        let first = self.past.first().map_or(&self.at, |past| &past.point.at);
+        first.matches
+    }
+
     /// This state, to go on from it later.
     pub(super) fn point(&self) -> Point {
         Point {
@@ -272,19 +284,27 @@ impl Learned {
         }
     }
 
-    /// Goes back to the earlier state of this number of matches, if it has that. The rulings on the later ones are not
-    /// those of the database any more.
-    pub(super) fn go_back(&mut self, matches: i64) -> bool {
-        let is_its = |past: &Past| past.point.at.matches == matches;
-        let Some(at) = self.past.iter().position(is_its) else {
-            return false;
-        };
+    /// A state that goes on from an earlier one, the one at this place of [`past`](Self::past). It shares with this one what
+    /// neither changes. The rulings on the later matches are not those of the database any more.
+    pub(super) fn from_past(&self, at: usize) -> Self {
         let point = self.past[at].point.clone();
-        self.past.truncate(at + 1);
-        self.returns += 1;
-        self.saved = self.saved.min(matches);
-        self.go_on_from(point);
-        true
+        let mut earlier = Self {
+            past: self.past[..=at].to_vec(),
+            saved: self.saved.min(point.at.matches),
+            line: self.line.clone(),
+            at: Progress::default(),
+            pending: Spool::default(),
+            ruled: None,
+            knowledge: self.knowledge.clone(),
+            void: self.void.clone(),
+            content: self.content.clone(),
+            accounts: self.accounts.clone(),
+            rulebook: self.rulebook.clone(),
+            history: self.history.clone(),
+            ..*self
+        };
+        earlier.go_on_from(point);
+        earlier
     }
 
     /// Takes over a state whose rulings are in the database.

@@ -86,9 +86,17 @@ impl Look {
         !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
     }
 
-    /// Whether a fold can go on from a state with the same key.
-    pub(super) fn continues(&self, learned: &Learned) -> bool {
-        !self.all || learned.has_all_rulings
+    /// Whether the state can go on, which has this key. Else all matches are to be folded again.
+    pub(super) fn continues(&self, key: &str, learned: &Learned) -> bool {
+        key == self.key && (!self.all || learned.has_all_rulings)
+    }
+
+    /// How many matches a state may have that is gone on from: who writes the rulings needs those on its matches in the
+    /// database. `None` if any number will do.
+    pub(super) fn most(&self) -> Option<i64> {
+        let ruled = self.before.as_ref().filter(|_| !self.is_other);
+        let most = ruled.map_or(0, |ruled| ruled.matches);
+        self.guard.is_some().then_some(most)
     }
 }
 

@@ -28,12 +28,13 @@ mod matches;
 mod mean_bot;
 mod memo;
 mod metrics;
-mod pace;
+mod ongoing;
 mod player_facts;
 mod poll;
 mod prediction;
 mod ranks;
 mod recall;
+mod replay;
 mod resume;
 mod rulings;
 mod save;
@@ -93,8 +94,7 @@ use boards::SortedBoards;
 use changes::Written;
 use checkpoint::Folder;
 use learned::Learned;
-use pace::Pace;
-use write_derived::Writes;
+use ongoing::Ongoing;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -118,8 +118,16 @@ pub struct Learning {
     writer: Writer,
     /// The weights in the database; `None` if they are not known to be those of a fold.
     written: Mutex<Option<Written>>,
-    writes: Writes,
-    pace: Pace,
+    /// Many rows are being written.
+    writes: Ongoing,
+    /// Locked by the one task that may fold matches again beside the learned state.
+    second: tokio::sync::Mutex<()>,
+    /// Matches are being folded again.
+    replays: Ongoing,
+    /// Notified when matches have to be folded again.
+    corrected: Notify,
+    /// Notified when the last checkpoint is old.
+    behind: Notify,
     /// Where checkpoints are kept; unset if they are not.
     folder: OnceLock<Folder>,
     /// Notified when weights are published.
@@ -191,8 +199,11 @@ impl Learning {
             learned: tokio::sync::Mutex::default(),
             writer: Writer::default(),
             written: Mutex::default(),
-            writes: Writes::default(),
-            pace: Pace::default(),
+            writes: Ongoing::default(),
+            second: tokio::sync::Mutex::default(),
+            replays: Ongoing::default(),
+            corrected: Notify::new(),
+            behind: Notify::new(),
             folder,
             published: Notify::new(),
             recorded: Notify::new(),

@@ -11,9 +11,9 @@ use crate::store::DerivedFrom;
 /// How often the daemon checks whether the database file is still in place.
 const TURN: Duration = Duration::from_millis(250);
 /// The longest time for which matches of other processes wait.
-const LONGEST: Duration = Duration::from_secs(10);
+pub(super) const LONGEST: Duration = Duration::from_secs(10);
 /// How long matches of other processes wait at least for further ones.
-const GATHER: Duration = Duration::from_millis(100);
+pub(super) const GATHER: Duration = Duration::from_millis(100);
 /// The shortest time between two looks at the database: several daemons announce hundreds of commits a second.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -42,7 +42,7 @@ impl Learning {
         let mut in_place = true;
         self.try_lease().await;
         loop {
-            match self.refresh().await {
+            match self.learn_new().await {
                 Ok(true) => tracing::info!("weights derived from the stored matches"),
                 Ok(false) => {}
                 Err(error) => {
@@ -55,6 +55,7 @@ impl Learning {
             }
             tokio::join!(
                 self.poll_until_dropped(in_place),
+                self.replay_until_dropped(),
                 self.keep_lease(),
                 self.recall()
             );
@@ -115,7 +116,7 @@ impl Learning {
             let is_ready = since.elapsed() >= patience || is_derived;
             if is_ready {
                 let began = Instant::now();
-                if self.learn(false, |_| ()).await? {
+                if self.learn_new().await? {
                     tracing::debug!("learned from matches of other processes");
                 }
                 behind = None;
@@ -138,6 +139,18 @@ impl Learning {
         self.recorded.notify_one();
     }
 
+    /// Learns from matches of logs that were recorded. A daemon does that in another task, which may have to wait.
+    ///
+    /// # Errors
+    /// Fails if the matches cannot be read, or the weights not be written.
+    pub async fn logs_recorded(&self) -> Result<(), LearningError> {
+        if self.is_daemon() {
+            self.match_recorded();
+            return Ok(());
+        }
+        self.refresh().await.map(drop)
+    }
+
     /// Learns from the matches that this process records, and writes weights that are behind, until dropped.
     pub async fn learn_recorded(&self) {
         tokio::join!(self.learn_until_dropped(), self.save_until_dropped());
@@ -148,7 +161,7 @@ impl Learning {
             self.recorded.notified().await;
             let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
             let learning = async {
-                if let Err(error) = self.learn(false, |_| ()).await {
+                if let Err(error) = self.learn_new().await {
                     self.metrics.failed();
                     tracing::warn!(%error, "cannot learn from a match, trying again");
                     sleep(RETRY).await;
@@ -162,13 +175,35 @@ impl Learning {
     /// Writes checkpoints when they are due, until dropped.
     async fn save_until_dropped(&self) {
         loop {
-            self.pace.due().await;
-            if let Err(error) = self.save_checkpoint().await {
-                self.metrics.failed();
-                tracing::warn!(%error, "cannot write a checkpoint, trying again");
-                sleep(RETRY).await;
-                self.pace.note_behind();
+            self.behind.notified().await;
+            let began = Instant::now();
+            match self.save_checkpoint().await {
+                Ok(()) => sleep(rest(began.elapsed())).await,
+                Err(error) => {
+                    self.metrics.failed();
+                    tracing::warn!(%error, "cannot write a checkpoint, trying again");
+                    sleep(RETRY).await;
+                    self.behind.notify_one();
+                }
             }
+        }
+    }
+}
+
+/// How long no checkpoint is written after one that took so long, which grows with the number of players: what was learned
+/// since the last one is learned again after a start.
+fn rest(took: Duration) -> Duration {
+    (20 * took).max(Duration::from_secs(60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_written_once_a_minute_and_a_twentieth_of_the_time() {
+        for (took, rests) in [(1, 60), (2, 60), (4, 80)] {
+            assert_eq!(rest(Duration::from_secs(took)), Duration::from_secs(rests));
         }
     }
 }

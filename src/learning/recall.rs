@@ -1,5 +1,7 @@
 //! Gets back, after a start from a checkpoint, the earlier states that a running daemon has.
 
+use std::sync::Arc;
+
 use tokio::time::{Instant, sleep};
 
 use super::{Learning, LearningError, learned::Learned};
@@ -12,16 +14,24 @@ impl Learning {
     /// that comes late is folded from one that is not much older. Until then, it is folded from a checkpoint, or with all
     /// others.
     pub(super) async fn recall(&self) {
-        if let Err(error) = self.try_recall().await {
-            tracing::warn!(%error, "late matches are folded with all others until the next start");
+        loop {
+            match self.try_recall().await {
+                Ok(true) => return,
+                Ok(false) => self.replays.end().await,
+                Err(error) => {
+                    tracing::warn!(%error, "late matches are folded with all others until the next start");
+                    return;
+                }
+            }
         }
     }
 
-    async fn try_recall(&self) -> Result<(), LearningError> {
+    /// Returns whether it is done. A replay comes first, so that there are never three folds.
+    async fn try_recall(&self) -> Result<bool, LearningError> {
         let overrides = self.store.overrides().await?;
         let mut all = Learned::nothing(&self.settings, &overrides)?;
-        let Some((first, returns)) = self.lacking(&all).await else {
-            return Ok(());
+        let Some((first, line)) = self.lacking(&all).await else {
+            return Ok(true);
         };
         (all.rules, all.goal) = (false, first);
         while all.at.matches < first {
@@ -29,22 +39,24 @@ impl Learning {
             let before = all.at.matches;
             let enough = first.min(before + SOME);
             all = self.fold(all, enough, true, &mut |_| ()).await?;
+            if self.is_learning_again() {
+                return Ok(false);
+            }
             if all.at.matches == before {
-                return Ok(()); // there are fewer matches now
+                return Ok(true); // there are fewer matches now
             }
             sleep(2 * began.elapsed()).await;
         }
         let mut slot = self.learned.lock().await;
-        let same =
-            |learned: &&mut Learned| learned.content == all.content && learned.returns == returns;
-        if let Some(learned) = slot.as_mut().map(|(_, learned)| learned).filter(same) {
-            let earlier = all
-                .past
-                .into_iter()
-                .filter(|past| past.point.at.matches < first);
-            learned.past.splice(0..0, earlier);
-        }
-        Ok(())
+        let learned = slot.as_mut().map(|(_, learned)| learned);
+        let Some(learned) = learned.filter(|own| Arc::ptr_eq(&own.line, &line)) else {
+            return Ok(false);
+        };
+        let first = learned.first();
+        let earlier = all.past.into_iter();
+        let earlier = earlier.filter(|past| past.point.at.matches < first);
+        learned.past.splice(0..0, earlier);
+        Ok(true)
     }
 
     /// How many matches each earlier state has that is in memory, the first one first.
@@ -54,16 +66,12 @@ impl Learning {
         past.map(|past| past.point.at.matches).collect()
     }
 
-    /// The number of matches of the first state that the present one remembers, and how often that has gone back; `None` if
-    /// it was folded from nothing, or with other overrides than `all`.
-    async fn lacking(&self, all: &Learned) -> Option<(i64, u64)> {
+    /// The number of matches of the first state that the present one remembers, and its line; `None` if it was folded from
+    /// nothing, or with other overrides than `all`.
+    async fn lacking(&self, all: &Learned) -> Option<(i64, Arc<()>)> {
         let slot = self.learned.lock().await;
         let (_, learned) = slot.as_ref()?;
-        let first = learned
-            .past
-            .first()
-            .map_or(learned.at.matches, |first| first.point.at.matches);
         let lacks = learned.begun > 0 && learned.content == all.content;
-        lacks.then_some((first, learned.returns))
+        lacks.then(|| (learned.first(), learned.line.clone()))
     }
 }

@@ -119,7 +119,7 @@ impl Learning {
         let mut slot = self.learned.lock().await;
         let key = self.key(overrides);
         let mut learned = self.restore(overrides, None).await?;
-        self.discard(Some(&learned)).await;
+        self.discard(&learned).await;
         learned.ruled = self.ruled(&key, learned.at.matches).await?;
         if matches - learned.at.matches > at_once {
             return Ok(false);

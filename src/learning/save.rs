@@ -1,7 +1,5 @@
 //! Writes checkpoints of the learned state.
 
-use tokio::time::Instant;
-
 use super::{
     Learning, LearningError, checkpoint::Folder, derive::on_blocking_thread, learned::Learned,
 };
@@ -18,28 +16,26 @@ impl Learning {
         };
         let (key, point) = (learned.content.clone(), learned.point());
         drop(slot);
-        let since = Instant::now();
         let (matches, own) = (point.at.matches, key.clone());
-        self.pace.wrote(since); // no other one meanwhile
         on_blocking_thread(move || folder.save(&own, &point)).await??;
-        self.pace.wrote(since);
         let mut slot = self.learned.lock().await;
         match slot.as_mut().filter(|(_, learned)| learned.content == key) {
             Some((_, learned)) => learned.saved = matches,
             // What players are has changed meanwhile.
             None => {
-                self.discard(slot.as_ref().map(|(_, learned)| learned))
-                    .await
+                if let Some((_, learned)) = slot.as_ref() {
+                    self.discard(learned).await;
+                }
             }
         }
         Ok(())
     }
 
-    /// Deletes the checkpoints of other settings and overrides than those of this state.
-    pub(super) async fn discard(&self, learned: Option<&Learned>) {
+    /// Deletes the checkpoints of other overrides than those of this state.
+    pub(super) async fn discard(&self, learned: &Learned) {
         let Some(folder) = self.folder() else { return };
-        let key = learned.map_or_else(String::new, |learned| learned.content.clone());
-        let deleted = on_blocking_thread(move || folder.retain(&key)).await;
+        let key = learned.content.clone();
+        let deleted = on_blocking_thread(move || folder.tidy(&key)).await;
         if let Err(error) = deleted.and_then(|deleted| Ok(deleted?)) {
             tracing::warn!(%error, "old checkpoints cannot be deleted");
         }

@@ -8,7 +8,7 @@ impl Learning {
     /// whom the operator has given a weight: those are known. Learns from new matches first, and does not
     /// replace weights that another configuration has derived.
     pub async fn suspects(&self) -> Result<Vec<Suspect>, LearningError> {
-        self.learn(false, |_| ()).await?;
+        self.learn(false, &mut |_| ()).await?;
         let learned = self.learned.lock().await;
         let Some((_, learned)) = learned.as_ref() else {
             return Ok(Vec::new());

@@ -1,63 +1,17 @@
 //! Writes what was learned to the database.
 
-use std::{
-    pin::pin,
-    sync::atomic::{AtomicBool, Ordering},
-};
-
-use tokio::sync::{MutexGuard, Notify};
-
 use super::{
-    Learning, LearningError, changes::Written, derive::on_blocking_thread, learned::Learned,
-    look::Look, writer::WriteGuard,
+    Learning, LearningError,
+    changes::Written,
+    derive::on_blocking_thread,
+    learned::{Learned, Slot},
+    look::Look,
+    writer::WriteGuard,
 };
 use crate::{
     rating::divisions::DivisionName,
     store::{DerivedFrom, DerivedRows, DivisionRow, Recount},
 };
-
-/// The learned state, locked.
-pub(super) type Slot<'a> = MutexGuard<'a, Option<(String, Learned)>>;
-
-/// Whether many rows are being written.
-#[derive(Debug, Default)]
-pub(super) struct Writes {
-    goes_on: AtomicBool,
-    ended: Notify,
-}
-
-impl Writes {
-    /// Notes that many rows are being written, until the result is dropped.
-    fn begin(&self) -> Writing<'_> {
-        self.goes_on.store(true, Ordering::Release);
-        Writing(self)
-    }
-
-    pub fn goes_on(&self) -> bool {
-        self.goes_on.load(Ordering::Acquire)
-    }
-
-    /// Waits until none are.
-    pub async fn end(&self) {
-        loop {
-            let mut ended = pin!(self.ended.notified());
-            ended.as_mut().enable();
-            if !self.goes_on() {
-                return;
-            }
-            ended.await;
-        }
-    }
-}
-
-struct Writing<'a>(&'a Writes);
-
-impl Drop for Writing<'_> {
-    fn drop(&mut self) {
-        self.0.goes_on.store(false, Ordering::Release);
-        self.0.ended.notify_waiters();
-    }
-}
 
 impl Learning {
     /// Notes which weights the database contains, if this process writes them and they are those of this state.

@@ -73,6 +73,11 @@ impl Learning {
         matches!(&*self.writer.role.lock(), Role::Daemon(_))
     }
 
+    /// Whether it is a command, which answers no questions while it learns.
+    pub(super) fn is_command(&self) -> bool {
+        matches!(&*self.writer.role.lock(), Role::Command(_))
+    }
+
     /// Whether this process writes what the daemons of the database derive.
     pub fn is_writer(&self) -> bool {
         self.guard().is_some()
@@ -146,7 +151,7 @@ impl Learning {
         rebuilds: bool,
         mut progress: impl FnMut(u64),
     ) -> Result<bool, LearningError> {
-        if !matches!(&*self.writer.role.lock(), Role::Command(_)) {
+        if !self.is_command() {
             loop {
                 let written = self.learn(rebuilds, &mut progress).await?;
                 if !self.writes.goes_on() {

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{Site, asset, twin::in_v1};
+use super::{Site, asset, twin::in_v1, words};
 use crate::domain::plain_name;
 
 /// What the head of a page states about it.
@@ -124,7 +124,10 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                         button type="submit" { (text!(common.search)) }
                     }
                 }
-                main #content { (body) }
+                main #content {
+                    @if site.learning().is_learning_again() { p.note { (words::CORRECTING) } }
+                    (body)
+                }
                 footer {
                     p {
                         (text!(frame.times_are_in_utc))

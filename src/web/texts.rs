@@ -631,6 +631,8 @@ texts! {
     words.rated_matches_between_teams_the = "Rated matches between teams. The favourite is the team that was more \
          likely to win by the forecast; the closer to 50 % it won, the more even the teams were.";
     words.the_matches_are_being_counted_again = "The matches are being counted again. This takes a moment.";
+    words.history_was_corrected = "History was corrected, and the matches are being counted again. Until that is done, \
+         weights are those without the correction.";
     words.nobody_played = "Nobody played.";
     words.it_was_too_short = "It was too short.";
     words.no_score_was_reported = "No score was reported.";

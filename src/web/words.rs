@@ -148,6 +148,9 @@ pub(super) const OF_MAPS: &str = text!(words.rated_matches_between_teams_the);
 /// What stands in the place of numbers that are not known yet.
 pub(super) const COUNTING: &str = text!(words.the_matches_are_being_counted_again);
 
+/// Why weights are about to change.
+pub(super) const CORRECTING: &str = text!(words.history_was_corrected);
+
 /// Why a match is not rated, as a sentence.
 pub(super) fn unrated(code: &str) -> &'static str {
     match code {

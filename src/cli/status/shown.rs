@@ -50,6 +50,12 @@ fn of_play(status: &Status) -> Vec<Row> {
         "{}, log loss {:.4}, of the last 100 {:.4}",
         predictions.count, predictions.log_loss, predictions.recent_log_loss
     );
+    let again = match matches.learning_again {
+        true => {
+            "; history was corrected: weights are without the correction until all is learned again"
+        }
+        false => "",
+    };
     vec![
         (
             "games",
@@ -58,7 +64,7 @@ fn of_play(status: &Status) -> Vec<Row> {
         ("matches", learned),
         (
             "to learn from",
-            format!("{:.1} s behind", matches.lag_seconds),
+            format!("{:.1} s behind{again}", matches.lag_seconds),
         ),
         ("predictions", losses),
     ]
@@ -184,11 +190,13 @@ mod tests {
             ..Status::default()
         };
         status.hosting.matches.insert("playing".to_owned(), 2);
+        status.matches.learning_again = true;
         status.store.place = "/a/\u{1b}.db".to_owned();
         let address = SocketAddr::from(([127, 0, 0, 1], 7998));
         let shown = summary(address, &status).to_string();
         assert!(!shown.contains('\u{1b}'), "{shown}");
         assert!(shown.contains("not ready: because") && shown.contains("2 playing"));
+        assert!(shown.contains("history was corrected"));
         assert!(shown.contains(" at 127.0.0.1:7998 ") && shown.contains("/a/"));
     }
 }

@@ -232,7 +232,7 @@ impl Follower {
     }
 
     async fn learn(&self) {
-        if let Err(error) = self.learning.refresh().await {
+        if let Err(error) = self.learning.logs_recorded().await {
             tracing::warn!(%error, "cannot learn from new matches, trying again");
         }
     }

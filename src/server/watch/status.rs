@@ -67,6 +67,9 @@ pub struct MatchStatus {
     pub recorded: u64,
     /// How long the oldest match waits that the weights do not include, in seconds; 0 if they include all.
     pub lag_seconds: f64,
+    /// Whether matches are learned again, because history was corrected. New matches are learned meanwhile; weights include
+    /// the correction afterwards.
+    pub learning_again: bool,
 }
 
 /// How good the predictions were.

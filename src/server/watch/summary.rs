@@ -68,6 +68,7 @@ impl Monitor {
                 rated: learned.rated,
                 recorded: metrics.recorded(),
                 lag_seconds: learning.metrics().lag(learning.millis()),
+                learning_again: learning.is_learning_again(),
             },
             predictions: PredictionStatus {
                 count: learned.predictions,

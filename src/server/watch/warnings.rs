@@ -48,7 +48,7 @@ pub(super) fn warnings(status: &Status, recent: Failures) -> Vec<String> {
     }
     let lag = status.matches.lag_seconds;
     warn(
-        lag > LAG,
+        lag > LAG && !status.matches.learning_again,
         format!("a match waits for {lag:.0} s to be learned from"),
     );
     let kept = status.backlog.matches;

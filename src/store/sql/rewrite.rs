@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     domain::{PlayerKey, Timestamp, WeightCause},
-    store::{DerivedFrom, DerivedRows, Lease, NewWeights, RulingRow, StoreError, db::*},
+    store::{
+        DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, StoreError, db::*,
+    },
 };
 
 /// The most rows that a transaction removes.
@@ -23,9 +25,11 @@ const FEW: usize = 128;
 const SOME: usize = 64;
 /// How long a transaction may take. Others may take twice as long, since no two sets of rows take equally long.
 const SHORT: Duration = Duration::from_millis(20);
-/// What the settings of the tables are called while they are written in several transactions. The rest is the number of
-/// who does that: whoever finds another one there stops.
+/// What the settings of the tables are called while they are written in several transactions. The number of who does that
+/// follows: whoever finds another one there stops. Then come the cause that notices name, if there are any, and [`SEASON`].
 const UNFINISHED: &str = "unfinished ";
+/// Stands there if a season has begun since the former weights.
+const SEASON: &str = "season";
 
 impl DerivedFrom {
     /// Whether the tables are being written, or were when a process ended: they are neither old nor new.
@@ -38,6 +42,27 @@ impl DerivedFrom {
         let (_, changes) = self.settings.split_once(' ')?;
         changes.parse().ok().filter(|_| !self.is_unfinished())
     }
+
+    /// What notices have to say of those weights that were not written before the process ended.
+    fn interrupted(&self) -> Option<Counted> {
+        let mut words = self.settings.strip_prefix(UNFINISHED)?.split(' ').skip(1);
+        let cause = RecountCause::parse(words.next()?)?;
+        let goes_on = words.next() == Some(SEASON);
+        Some(Counted { cause, goes_on })
+    }
+}
+
+/// A new name for the settings of the tables while they are written.
+fn unfinished_mark(recount: Option<Counted>) -> String {
+    let number = rand::random::<u64>();
+    let mut mark = format!("{UNFINISHED}{number:016x}");
+    if let Some(Counted { cause, goes_on }) = recount {
+        mark = format!("{mark} {}", cause.as_str());
+        if goes_on {
+            mark = format!("{mark} {SEASON}");
+        }
+    }
+    mark
 }
 
 impl Store {
@@ -79,7 +104,7 @@ impl Store {
             self.commit(tx).await?;
             return Ok(true);
         }
-        let mark = format!("{UNFINISHED}{:016x}", rand::random::<u64>());
+        let mark = unfinished_mark(recount);
         note_source(&mut tx, &unfinished(derived, &mark)).await?;
         self.commit(tx).await?;
         let writer = Rewriting {
@@ -105,28 +130,35 @@ impl Store {
         if let Some(lease) = lease {
             leases::check(tx, lease).await?;
         }
-        if !self.may_replace(tx, derived, all).await? {
+        let before = tuple("SELECT matches, last_match, settings FROM derived_from");
+        let before: Option<DerivedFrom> = before.fetch_optional(&mut *tx).await?;
+        let interrupted = before.as_ref().and_then(DerivedFrom::interrupted);
+        if !self.may_replace(tx, derived, before, all).await? {
             return Ok(None);
         }
-        let Some(cause) = recounts::cause(tx, derived).await? else {
+        let cause = match interrupted {
+            Some(counted) => Some(counted.cause),
+            None => recounts::cause(tx, derived).await?,
+        };
+        let Some(cause) = cause else {
             return Ok(Some(None));
         };
         if !recounts::is_current(tx, derived.recount).await? {
             return Ok(None);
         }
-        let goes_on = recounts::goes_on(tx, derived).await?;
+        let goes_on = interrupted.is_some_and(|counted| counted.goes_on)
+            || recounts::goes_on(tx, derived).await?;
         Ok(Some(Some(Counted { cause, goes_on })))
     }
 
-    /// Whether rows made from these matches may replace those in the tables.
+    /// Whether rows made from these matches may replace those in the tables, which were made from what was `before`.
     async fn may_replace(
         &self,
         tx: &mut Connection,
         derived: &DerivedRows,
+        before: Option<DerivedFrom>,
         all: bool,
     ) -> Result<bool, StoreError> {
-        let before = tuple("SELECT matches, last_match, settings FROM derived_from");
-        let before: Option<DerivedFrom> = before.fetch_optional(&mut *tx).await?;
         let from = &derived.from;
         let since = derived.weights.since.as_ref();
         if since.is_some() && since != before.as_ref() {
@@ -450,4 +482,32 @@ fn name_of_season(start: Timestamp) -> String {
     let text = start.to_string().replace('T', " ");
     let text = text.trim_end_matches('Z');
     text.strip_suffix(" 00:00:00").unwrap_or(text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_says_what_notices_have_to_say() {
+        let read = |settings: &str| {
+            let from = DerivedFrom {
+                matches: 1,
+                last_match: 1,
+                settings: settings.to_owned(),
+            };
+            let told = from.interrupted();
+            told.map(|counted| (counted.cause, counted.goes_on))
+        };
+        for told in [
+            None,
+            Some((RecountCause::Void, false)),
+            Some((RecountCause::LateMatch, true)),
+        ] {
+            let counted = told.map(|(cause, goes_on)| Counted { cause, goes_on });
+            assert_eq!(read(&unfinished_mark(counted)), told);
+        }
+        assert_eq!(read("unfinished 0123456789abcdef fire"), None);
+        assert_eq!(read("0123456789abcdef 7"), None);
+    }
 }

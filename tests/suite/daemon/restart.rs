@@ -1,6 +1,6 @@
 //! The first moment of a daemon: nothing is answered with less than it knows a moment later.
 
-use std::{io::Write, net::TcpStream, path::Path, sync::Arc, time::Duration};
+use std::{io::Write, net::TcpStream, path::Path, pin::pin, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{
@@ -10,12 +10,13 @@ use evenkeel::{
     },
     learning::AT_ONCE,
     lobby::Command,
-    server::Service,
+    server::{Service, watch::Monitor},
     session::SessionError,
     store,
     web::{self, Audience, Site},
 };
 use tempfile::TempDir;
+use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::common::{
@@ -228,6 +229,23 @@ async fn pages_say_that_the_matches_are_being_counted_again() {
         assert_eq!(answer.status, 200, "{path}");
         assert!(!answer.body.contains(said), "{}", answer.body);
     }
+
+    // The weights of before are served while all matches are counted again after a correction.
+    let said = "History was corrected";
+    let monitor = Monitor::new(service.clone());
+    let is_begun = Notify::new();
+    let rebuilding = service.learning().rebuild(|_| is_begun.notify_one());
+    let mut rebuilding = pin!(rebuilding);
+    tokio::select! {
+        biased;
+        () = is_begun.notified() => {}
+        _ = &mut rebuilding => panic!("it ends"),
+    }
+    assert!(get("/balance").await.body.contains(said));
+    assert!(monitor.status().await.matches.learning_again);
+    rebuilding.await.unwrap();
+    assert!(!get("/balance").await.body.contains(said));
+    assert!(!monitor.status().await.matches.learning_again);
     stop.cancel();
     serving.await.unwrap();
 }

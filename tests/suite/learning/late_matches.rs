@@ -27,7 +27,7 @@ use crate::common::{
 };
 
 /// The match of a place in time, with players who depend on it.
-fn recorded(place: i64) -> (MatchRecord, Fingerprint) {
+pub(super) fn recorded(place: i64) -> (MatchRecord, Fingerprint) {
     let names: Vec<String> = (0..6)
         .map(|seat| format!("p{}", (place * (seat + 3) + seat) % 40))
         .collect();
@@ -45,7 +45,7 @@ fn recorded(place: i64) -> (MatchRecord, Fingerprint) {
 }
 
 /// Every tenth place is free for a match that comes late.
-fn in_time(places: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
+pub(super) fn in_time(places: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
     places.map(|place| recorded(10 * place)).collect()
 }
 
@@ -66,7 +66,7 @@ async fn derived(service: &Service, path: &Path) -> Derived {
     )
 }
 
-async fn open(path: &Path, toml: &str) -> Service {
+pub(super) async fn open(path: &Path, toml: &str) -> Service {
     let service = Service::open(open_chosen(path).await, config(toml).service()).unwrap();
     service.learning().keep_beside(path);
     service

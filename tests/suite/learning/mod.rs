@@ -10,6 +10,7 @@ mod level;
 mod openarena;
 mod parties;
 mod recounts;
+mod replays;
 mod roles_seasons;
 mod several;
 mod shared_weights;

@@ -10,8 +10,8 @@ use evenkeel::{
     server::Service,
     session::{Clock, HandClock},
     store::{
-        Correction, DerivedFrom, DerivedRows, NewWeights, Recount, RecountCause, RecountRow,
-        WeightRow,
+        Correction, DatabaseUrl, DerivedFrom, DerivedRows, NewWeights, Recount, RecountCause,
+        RecountRow, WeightRow,
     },
 };
 
@@ -385,6 +385,33 @@ async fn what_changes_no_weight_leaves_all_bits(backend: impl Backend) {
         assert_eq!(bits(world.weights().await), before);
     }
     assert!(world.notices().await.is_empty());
+}
+
+/// The process ends when some of the rows are written, and none of the weights.
+#[tokio::test]
+async fn a_correction_is_told_though_the_process_ends_while_rows_are_written() {
+    let backend = Sqlite::new();
+    let mut world = World::new(&backend).await;
+    let DatabaseUrl::File(path) = backend.place("league").await else {
+        panic!("a file");
+    };
+    let store = world.service.store().clone();
+    let id = store.matches_of(&key("ann"), Timestamp(0)).await.unwrap()[3];
+    assert_eq!(store.set_void(&[id], true).await.unwrap(), 1);
+    common::sql(
+        &path,
+        "CREATE TRIGGER full BEFORE INSERT ON weights BEGIN SELECT RAISE(ABORT, 'full'); END",
+    )
+    .await;
+    world.service.learning().refresh().await.unwrap_err();
+    let from = store.derived_from().await.unwrap();
+    assert!(from.is_some_and(|from| from.is_unfinished()));
+    world.restart(&backend, "").await;
+    common::sql(&path, "DROP TRIGGER full").await;
+    assert!(world.corrects(RecountCause::Void).await > 1);
+    let told = world.notices().await;
+    world.refresh().await;
+    assert_eq!(world.notices().await, told);
 }
 
 /// Whoever counts notices must know everybody who was forgotten.

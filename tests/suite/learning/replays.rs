@@ -1,0 +1,224 @@
+//! While history is corrected, a second fold learns all matches again; the first one goes on, and answers.
+
+use std::path::{Path, PathBuf};
+
+use evenkeel::{
+    domain::{Kind::Human, PlayerKey, StartWeight, Timestamp},
+    learning::{AT_ONCE, Learning},
+    server::Service,
+};
+use tempfile::TempDir;
+use tokio::{runtime::Handle, sync::Notify, task, task::JoinHandle};
+
+use super::late_matches::{in_time, open, recorded};
+use crate::common::{backends::rows, until, weights};
+
+const DIVISIONS: &str = "divisions.names = ['Bronze', 'Silver', 'Gold']";
+/// The number of matches at first: more than are folded again while others wait.
+const MATCHES: i64 = 700;
+
+fn key(id: &str) -> PlayerKey {
+    PlayerKey {
+        kind: Human,
+        id: id.into(),
+    }
+}
+
+/// All that is derived, without the numbers that matches and persons have in their order of coming.
+async fn derived(service: &Service, path: &Path) -> [String; 4] {
+    type Ruling = (i64, String, Option<String>, Option<f64>, Option<i64>);
+    type Played = (i64, i64, String, Option<i64>, Option<f64>, f64, f64);
+    type Entered = (
+        i64,
+        i64,
+        Option<f64>,
+        Option<f64>,
+        Option<f64>,
+        Option<String>,
+    );
+    let rulings =
+        "SELECT ended_at, ruleset, unrated, chance, causes FROM rulings ORDER BY ended_at";
+    let rulings: Vec<Ruling> = rows(path, rulings).await;
+    let played =
+        "SELECT f.ended_at, f.seat, o.player, f.team, f.result, f.points_for, f.points_against
+         FROM performances f JOIN persons o ON o.person = f.person ORDER BY f.ended_at, f.seat";
+    let played: Vec<Played> = rows(path, played).await;
+    let entered = "SELECT ended_at, seat, weight_before, weight, deviation, cause FROM performances
+         ORDER BY ended_at, seat";
+    let entered: Vec<Entered> = rows(path, entered).await;
+    let spans =
+        "SELECT ruleset, division, name, low, high FROM divisions ORDER BY ruleset, division";
+    let spans: Vec<(String, i64, String, f64, f64)> = rows(path, spans).await;
+    assert!(!spans.is_empty() && !entered.is_empty());
+    [
+        format!("{:?}", weights(service.store()).await),
+        format!("{rulings:?}"),
+        format!("{played:?} {entered:?}"),
+        format!("{spans:?}"),
+    ]
+}
+
+/// A database with many matches, learned.
+struct League {
+    _folder: TempDir,
+    path: PathBuf,
+    service: Service,
+    next: i64,
+}
+
+impl League {
+    async fn new(matches: i64) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        let service = open(&path, DIVISIONS).await;
+        let all = in_time(0..matches);
+        service.store().record_all(&all).await.unwrap();
+        service.learning().refresh().await.unwrap();
+        Self {
+            _folder: folder,
+            path,
+            service,
+            next: matches,
+        }
+    }
+
+    /// Learns from the matches that are recorded, as a daemon does.
+    fn learns(&self) -> JoinHandle<()> {
+        let learning = self.service.learning().clone();
+        tokio::spawn(async move { learning.learn_recorded().await })
+    }
+
+    /// A match ends, and its weights are known.
+    async fn play(&mut self) {
+        let before = self.learned();
+        let new = in_time(self.next..self.next + 1);
+        self.next += 1;
+        self.service.store().record_all(&new).await.unwrap();
+        self.service.learning().match_recorded();
+        until(async || self.learned() > before).await;
+    }
+
+    fn learned(&self) -> i64 {
+        self.service.learning().metrics().learned().matches
+    }
+
+    async fn set_void(&self, place: i64) {
+        let ids: Vec<(i64, i64)> = rows(&self.path, "SELECT ended_at, id FROM matches").await;
+        let end = recorded(place).0.end;
+        let id = ids.iter().find(|(at, _)| Timestamp(*at) == end).unwrap().1;
+        assert_eq!(self.service.store().set_void(&[id], true).await.unwrap(), 1);
+    }
+
+    async fn derived(&self) -> [String; 4] {
+        derived(&self.service, &self.path).await
+    }
+}
+
+/// Derives everything again, and does this in the middle of it.
+async fn rebuild_with(learning: &Learning, meanwhile: impl Future<Output = ()>) {
+    let mut meanwhile = Some(meanwhile);
+    let progress = |_| {
+        if let Some(meanwhile) = meanwhile.take() {
+            task::block_in_place(|| Handle::current().block_on(meanwhile));
+        }
+    };
+    learning.rebuild(progress).await.unwrap();
+    assert!(meanwhile.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_matches_are_learned_while_all_are_learned_again() {
+    let mut league = League::new(MATCHES).await;
+    let (learning, task) = (league.service.learning().clone(), league.learns());
+    let meanwhile = async {
+        assert!(learning.is_learning_again());
+        league.play().await;
+        league.set_void(10 * 20).await;
+        for _ in 0..3 {
+            league.play().await;
+        }
+    };
+    rebuild_with(&learning, meanwhile).await;
+    task.abort();
+    learning.refresh().await.unwrap();
+    assert!(!learning.is_learning_again());
+    assert_eq!(league.learned(), MATCHES + 4);
+    let ordered = League::new(MATCHES + 4).await;
+    ordered.set_void(10 * 20).await;
+    ordered.service.learning().refresh().await.unwrap();
+    assert_eq!(league.derived().await, ordered.derived().await);
+}
+
+/// Corrections, matches of long ago and new ones come in the middle of a replay.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_during_a_replay_ends_in_the_same_bytes_as_in_order() {
+    let mut league = League::new(MATCHES).await;
+    let (learning, task) = (league.service.learning().clone(), league.learns());
+    let old = [recorded(55), recorded(10 * (MATCHES - 4) + 3)];
+    let start = StartWeight {
+        weight: 80.0,
+        uncertain: false,
+    };
+    let meanwhile = async {
+        let store = league.service.store().clone();
+        league.play().await;
+        store.record_all(&old[..1]).await.unwrap();
+        league.play().await;
+        store.merge_player(&key("p3"), &key("p4")).await.unwrap();
+        store.record_all(&old[1..]).await.unwrap();
+        league.play().await;
+        store.pin_weight(&key("p5"), Some(61.5)).await.unwrap();
+        store
+            .set_start_weights(&[(key("p6"), Some(start))])
+            .await
+            .unwrap();
+        league.play().await;
+    };
+    rebuild_with(&learning, meanwhile).await;
+    league.play().await;
+    task.abort();
+    learning.refresh().await.unwrap();
+    assert_eq!(league.learned(), MATCHES + 7);
+    let ordered = League::new(0).await;
+    let store = ordered.service.store();
+    store.merge_player(&key("p3"), &key("p4")).await.unwrap();
+    store.pin_weight(&key("p5"), Some(61.5)).await.unwrap();
+    store
+        .set_start_weights(&[(key("p6"), Some(start))])
+        .await
+        .unwrap();
+    let mut all = in_time(0..MATCHES + 5);
+    all.extend(old);
+    all.sort_by_key(|(record, fingerprint)| (record.end, fingerprint.0));
+    store.record_all(&all).await.unwrap();
+    ordered.service.learning().refresh().await.unwrap();
+    assert_eq!(league.derived().await, ordered.derived().await);
+}
+
+/// A daemon that is killed in the middle of a replay begins it again at the next start.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_that_is_killed_is_done_after_the_next_start() {
+    let league = League::new(MATCHES).await;
+    league.set_void(10 * 20).await;
+    let is_begun = Notify::new();
+    let progress = |done| {
+        assert!(done < MATCHES as u64, "it ends");
+        is_begun.notify_one();
+    };
+    tokio::select! {
+        biased;
+        () = is_begun.notified() => {}
+        _ = league.service.learning().rebuild(progress) => panic!("it ends"),
+    }
+    let before = league.derived().await;
+    league.service.close().await;
+    let service = open(&league.path, DIVISIONS).await;
+    service.learning().resume(AT_ONCE).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    let after = derived(&service, &league.path).await;
+    assert_ne!(after, before);
+    let ordered = League::new(MATCHES).await;
+    ordered.set_void(10 * 20).await;
+    ordered.service.learning().refresh().await.unwrap();
+    assert_eq!(after, ordered.derived().await);
+}
