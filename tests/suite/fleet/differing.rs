@@ -50,7 +50,7 @@ impl League {
         };
         // Its tables are there from now on.
         league.start("few").stop();
-        let free = "UPDATE leases SET settings = NULL, given_back_at = NULL";
+        let free = "UPDATE leases SET settings = NULL, given_back_at = '1970-01-01 00:00:00'";
         let free = sqlx::query(free).execute(&mut league.database);
         league.runtime.block_on(free).unwrap();
         Some(league)

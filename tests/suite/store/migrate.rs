@@ -109,7 +109,8 @@ fn migrate(folder: &Path, from: &str, to: &str) -> (i32, String, String) {
 async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
     let url = format!("sqlite:{}", path.display());
     let mut database = SqliteConnection::connect(&url).await.unwrap();
-    let columns = "SELECT t.name, group_concat('quote(' || c.name || ')', ' || '','' || ' ORDER BY c.name)
+    let columns =
+        "SELECT t.name, group_concat('quote(' || c.name || ')', ' || '','' || ' ORDER BY c.name)
          FROM sqlite_schema t JOIN pragma_table_info(t.name) c
          WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'leases')
          GROUP BY t.name";
@@ -154,11 +155,7 @@ async fn there_and_back_every_row_arrives() {
     let (code, out, err) = migrate(folder.path(), "evenkeel.db", &url);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     let equal = out.lines().filter(|line| line.contains("┆ equal")).count();
-    assert_eq!(
-        equal,
-        before.len() - 1,
-        "all but sqlite_sequence: {out}"
-    );
+    assert_eq!(equal, before.len() - 1, "all but sqlite_sequence: {out}");
     assert!(out.contains("weights derived again from postgres"), "{out}");
     assert!(out.contains(": all equal"), "{out}");
 
@@ -218,7 +215,9 @@ async fn killed_in_the_midst(server: &Server, folder: &Path) -> String {
 }
 
 async fn next(database: &mut PgConnection) -> Option<String> {
-    let next = sqlx::query_scalar("SELECT CAST(text AS JSON) ->> 'next' FROM state WHERE name = 'transfer'");
+    let next = sqlx::query_scalar(
+        "SELECT CAST(text AS JSON) ->> 'next' FROM state WHERE name = 'transfer'",
+    );
     let next: Option<Option<String>> = next.fetch_optional(database).await.unwrap();
     next.flatten()
 }

@@ -441,14 +441,17 @@ async fn the_views_answer_an_operator() {
     service.learning().refresh().await.unwrap();
     let url = format!("sqlite://{}", folder.path().join("test.db").display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
-    let board: Vec<(String, String, Option<i64>, String, f64)> = sqlx::query_as(
-        "SELECT ruleset, kind, place, player, weight FROM leaderboard WHERE kind = 'human'",
+    let board: Vec<(String, String, Option<i64>, String, f64, i64)> = sqlx::query_as(
+        "SELECT ruleset, kind, place, player, weight, wins FROM leaderboard WHERE kind = 'human'",
     )
     .fetch_all(&pool)
     .await
     .unwrap();
-    let row = |player: &str, weight| ("ctf".into(), "human".into(), None, player.into(), weight);
-    assert_eq!(board, [row("ann", 62.5), row("bob", 37.5)]);
+    let row = |player: &str, weight, wins| {
+        let (ruleset, kind) = ("ctf".to_owned(), "human".to_owned());
+        (ruleset, kind, None, player.to_owned(), weight, wins)
+    };
+    assert_eq!(board, [row("ann", 62.5, 1), row("bob", 37.5, 0)]);
     type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
     let history: Vec<Row> = sqlx::query_as(
         "SELECT scores, points_for, points_against, minutes, unrated FROM player_history WHERE player = 'ann'",

@@ -553,6 +553,20 @@ async fn a_database_shows_at_most_forty_names() {
     assert_eq!(query(&place, sql).await, json!(expected));
 }
 
+/// The tables have the names of rulesets in lower case, and whoever writes them as the game does finds them.
+#[tokio::test]
+async fn a_ruleset_is_found_in_any_spelling() {
+    let (place, _store) = filled(&Sqlite::new()).await;
+    for table in ["weights", "leaderboard", "player_history", "match_report", "decisions"] {
+        let count = async |ruleset: &str| {
+            let sql = format!("SELECT count(*) AS rows FROM {table} WHERE ruleset = '{ruleset}'");
+            query(&place, &sql).await[0]["rows"].as_f64().unwrap()
+        };
+        assert!(count("ctf").await > 1.0, "{table}");
+        assert_eq!(count("CTF").await, count("ctf").await, "{table}");
+    }
+}
+
 on_each_database! {
     the_questions_of_the_manual_have_the_right_answers
     reports_have_dates_and_the_picked_teams
