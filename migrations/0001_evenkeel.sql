@@ -248,12 +248,12 @@ CREATE TABLE weights (
     games INTEGER NOT NULL, -- rated matches
     wins INTEGER NOT NULL, -- of these
     last_seen TIME NOT NULL, -- the end of the last of them
-    pinned BOOLEAN NOT NULL, -- an operator has set the weight
 --sqlite
+    pinned BOOLEAN NOT NULL, -- an operator has set the weight
     PRIMARY KEY (ruleset, kind, player)
 ) WITHOUT ROWID;
 --postgres
-    CHECK (ruleset <> '')
+    pinned BOOLEAN NOT NULL
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX weights_once ON weights (player, kind, md5(ruleset));
 CREATE INDEX weights_by_ruleset ON weights USING hash (ruleset);
