@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{StreamExt, TryStreamExt, stream::BoxStream};
 use sha2::{Digest, Sha256};
 
-use super::{Column, ColumnKind, Table, TransferMark, Value};
+use super::{Column, ColumnKind, Table, TransferMark, Value, tables::goes_along};
 use crate::{
     domain::to_hex,
     store::{
@@ -15,6 +15,7 @@ use crate::{
         sql::{
             numbers::{last_number, set_last_number},
             rows::ROWS,
+            state,
         },
     },
 };
@@ -23,6 +24,10 @@ use crate::{
 const LEASE: &str = "transfer";
 /// The longest time of a part of an answer that needs a whole table.
 const PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// The states that say how far a transfer to this database is, and where its content was moved to.
+const TRANSFER: &str = "transfer";
+const MOVED: &str = "moved";
 
 /// Keeps daemons from using a database, where that is possible.
 #[derive(Debug)]
@@ -36,7 +41,7 @@ impl Store {
     /// On PostgreSQL, nothing keeps a daemon from starting later, but it cannot write while the database is locked.
     pub(super) async fn claim(&self) -> Result<Option<Claim>, StoreError> {
         if self.dialect() == Dialect::Postgres {
-            let held = scalar("SELECT EXISTS (SELECT 1 FROM leases WHERE ends_at > now_millis())");
+            let held = scalar("SELECT EXISTS (SELECT 1 FROM leases WHERE ends_at > clock())");
             let held: bool = held.fetch_one(&self.readers).await?;
             return Ok((!held).then_some(Claim { _lease: None }));
         }
@@ -70,24 +75,14 @@ impl Store {
 
     /// How far a transfer to this database is; `None` if there is none.
     pub(in crate::store) async fn mark(&self) -> Result<Option<TransferMark>, StoreError> {
-        let query = tuple("SELECT source, next, last_key FROM unfinished_transfer");
-        let row: Option<(String, Option<String>, Option<String>)> =
-            query.fetch_optional(&self.readers).await?;
-        let Some((source, next, last_key)) = row else {
-            return Ok(None);
-        };
-        let last_key = last_key.map(|key| serde_json::from_str(&key)).transpose();
-        Ok(Some(TransferMark {
-            source,
-            next,
-            last_key: last_key.map_err(unreadable)?,
-        }))
+        let mark = state::text(&self.readers, TRANSFER).await?;
+        let mark = mark.map(|text| serde_json::from_str(&text));
+        mark.transpose().map_err(unreadable)
     }
 
     /// Where the content of this database was moved to; `None` if it was not.
     pub(in crate::store) async fn moved_to(&self) -> Result<Option<String>, StoreError> {
-        let query = scalar("SELECT place FROM moved");
-        query.fetch_optional(&self.readers).await
+        state::text(&self.readers, MOVED).await
     }
 
     /// Changes a value to the one that this database gives back if it is asked to store this one.
@@ -125,7 +120,10 @@ type Rows<'a> = BoxStream<'a, Result<Vec<Value>, StoreError>>;
 impl Locked {
     /// The number of rows in a table.
     pub async fn count(&mut self, table: &str) -> Result<u64, StoreError> {
-        let count = scalar(format!("SELECT count(*) FROM {table}"));
+        let count = scalar(format!(
+            "SELECT count(*) FROM {table} WHERE {}",
+            goes_along(table)
+        ));
         count.fetch_one(&mut self.tx).await
     }
 
@@ -156,11 +154,14 @@ impl Locked {
         let later = after.map(|_| {
             let numbers = 1..=table.key.len();
             let parameters: Vec<String> = numbers.map(|number| format!("${number}")).collect();
-            format!("WHERE ({key}) > ({})", parameters.join(", "))
+            format!("AND ({key}) > ({})", parameters.join(", "))
         });
         let later = later.unwrap_or_default();
         let (names, name) = (names(columns), table.name);
-        let query = sql(format!("SELECT {names} FROM {name} {later} ORDER BY {key}"));
+        let some = goes_along(name);
+        let query = sql(format!(
+            "SELECT {names} FROM {name} WHERE {some} {later} ORDER BY {key}"
+        ));
         let after = after.unwrap_or_default().iter();
         let query = query.bind_all(after.map(Value::to_key));
         values(&mut self.tx, query, columns)
@@ -168,7 +169,8 @@ impl Locked {
 
     /// The rows of a table, in no particular order.
     pub fn all_rows<'a>(&'a mut self, table: &Table, columns: &'a [Column]) -> Rows<'a> {
-        let query = sql(format!("SELECT {} FROM {}", names(columns), table.name));
+        let (names, some) = (names(columns), goes_along(table.name));
+        let query = sql(format!("SELECT {names} FROM {} WHERE {some}", table.name));
         values(&mut self.tx, query, columns)
     }
 
@@ -196,7 +198,7 @@ impl Locked {
 
     /// Removes all rows of a table.
     pub async fn clear(&mut self, table: &str) -> Result<(), StoreError> {
-        let delete = sql(format!("DELETE FROM {table}"));
+        let delete = sql(format!("DELETE FROM {table} WHERE {}", goes_along(table)));
         delete.execute(&mut self.tx).await.map(drop)
     }
 
@@ -217,36 +219,30 @@ impl Locked {
 
     /// A text that differs between databases, and is the same in all copies of one.
     pub async fn identity(&mut self) -> Result<String, StoreError> {
-        let key: Vec<u8> = scalar("SELECT key FROM handle_key")
-            .fetch_one(&mut self.tx)
-            .await?;
+        let key = state::handle_key(&mut self.tx).await?;
         Ok(to_hex(&Sha256::digest(key)))
     }
 
     /// Replaces or removes the mark of a transfer to this database.
     pub async fn set_mark(&mut self, mark: Option<&TransferMark>) -> Result<(), StoreError> {
         let Some(mark) = mark else {
-            return self.clear("unfinished_transfer").await;
+            return state::remove(&mut self.tx, TRANSFER).await;
         };
-        let last_key = mark.last_key.as_ref().map(serde_json::to_string);
-        let query = sql(
-            "INSERT INTO unfinished_transfer (id, source, next, last_key) VALUES (1, $1, $2, $3)
-             ON CONFLICT (id) DO UPDATE SET source = excluded.source, next = excluded.next,
-                 last_key = excluded.last_key",
-        );
-        let query = query.bind(&mark.source).bind(&mark.next);
-        let query = query.bind(last_key.transpose().map_err(unreadable)?);
-        query.execute(&mut self.tx).await.map(drop)
+        let text = serde_json::to_string(mark).map_err(unreadable)?;
+        state::set(&mut self.tx, TRANSFER, None, Some(&text)).await
+    }
+
+    /// Lets the derived tables be written anew.
+    pub async fn forget_learned(&mut self) -> Result<(), StoreError> {
+        state::remove(&mut self.tx, state::LEARNED).await
     }
 
     /// Notes where the content of this database is moved to, or that it is used again.
     pub async fn set_moved(&mut self, to: Option<&str>) -> Result<(), StoreError> {
-        self.clear("moved").await?;
-        if let Some(to) = to {
-            let query = sql("INSERT INTO moved (id, place) VALUES (1, $1)").bind(to);
-            query.execute(&mut self.tx).await?;
+        match to {
+            Some(to) => state::set(&mut self.tx, MOVED, None, Some(to)).await,
+            None => state::remove(&mut self.tx, MOVED).await,
         }
-        Ok(())
     }
 
     /// Makes what was written permanent, and lets others write.

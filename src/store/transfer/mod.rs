@@ -224,7 +224,7 @@ impl Transfer {
         self.source.commit().await?;
         let mut target = self.to.lock().await?;
         if derive_again {
-            target.clear("derived_from").await?;
+            target.forget_learned().await?;
         }
         target.set_mark(None).await?;
         target.commit().await?;

@@ -1,9 +1,11 @@
 //! How far a transfer is.
 
+use serde::{Deserialize, Serialize};
+
 use super::Value;
 
-/// The row of the target that records how far a transfer to it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The state of the target that records how far a transfer to it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct TransferMark {
     /// The identity of the source.
     pub source: String,
