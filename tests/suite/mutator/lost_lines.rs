@@ -308,8 +308,8 @@ async fn servers_of_one_name_take_each_others_game() {
 #[tokio::test]
 async fn a_score_of_0_that_is_stated_is_known() {
     for (stated, outcome) in [
-        ("SCORE 0 total=0", Outcome::Draw),
-        ("PING", Outcome::Undecided),
+        ("SCORE 0 total=0\nSCORE 0 total=0\n", Outcome::Draw),
+        ("", Outcome::Undecided),
     ] {
         let (daemon, clock) = Daemon::start_by_hand(CONFIG).await;
         let mut mutator = StandIn::new(&daemon).await;
@@ -317,9 +317,9 @@ async fn a_score_of_0_that_is_stated_is_known() {
         assert!(mutator.confirm().await.is_empty());
         clock.pass(60_000);
         mutator.client.tell(stated).await;
-        mutator.client.tell(stated).await;
         clock.pass(60_000);
-        mutator.client.tell("END").await;
+        let end = mutator.client.ask("END\n").await;
+        assert!(end.ends_with(" recorded"), "{end}");
         let record = record(&daemon).await;
         assert_eq!(record.outcome, outcome, "{stated}");
         assert_eq!(record.unscored, outcome == Outcome::Undecided);
