@@ -139,8 +139,8 @@ async fn new_matches_are_learned_while_all_are_learned_again() {
         }
     };
     rebuild_with(&learning, meanwhile).await;
-    task.abort();
     learning.refresh().await.unwrap();
+    task.abort();
     assert!(!learning.is_learning_again());
     assert_eq!(league.learned(), MATCHES + 4);
     let ordered = League::new(MATCHES + 4).await;
@@ -176,8 +176,8 @@ async fn what_comes_during_a_replay_ends_in_the_same_bytes_as_in_order() {
     };
     rebuild_with(&learning, meanwhile).await;
     league.play().await;
+    learning.refresh().await.unwrap(); // after the task has written
     task.abort();
-    learning.refresh().await.unwrap();
     assert_eq!(league.learned(), MATCHES + 7);
     let ordered = League::new(0).await;
     let store = ordered.service.store();
