@@ -573,10 +573,10 @@ CREATE TRIGGER webhook_accepted AFTER UPDATE OF open_until ON formed_matches
 FOR EACH ROW WHEN (NEW.open_until IS NULL AND OLD.open_until IS NOT NULL) EXECUTE FUNCTION webhook_formed();
 CREATE FUNCTION webhook_hosted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF EXISTS (SELECT 1 FROM webhooks WHERE strpos(kinds, 'hosted') > 0)
-       AND NOT EXISTS (SELECT 1 FROM hosted_matches old
-                        WHERE old.match_id = NEW.match_id AND old.state IN ('ready', 'joining', 'playing')
-                          AND old.instance IS NOT DISTINCT FROM NEW.instance
-                          AND old.address IS NOT DISTINCT FROM NEW.address) THEN
+       AND NOT EXISTS (SELECT 1 FROM hosted_matches known
+                        WHERE known.match_id = NEW.match_id AND known.state IN ('ready', 'joining', 'playing')
+                          AND known.instance IS NOT DISTINCT FROM NEW.instance
+                          AND known.address IS NOT DISTINCT FROM NEW.address) THEN
         PERFORM one_event_at_a_time();
         INSERT INTO webhook_events (kind, match_id, address) VALUES ('hosted', NEW.match_id, NEW.address);
     END IF;

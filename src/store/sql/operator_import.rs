@@ -207,11 +207,14 @@ async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> 
             return state::set(tx, "handle_key", None, Some(&to_hex(&line.key.0))).await;
         }
         Line::Merge(line) => ("merged_players", merge(tx, line).await?),
-        Line::Pin(line) => return write_setting(tx, line.cells()).await,
-        Line::StartWeight(line) => return write_setting(tx, line.cells()).await,
+        Line::Pin(line) => return write_setting(tx, line.cells(), "pinned_weight IS NULL").await,
+        Line::StartWeight(line) => {
+            return write_setting(tx, line.cells(), "start_weight IS NULL").await;
+        }
         Line::Hidden(line) => {
             let hidden = [("hidden", true.into())];
-            return write_setting(tx, line.cells().into_iter().chain(hidden).collect()).await;
+            let cells = line.cells().into_iter().chain(hidden).collect();
+            return write_setting(tx, cells, "hidden = FALSE").await;
         }
         Line::Void(line) => ("voided_fingerprints", line.cells()),
         Line::Forgotten(line) => ("forgotten_lately", line.cells()),
@@ -231,18 +234,28 @@ async fn write_row(tx: &mut Connection, table: &str, cells: Cells) -> Result<(),
     row(table, cells).build().execute(tx).await.map(drop)
 }
 
-/// Adds what is set for a player to what other lines have set.
-async fn write_setting(tx: &mut Connection, cells: Cells) -> Result<(), StoreError> {
-    let columns: Vec<&str> = cells.iter().map(|(column, _)| *column).collect();
-    let set: Vec<String> = columns
-        .iter()
-        .map(|column| format!("{column} = excluded.{column}"))
+/// Adds what is set for a player to what other lines have set. `free` holds as long as no line has set the same.
+async fn write_setting(
+    tx: &mut Connection,
+    cells: Cells,
+    free: &'static str,
+) -> Result<(), StoreError> {
+    let set = cells.iter();
+    let set: Vec<String> = set
+        .map(|(column, _)| format!("{column} = excluded.{column}"))
         .collect();
     let mut query = row("player_settings", cells);
     query
         .push(" ON CONFLICT (kind, player) DO UPDATE SET ")
-        .push(set.join(", "));
-    query.build().execute(tx).await.map(drop)
+        .push(set.join(", "))
+        .push(" WHERE player_settings.")
+        .push(free);
+    match query.build().execute(tx).await? {
+        0 => Err(StoreError::BadValue(
+            "what another line has set for the same player".to_owned(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn row(table: &str, cells: Cells) -> Sql {

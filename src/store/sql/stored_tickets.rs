@@ -136,6 +136,9 @@ impl Store {
 
     /// The median wait of a queue's last matches, in milliseconds, as the daemon that runs the queue has published it.
     pub async fn median_wait(&self, queue: &str) -> Result<Option<i64>, StoreError> {
+        if !self.is_shared() {
+            return Ok(None); // nobody else runs a queue, and has published it
+        }
         let query = scalar("SELECT median_ms FROM queue_waits WHERE queue = $1").bind(queue);
         query.fetch_optional(&self.readers).await
     }

@@ -31,12 +31,12 @@ const MATCHES: &str = "
     INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     UPDATE matches SET game = CASE id WHEN 1 THEN -9223372036854775808 ELSE 9223372036854775807 END WHERE id < 3;
-    UPDATE matches SET reported_at = '9999-12-31 23:59:59.999' WHERE id = 1;
+    UPDATE matches SET reported_at = '9998-12-31 23:59:59.999' WHERE id = 1;
     UPDATE matches SET reported_at = '1969-12-31 23:59:59.999' WHERE id = 2;
     INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, '1970-01-01 00:00:00.005'), ('', '', x'00ff', -7, 'too-short', '1969-12-31 23:59:59.999');
-    INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', '9999-12-31 23:59:59.999'), (x'ff', '', x'', '1969-12-31 23:59:59.999');
+    INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', '9998-12-31 23:59:59.999'), (x'ff', '', x'', '1969-12-31 23:59:59.999');
     INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'00', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
-    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9999-12-31 23:59:59.999');
+    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9998-12-31 23:59:59.999');
     INSERT INTO voided_fingerprints SELECT fingerprint FROM matches WHERE id = 3;
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
     INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge', 0), ('human', 'gone', 'never seen', 1);
@@ -87,7 +87,7 @@ const REST: &str = "
 
 /// Derived tables that are empty by the default configuration.
 const DERIVED: &str = "
-    INSERT INTO seasons VALUES ('1969-12-31 23:59:59.999', ''), ('9999-12-31 23:59:59.999', '2026-11-22 17:00');
+    INSERT INTO seasons VALUES ('1969-12-31 23:59:59.999', ''), ('9998-12-31 23:59:59.999', '2026-11-22 17:00');
     INSERT INTO divisions VALUES ('ctf', 200, 'odd', -1e300, 0.1, 0, 1)";
 
 /// An SQLite database with matches, and with what operators have decided about them.

@@ -446,12 +446,8 @@ fn answers() -> [Value; 10] {
     let best = |name: &str, weight: f64| json!({"name": name, "weight": weight, "games": 6.0, "wins": 3.0});
     let name = |name: &str| json!({"name": name});
     let won = |winner: f64| json!(winner);
-    let played = |ended_at: &str, map: &str, scores: &str, winner: Value| {
-        json!({"ended_at": format!("2026-11-{ended_at}"), "map": map, "scores": scores, "winner": winner})
-    };
-    let after = |day: &str, map: &str, outcome: &str, weight: f64| {
-        json!({"ended_at": format!("2026-11-{day} 20:10:00"), "map": map, "outcome": outcome, "weight": weight})
-    };
+    let played = |ended_at: &str, map: &str, scores: &str, winner: Value| json!({"ended_at": format!("2026-11-{ended_at}"), "map": map, "scores": scores, "winner": winner});
+    let after = |day: &str, map: &str, outcome: &str, weight: f64| json!({"ended_at": format!("2026-11-{day} 20:10:00"), "map": map, "outcome": outcome, "weight": weight});
     let sides = |map: &str, matches: f64, first: f64| json!({"map": map, "matches": matches, "won_by_team_0": first});
     let picked = |id: f64, day: &str, map: &str, scores: &str, chance: f64| {
         json!({"match_id": id, "ended_at": format!("2026-11-{day} 20:10:00"), "map": map, "scores": scores,
@@ -512,9 +508,7 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     let (place, store) = filled(&open).await;
     let sql = "SELECT match_id, chance_as_picked, gap, picked, scores FROM match_report WHERE match_id < 4 OR match_id = 8
                ORDER BY match_id";
-    let row = |id: f64, chance: Option<f64>, gap: Option<f64>, picked: f64, scores: &str| {
-        json!({"match_id": id, "chance_as_picked": chance, "gap": gap, "picked": picked, "scores": scores})
-    };
+    let row = |id: f64, chance: Option<f64>, gap: Option<f64>, picked: f64, scores: &str| json!({"match_id": id, "chance_as_picked": chance, "gap": gap, "picked": picked, "scores": scores});
     let expected = json!([
         row(1.0, Some(0.55), Some(2.0), 1.0, "5:3"),
         row(2.0, None, Some(0.0), 0.0, "2:2"),
@@ -541,7 +535,8 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
 /// Whoever opens the file sees few names, and a player's matches under the identity that counts.
 #[tokio::test]
 async fn a_database_shows_at_most_forty_names() {
-    let (place, store) = filled(&Sqlite::new()).await;
+    let open = Sqlite::new();
+    let (place, store) = filled(&open).await;
     let sql = "SELECT count(*) AS names FROM sqlite_schema
                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'";
     let names = query(&place, sql).await[0]["names"].as_f64().unwrap();
@@ -549,15 +544,27 @@ async fn a_database_shows_at_most_forty_names() {
     store.merge_player(&key("dan"), &key("ann")).await.unwrap();
     let sql = "SELECT player, name FROM player_history WHERE match_id = 1";
     let row = |player: &str, name: &str| json!({"player": player, "name": name});
-    let expected = [row("ann", "ann"), row("bob", "bob"), row("cid", "cid"), row("ann", "dan")];
+    let expected = [
+        row("ann", "ann"),
+        row("bob", "bob"),
+        row("cid", "cid"),
+        row("ann", "dan"),
+    ];
     assert_eq!(query(&place, sql).await, json!(expected));
 }
 
 /// The tables have the names of rulesets in lower case, and whoever writes them as the game does finds them.
 #[tokio::test]
 async fn a_ruleset_is_found_in_any_spelling() {
-    let (place, _store) = filled(&Sqlite::new()).await;
-    for table in ["weights", "leaderboard", "player_history", "match_report", "decisions"] {
+    let open = Sqlite::new();
+    let (place, _store) = filled(&open).await;
+    for table in [
+        "weights",
+        "leaderboard",
+        "player_history",
+        "match_report",
+        "decisions",
+    ] {
         let count = async |ruleset: &str| {
             let sql = format!("SELECT count(*) AS rows FROM {table} WHERE ruleset = '{ruleset}'");
             query(&place, &sql).await[0]["rows"].as_f64().unwrap()

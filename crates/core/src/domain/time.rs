@@ -17,8 +17,8 @@ pub struct Timestamp(pub i64);
 const TOLERANCE: i64 = 5 * 60 * 1_000;
 
 impl Timestamp {
-    /// The times that have a year of four digits.
-    pub const YEARS: RangeInclusive<Self> = Self(-62_167_219_200_000)..=Self(253_402_300_799_999);
+    /// The times of the years 0 to 9998: those that every calendar can write with four digits.
+    pub const YEARS: RangeInclusive<Self> = Self(-62_167_219_200_000)..=Self(253_370_764_799_999);
 
     /// The instant of a date and time in UTC; `None` if there is no such date.
     ///

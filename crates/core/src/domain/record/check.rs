@@ -40,7 +40,7 @@ impl MatchRecord {
         ensure(self.start <= self.end, "it ends before it starts")?;
         ensure(
             Timestamp::YEARS.contains(&self.start) && Timestamp::YEARS.contains(&self.end),
-            "it is not in the years 0 to 9999",
+            "it is not in the years 0 to 9998",
         )?;
         ensure(
             self.millis() <= MAX_MILLIS || self.play_millis() <= MAX_MILLIS,
