@@ -3,11 +3,10 @@
 
 use std::{collections::BTreeMap, fmt, sync::atomic::AtomicBool};
 
+use super::load::{Load, Shape};
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
-    matchmaking::{
-        Effort, Known, Load, OneCore, Plan, Queue, QueueSettings, Shape, Ticket, plan, rules,
-    },
+    matchmaking::{Effort, Known, OneCore, Plan, Queue, QueueSettings, Ticket, plan, rules},
 };
 
 const WOTB: &str = include_str!("../../../../../config/queues/wotb.toml");
