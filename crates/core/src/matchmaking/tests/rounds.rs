@@ -13,7 +13,7 @@ const WOTB: &str = include_str!("../../../../../config/queues/wotb.toml");
 const PLANNED: &str = include_str!("rounds.txt");
 
 /// Larger rounds take seconds without optimisation.
-const QUICK: usize = 100;
+const QUICK: usize = 50;
 /// In rounds of up to so many tickets, the first has waited a minute, and some queues have no hard rules.
 const SMALL: usize = 500;
 
