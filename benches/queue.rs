@@ -13,8 +13,9 @@ use std::{
 
 use evenkeel::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Cores, Effort, Known, Load, Plan, Queue, QueueSettings, Shape, Ticket, plan},
+    matchmaking::{Cores, Effort, Known, Plan, Queue, QueueSettings, Ticket, plan},
     queues::Threads,
+    simulate::{Load, Shape},
 };
 use parking_lot::Mutex;
 

@@ -7,11 +7,13 @@
 )]
 
 mod error;
+mod load;
 mod queue_outcome;
 mod season;
 mod virtual_queue;
 
 pub use error::SimulateError;
+pub use load::{Load, Shape, VEHICLE_KINDS};
 pub(crate) use queue_outcome::{QueueOutcome, SearchPlan};
 pub(crate) use season::{
     Estimate, Policy, PolicyLine, PolicyReport, SeasonPlan, World, WorldSettings,

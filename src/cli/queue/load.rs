@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, value_parser};
 use crate::{
     cli::CliError,
     domain::{Stream, StreamPurpose},
-    matchmaking::{Load, Shape},
+    simulate::{Load, Shape},
 };
 
 /// Print random tickets for the queues of config/queues/wotb.toml, to measure `queue match` with

@@ -1,6 +1,9 @@
 //! The settings of a simulation.
 
-use crate::matchmaking::{Load, MAX_WORDS, SPACING_MILLIS};
+use crate::{
+    matchmaking::{MAX_WORDS, SPACING_MILLIS},
+    simulate::Load,
+};
 
 /// Who is online in a simulation, what they do, and for how long. Times are in seconds unless the
 /// name says otherwise.

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use super::{Simulation, SimulationReport, SimulationSettings};
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Cores, Effort, Load, OneCore, Plan, Queue, Ticket},
+    matchmaking::{Cores, Effort, OneCore, Plan, Queue, Ticket},
+    simulate::Load,
 };
 
 const FILES: [&str; 2] = [

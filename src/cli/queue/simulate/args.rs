@@ -6,8 +6,8 @@ use clap::{Args, value_parser};
 
 use crate::{
     cli::between,
-    matchmaking::{Effort, Load},
-    simulate::SimulationSettings,
+    matchmaking::Effort,
+    simulate::{Load, SimulationSettings},
 };
 
 /// Simulate a queue: people who queue, wait, play and queue again, against the real planner

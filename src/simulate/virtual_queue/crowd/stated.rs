@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{Crowd, CrowdMember, PartyHabits};
 use crate::{
     domain::Stream,
-    matchmaking::{AttributeType, Raw, VEHICLE_KINDS},
+    matchmaking::{AttributeType, Raw},
+    simulate::VEHICLE_KINDS,
 };
 
 impl Crowd<'_> {

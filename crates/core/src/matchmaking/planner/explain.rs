@@ -84,17 +84,18 @@ pub(in crate::matchmaking) fn reports(
     waited: f64,
     size: usize,
 ) -> Vec<RuleReport> {
-    let report = |(rule, prepared): (&QueueRule, &Box<dyn PreparedRule>)| {
-        let limit = rule.limit(waited, size);
-        let violation = prepared.violation(teams, limit);
+    let report = |rule: &QueueRule, prepared: &dyn PreparedRule| {
+        let evaluated = prepared.evaluate(teams, rule.limit(waited, size));
+        let violation = evaluated.violation;
         RuleReport {
             rule: rule.name.clone(),
             hard: rule.hard,
             violation,
             cost: rule.cost(violation),
-            sentence: rule.rule.sentence(&pool.people, teams, limit),
+            sentence: rule.rule.sentence(&pool.people, teams, evaluated),
         }
     };
     let rules = pool.queue.rules().iter().zip(&pool.prepared);
-    rules.map(report).collect()
+    let reports = rules.map(|(rule, prepared)| report(rule, prepared.as_ref()));
+    reports.collect()
 }

@@ -54,8 +54,11 @@ impl Reasons<'_> {
         let (at, _) = narrowed.find(|(_, count)| *count == 0)?;
         let limit = self.limit(*at, self.pool.queue.settings().size.as_usize());
         let alone = [vec![self.ticket]];
-        let rule = self.rules().get(*at);
-        let found = rule.map(|rule| rule.rule.sentence(&self.pool.people, &alone, limit));
+        let rule = self.rules().get(*at).zip(self.pool.prepared.get(*at));
+        let found = rule.map(|(rule, prepared)| {
+            let evaluated = prepared.evaluate(&alone, limit);
+            rule.rule.sentence(&self.pool.people, &alone, evaluated)
+        });
         Some(format!(
             "{}: the ticket itself cannot meet it: {}",
             self.name(*at),
@@ -93,10 +96,9 @@ impl Reasons<'_> {
         let people = &self.pool.people;
         let rules = self.rules().iter().zip(&self.pool.prepared).enumerate();
         let violated = rules.filter_map(|(at, (rule, prepared))| {
-            let limit = self.limit(at, found.size);
-            let violation = prepared.violation(&found.teams, limit);
-            let counts = violation > 0.0 && (rule.hard || found.cost.hard == 0.0);
-            let sentence = || rule.rule.sentence(people, &found.teams, limit);
+            let evaluated = prepared.evaluate(&found.teams, self.limit(at, found.size));
+            let counts = evaluated.violation > 0.0 && (rule.hard || found.cost.hard == 0.0);
+            let sentence = || rule.rule.sentence(people, &found.teams, evaluated);
             counts.then(|| format!("{}: {}", rule.name, sentence()))
         });
         Some(match violated.collect::<Vec<_>>().join("; ") {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    Choice, PreparedRule, Registered, Rule, RuleTally, Teams, at,
+    Choice, Evaluated, PreparedRule, Registered, Rule, RuleTally, Teams, at,
     counts::{Symbols, TeamCounts},
 };
 use crate::matchmaking::{
@@ -53,7 +53,7 @@ impl Alike {
 }
 
 impl Rule for Alike {
-    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
         let all: Vec<usize> = teams.iter().flat_map(|team| people.all(team)).collect();
         let asking = all.iter().find(|player| self.asks(people, **player));
         match asking {
@@ -62,7 +62,7 @@ impl Rule for Alike {
                 "a player asks for the {} {}; {} of {} players differ from it or from another that is asked for",
                 self.name,
                 self.text(people, player),
-                self.prepare(people).violation(teams, limit),
+                evaluated.violation,
                 all.len(),
             ),
         }

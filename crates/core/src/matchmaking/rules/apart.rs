@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings, RuleTally,
-    Teams, at, seated::Seated,
+    BuiltRule, Evaluated, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings,
+    RuleTally, Teams, at, seated::Seated,
 };
 use crate::{
     domain::units::Count,
@@ -75,45 +75,12 @@ fn counts(side: Side, one: usize, other: usize) -> bool {
     }
 }
 
-impl Apart {
-    fn avoids(&self, people: &People, one: usize, other: usize) -> bool {
-        people.set(self.of, one).contains(&people.id(other))
-            || people.set(self.of, other).contains(&people.id(one))
-    }
-
-    /// The pairs of players who should be apart.
-    fn pairs(&self, people: &People, teams: Teams<'_>) -> Vec<(usize, usize)> {
-        let tickets = teams.iter().enumerate();
-        let tickets = tickets.flat_map(|(at, team)| team.iter().map(move |&ticket| (at, ticket)));
-        let tickets: Vec<(usize, u32)> = tickets.collect();
-        let mut pairs = Vec::new();
-        for (index, &(team, ticket)) in tickets.iter().enumerate() {
-            for &(_, other) in tickets
-                .iter()
-                .skip(index + 1)
-                .filter(|o| counts(self.side, team, o.0))
-            {
-                for one in people.members(ticket) {
-                    let met = people
-                        .members(other)
-                        .filter(|&player| self.avoids(people, one, player));
-                    pairs.extend(met.map(|player| (one, player)));
-                }
-            }
-        }
-        pairs
-    }
-}
-
 impl Rule for Apart {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+    fn sentence(&self, _: &People, _: Teams<'_>, evaluated: Evaluated) -> String {
         // Without names: a client is not shown whom other clients' players avoid.
-        match self.pairs(people, teams).len() {
+        match evaluated.violation as u32 {
             0 => "no two players have to be apart".to_owned(),
-            pairs => format!(
-                "{} should be apart",
-                crate::domain::counted(pairs as u32, "pair")
-            ),
+            pairs => format!("{} should be apart", crate::domain::counted(pairs, "pair")),
         }
     }
 

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    Choice, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally, Teams, at,
-    seated::Seated, short,
+    Choice, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally,
+    Teams, at, seated::Seated, short,
 };
 use crate::matchmaking::{bits::Bits, columns::NumberColumn, people::People};
 
@@ -56,7 +56,7 @@ impl Ceiling {
 }
 
 impl Rule for Ceiling {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: Evaluated) -> String {
         let (value, ceiling) = self.ends(people, teams.iter().flatten());
         let (value, ceiling) = (short(value), short(ceiling));
         format!(

@@ -7,8 +7,8 @@
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally, Teams,
-    at, numbers::parts, seated::Seated, settings::Relax,
+    BuiltRule, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule,
+    RuleTally, Teams, at, numbers::parts, seated::Seated, settings::Relax,
 };
 use crate::{
     domain::{Outlook, TeamLoad, units::Amount},
@@ -140,7 +140,8 @@ impl Chance {
 }
 
 impl Rule for Chance {
-    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+        let limit = evaluated.limit;
         let chances = chances(&self.sums(people, teams), self.outlook(people));
         let chances: Vec<String> = chances
             .iter()

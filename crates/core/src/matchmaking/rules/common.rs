@@ -6,8 +6,8 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Choice, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings,
-    RuleTally, Teams, at,
+    BuiltRule, Choice, Evaluated, PreparedRule, QueueColumns, QueueError, Registered, Rule,
+    RuleSettings, RuleTally, Teams, at,
     counts::{Symbols, TeamCounts},
     list,
 };
@@ -106,7 +106,7 @@ impl Sharing {
 }
 
 impl Rule for Common {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: Evaluated) -> String {
         let shared = self.shared_by_all(people, teams);
         match shared.is_empty() {
             true => format!("the players share no value of {}", self.name),

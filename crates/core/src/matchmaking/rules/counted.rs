@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Finding, LintContext, Mirror, PreparedRule, QueueColumns, QueueError, QueueRule,
-    Registered, Rule, RuleSettings, RuleTally, Share, Teams, at,
+    BuiltRule, Evaluated, Finding, LintContext, Mirror, PreparedRule, QueueColumns, QueueError,
+    QueueRule, Registered, Rule, RuleSettings, RuleTally, Share, Teams, at,
     compare::Comparison,
     counts::{CountTally, Symbols},
     list,
@@ -399,7 +399,8 @@ impl CountRule {
 }
 
 impl Rule for CountRule {
-    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+        let limit = evaluated.limit;
         let table = self.counted.table(people, teams);
         let name = &self.name;
         let text = |key: Key| self.counted.text(people, key);

@@ -7,8 +7,8 @@
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Choice, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally,
-    Teams, at,
+    BuiltRule, Choice, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule,
+    RuleTally, Teams, at,
     bands::Bands,
     list,
     numbers::{Numbers, Statistic, parts},
@@ -139,7 +139,8 @@ impl MeasureRule {
 }
 
 impl Rule for MeasureRule {
-    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+        let limit = evaluated.limit;
         let of = &self.name;
         let rows = self.rows(people, teams);
         let by = match self.statistic {

@@ -61,10 +61,17 @@ const LISTED: usize = 4;
 /// The tickets of each team.
 pub(super) type Teams<'a> = &'a [Vec<u32>];
 
+/// How much teams violate a rule.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Evaluated {
+    pub limit: f64,
+    pub violation: f64,
+}
+
 /// A rule of a queue, before a pool is known.
 pub(super) trait Rule: Any + fmt::Debug + Send + Sync {
     /// What the rule finds in these teams, in one sentence.
-    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String;
+    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String;
 
     /// What a player must be like who joins these teams, as words that follow "players": `with tier 7
     /// or 8`. `None` if the rule asks nothing of a single player.
@@ -123,6 +130,14 @@ pub(super) trait PreparedRule: Send + Sync {
             team.iter().for_each(|ticket| tally.put(at, *ticket));
         }
         tally.violation()
+    }
+
+    /// The same with its limit, for a sentence.
+    fn evaluate(&self, teams: Teams<'_>, limit: f64) -> Evaluated {
+        Evaluated {
+            limit,
+            violation: self.violation(teams, limit),
+        }
     }
 
     /// The ways to choose other tickets so that the rule holds in any match of the chosen ones and

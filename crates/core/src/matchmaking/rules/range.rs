@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Choice, Finding, LintContext, PreparedRule, QueueColumns, QueueError, QueueRule,
-    Registered, Rule, RuleSettings, RuleTally, Teams, at, list,
+    BuiltRule, Choice, Evaluated, Finding, LintContext, PreparedRule, QueueColumns, QueueError,
+    QueueRule, Registered, Rule, RuleSettings, RuleTally, Teams, at, list,
 };
 use crate::matchmaking::{
     TicketPlayer, bits::Bits, columns::NumberColumn, people::People, rules::seated::Seated,
@@ -109,7 +109,7 @@ impl NumberRange {
 }
 
 impl Rule for NumberRange {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: Evaluated) -> String {
         let outside = self.outside(people, teams.iter().flatten());
         let numbers: Vec<String> = outside.map(|n| self.shown(n).to_string()).collect();
         let asks = self.asks();

@@ -158,7 +158,7 @@ proptest! {
             for (at, ((rule, prepared), tally)) in rules().zip(&tallies).enumerate() {
                 let scratch = seated.violation(at, limit(at));
                 prop_assert_eq!(tally.violation(), scratch, "{} {}", rule.name, rule.kind.name);
-                prop_assert!(!rule.rule.sentence(&pool.people, &teams, limit(at)).is_empty());
+                prop_assert!(!rule.rule.sentence(&pool.people, &teams, prepared.evaluate(&teams, limit(at))).is_empty());
                 if prepared.is_monotone() && !out.is_empty() {
                     let mut more = teams.clone();
                     more[team].push(out[0]);

@@ -4,6 +4,8 @@ mod backfill;
 mod backfill_sound;
 mod demands;
 mod draws;
+#[path = "../../../../../src/simulate/load.rs"]
+pub(super) mod load;
 mod maps;
 pub(super) mod oracle;
 mod plans;

@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 
-use super::oracle::SeatedMatch;
+use super::{load::Load, oracle::SeatedMatch};
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Cores, Effort, Known, Load, OneCore, Plan, Queue, Ticket, plan, pool::Pool},
+    matchmaking::{Cores, Effort, Known, OneCore, Plan, Queue, Ticket, plan, pool::Pool},
 };
 
 const WOTB: &str = include_str!("../../../../../config/queues/wotb.toml");

@@ -266,8 +266,9 @@ fn the_predicted_chance_counts_what_friends_add() {
         let (singles, pair): (Vec<u32>, Vec<u32>) = (0..3).partition(|ticket| single(*ticket));
         let rule = &queue.rules()[0].rule;
         let teams = [pair, singles];
-        let violation = pool.prepared[0].violation(&teams, 0.05);
-        (violation > 0.0, rule.sentence(&pool.people, &teams, 0.05))
+        let evaluated = pool.prepared[0].evaluate(&teams, 0.05);
+        let sentence = rule.sentence(&pool.people, &teams, evaluated);
+        (evaluated.violation > 0.0, sentence)
     };
     let (violated, sentence) = chances(0.0);
     assert!(

@@ -3,18 +3,17 @@
 
 use std::{collections::BTreeMap, fmt, sync::atomic::AtomicBool};
 
+use super::load::{Load, Shape};
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
-    matchmaking::{
-        Effort, Known, Load, OneCore, Plan, Queue, QueueSettings, Shape, Ticket, plan, rules,
-    },
+    matchmaking::{Effort, Known, OneCore, Plan, Queue, QueueSettings, Ticket, plan, rules},
 };
 
 const WOTB: &str = include_str!("../../../../../config/queues/wotb.toml");
 const PLANNED: &str = include_str!("rounds.txt");
 
 /// Larger rounds take seconds without optimisation.
-const QUICK: usize = 100;
+const QUICK: usize = 50;
 /// In rounds of up to so many tickets, the first has waited a minute, and some queues have no hard rules.
 const SMALL: usize = 500;
 

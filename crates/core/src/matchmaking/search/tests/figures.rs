@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Known, Load, OneCore, Queue, Ticket, pool::Pool},
+    matchmaking::{Known, OneCore, Queue, Ticket, pool::Pool, tests::load::Load},
 };
 
 /// The budget of a search with an effort of 1.

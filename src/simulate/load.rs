@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    PlayerSpec, Raw, TicketSpec,
-    draw::{Zipf, normal},
+use crate::{
+    domain::Stream,
+    matchmaking::{
+        PlayerSpec, Raw, TicketSpec,
+        draw::{Zipf, normal},
+    },
 };
-use crate::domain::Stream;
 
 /// How the vehicles of a load are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
