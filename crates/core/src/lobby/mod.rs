@@ -29,6 +29,7 @@ mod decide;
 mod decision;
 mod error;
 pub mod journal;
+mod moves;
 mod offers;
 mod parties;
 mod people;

@@ -131,6 +131,24 @@ impl TeamSums {
         before
     }
 
+    /// Puts such humans on a team, from another one or from none.
+    pub fn put(&mut self, from: Option<usize>, to: usize, humans: usize, counted: Counted) {
+        if let Some(from) = from {
+            self.remove(from, humans, counted);
+        }
+        self.add(to, humans, counted);
+    }
+
+    /// The number of humans on all teams.
+    pub fn humans(&self) -> usize {
+        self.sides().iter().map(|side| side.humans).sum()
+    }
+
+    /// The number of players on all teams now, bots included.
+    pub fn players(&self) -> usize {
+        self.sides().iter().map(TeamSum::players).sum()
+    }
+
     /// Undoes a change of `team`.
     pub fn restore(&mut self, team: usize, before: TeamSum) {
         self.sides[team] = before;

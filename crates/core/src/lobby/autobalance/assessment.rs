@@ -5,8 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{GapUnit, Power, Powers, Situation};
-use crate::domain::{chance_of_weaker, counted, worded};
-use crate::partition::{TeamSum, TeamSums};
+use crate::{
+    domain::{chance_of_weaker, counted, worded},
+    partition::TeamSums,
+};
 
 /// Whether the teams are balanced, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -141,8 +143,8 @@ impl Situation {
         match self.rules.gap_of {
             GapUnit::Share => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
             GapUnit::Points => {
-                let players = teams.sides().iter().map(TeamSum::players).sum();
-                edge >= outlook.per_strength_at(players) * outlook.range() * gap / 100.0
+                let per_strength = outlook.per_strength_at(teams.players());
+                edge >= per_strength * outlook.range() * gap / 100.0
             }
         }
     }

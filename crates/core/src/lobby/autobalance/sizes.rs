@@ -2,8 +2,7 @@
 //! move leaves the game even.
 
 use super::{AutoBalance, MoveRule, Powers, StayReason};
-use crate::lobby::MoveBlock;
-use crate::partition::EQUAL;
+use crate::{lobby::MoveBlock, partition::EQUAL};
 
 /// What is against the move of a human.
 struct Against {

@@ -1,8 +1,7 @@
 //! Teams that were chosen before: whether they stay, and why they were chosen.
 
 use super::{Balance, BalanceAnswer, Repeat};
-use crate::partition::EQUAL;
-use crate::partition::{self, Explanation, Problem, ProblemSpec};
+use crate::partition::{self, EQUAL, Explanation, Problem, ProblemSpec};
 
 impl Balance {
     /// The teams that the last BALANCE chose, if this question repeats it and no pin forbids them. If the game has come

@@ -16,13 +16,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Decided, Lobby, LobbyError, Question, Weights, wishes::late_wish};
-use crate::partition::EQUAL;
 use crate::{
     domain::{
         Naming, SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
-    partition::{self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed},
+    partition::{self, EQUAL, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed},
 };
 
 pub use answer::BalanceAnswer;

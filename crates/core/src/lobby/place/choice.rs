@@ -1,10 +1,9 @@
 //! The choice between the teams that are open to an arrival, and why it is not the team of their wish.
 
 use super::{Place, Placement, Prospect, Reason};
-use crate::partition::EQUAL;
 use crate::{
     domain::{Stream, StreamPurpose, chance_of_weaker},
-    partition::Refusal,
+    partition::{EQUAL, Refusal},
 };
 
 /// A criterion: the team with the lowest value wins.

@@ -20,13 +20,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Question, Snapshot,
-    arrivals::{Arrivals, open_to},
-    wishes::late_wish,
+use super::{Question, Snapshot, arrivals::Arrived, moves::Unit, wishes::late_wish};
+use crate::{
+    domain::{Naming, chance_of_weaker, counted},
+    partition::TeamSums,
 };
-use crate::domain::{Naming, chance_of_weaker, counted};
-use crate::partition::TeamSums;
 
 mod choice;
 mod prospect;
@@ -167,8 +165,9 @@ impl Place {
             exact &= all_tried;
             prospect
         };
-        let pin = self.snapshot.humans[self.who].pin;
-        let mut sides: Vec<Prospect> = open_to(pin, &strength).map(prospect).collect();
+        let arrival = &Unit::of(&self.snapshot, std::iter::once(self.who))[0];
+        let teams = arrival.targets(strength.sides().len());
+        let mut sides: Vec<Prospect> = teams.map(prospect).collect();
         self.excuse(&mut sides);
         (sides, exact)
     }
@@ -179,7 +178,7 @@ impl Place {
         // Others who are on no team yet may never play, so first only those on a team count.
         let mut here = strength.clone();
         here.add(team, 1, self.snapshot.counted(self.who));
-        let alone = Arrivals::of(&self.snapshot, &[self.who], limit).place(&here);
+        let alone = Arrived::of(&self.snapshot, &here, &[self.who], limit);
         let over = here.excess(limit);
         let number = team as u8;
         let humans = &self.snapshot.humans;
@@ -200,7 +199,7 @@ impl Place {
             true => alone.clone(),
             false => {
                 together.push(self.who);
-                Arrivals::of(&self.snapshot, &together, limit).place(&here)
+                Arrived::of(&self.snapshot, &here, &together, limit)
             }
         };
         let is_there = |human: usize| humans[human].team.or(humans[human].pin) == Some(number);
@@ -211,14 +210,14 @@ impl Place {
             .filter(|&human| is_there(human));
         let prospect = Prospect {
             team: number,
-            ratio: alone.ratio,
-            with_party: whole.ratio,
+            ratio: alone.sums.ratio_settled(),
+            with_party: whole.sums.ratio_settled(),
             evenness: (strength.by_chance())
-                .then_some((alone.score.evenness, whole.score.evenness)),
+                .then(|| (alone.sums.evenness_settled(), whole.sums.evenness_settled())),
             over,
-            over_later: alone.score.over,
+            over_later: alone.sums.excess(limit),
             over_with_party: here.excess(limit_of_party),
-            over_later_with_party: whole.score.over,
+            over_later_with_party: whole.sums.excess(limit),
             mates: there.count(),
             avoided: avoided.count(),
             humans: strength.sides()[team].humans,

@@ -16,11 +16,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    MoveBlock, Question, Snapshot,
-    arrivals::{Arrivals, Arrived},
+use super::{MoveBlock, Question, Snapshot, arrivals::Arrived};
+use crate::{
+    domain::{Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted},
+    partition::{EQUAL, TeamSums},
 };
-use crate::domain::{Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted};
 
 mod parties;
 mod plan;
@@ -29,7 +29,6 @@ mod sure;
 mod units;
 mod volunteers;
 
-use crate::partition::{EQUAL, TeamSums};
 use plan::{MovePlan, Planner};
 pub use settings::RebalanceSettings;
 pub(super) use volunteers::{Asking, Filled};
@@ -155,7 +154,8 @@ impl Rebalance {
         let Self { snapshot, settings } = self;
         let now = snapshot.sums();
         let limit = self.limit();
-        let (arrived, settled) = self.settled(&now);
+        let arrived = self.arrived(&now);
+        let settled = arrived.sums.clone();
         let held = self.held();
         let mut units = self.units(&held);
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
@@ -209,22 +209,15 @@ impl Rebalance {
         self.settings.max_difference.get().unwrap_or(usize::MAX)
     }
 
-    /// The placement of the humans without a team, and the teams after it.
-    fn settled(&self, now: &TeamSums) -> (Arrived, TeamSums) {
-        let arrived = Arrivals::of(&self.snapshot, &[], self.limit()).place(now);
-        let mut settled = self.snapshot.clone();
-        for &(who, team) in &arrived.teams {
-            settled.humans[who].team = Some(team);
-        }
-        let settled = settled.sums();
-        (arrived, settled)
+    /// The placement of the humans without a team.
+    fn arrived(&self, now: &TeamSums) -> Arrived {
+        Arrived::of(&self.snapshot, now, &[], self.limit())
     }
 
     /// The evenness from which on nobody is moved, once those without a team are placed.
     fn enough(&self) -> f64 {
         let enough = self.settings.enough.get();
-        let (_, settled) = self.settled(&self.snapshot.sums());
-        let is_full = settled.spread() <= 1;
+        let is_full = self.arrived(&self.snapshot.sums()).sums.spread() <= 1;
         let chance = self.snapshot.chance.as_ref();
         let even = chance.map(|chance| sure::even(&chance.outlook, is_full));
         even.map_or(enough, |even| enough.min(even))
@@ -265,8 +258,8 @@ fn choose<'a>(
     let fewest_over = || {
         let as_even = |plan: &&MovePlan| plan.evenness + EQUAL >= alone.evenness.max(floor);
         let fewer = ladder.iter().filter(as_even);
-        let fewer = fewer.filter(|plan| has_empty_team && plan.over < alone.over);
-        fewer.min_by_key(|plan| (plan.over, plan.moves))
+        let fewer = fewer.filter(|plan| has_empty_team && plan.score.over < alone.score.over);
+        fewer.min_by_key(|plan| (plan.score.over, plan.moves))
     };
     mends
         .or_else(most_worth)

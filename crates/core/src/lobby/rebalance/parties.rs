@@ -1,11 +1,10 @@
 //! Which parties are split: only those because of which a team would be empty or outnumbered, and as few as possible.
 
 use super::{Advice, Rebalance};
-use crate::partition::EQUAL;
 use crate::{
     domain::{Move, Naming},
     lobby::HumanInGame,
-    partition::torn_note,
+    partition::{EQUAL, torn_note},
 };
 
 /// The most sets of parties that are tried. With up to eight parties these are all sets of three.

@@ -33,32 +33,22 @@ impl Planner {
     /// from 0. What the numbers of players change is not in doubt. A plan that leaves fewer humans too
     /// many needs no proof, nor does one where nothing predicts chances.
     pub(super) fn is_sure(&self, plan: &MovePlan) -> bool {
-        let (alone, over) = (
-            self.strength.evenness_settled(),
-            self.strength.excess(self.limit),
-        );
-        if self.strength.outlook().is_none() || plan.over < over {
+        let (alone, over) = (self.sums.evenness_settled(), self.sums.excess(self.limit));
+        if self.sums.outlook().is_none() || plan.score.over < over {
             return true;
         }
         let gain = chance_of_weaker(plan.evenness) - chance_of_weaker(alone);
         let after = self.after(plan);
-        let edges = self.strength.edge_of_first().zip(after.edge_of_first());
-        let (Some((before, after)), Some(outlook)) = (edges, self.strength.outlook()) else {
+        let edges = self.sums.edge_of_first().zip(after.edge_of_first());
+        let (Some((before, after)), Some(outlook)) = (edges, self.sums.outlook()) else {
             return gain > SAME_CHANCE; // more than two teams
         };
-        let humans = self.strength.sides().iter().map(|side| side.humans).sum();
-        if gain <= SAME_CHANCE + outlook.price_of_sides(humans) {
+        if gain <= SAME_CHANCE + outlook.price_of_sides(self.sums.humans()) {
             return false;
         }
         let units = plan.steps.iter().map(|&(unit, _)| &self.units[unit]);
         let variance: f64 = units.map(|unit| unit.counted.variance).sum();
-        let players = self
-            .strength
-            .sides()
-            .iter()
-            .map(|side| side.players())
-            .sum();
-        let moved = 2.0 * outlook.per_strength_at(players) * libm::sqrt(variance);
+        let moved = 2.0 * outlook.per_strength_at(self.sums.players()) * libm::sqrt(variance);
         let ahead = before.signum();
         let (middle, change) = (ahead * (before + after) / 2.0, ahead * (before - after));
         middle >= SURE * outlook.doubt && change >= SURE * moved

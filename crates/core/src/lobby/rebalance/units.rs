@@ -1,37 +1,18 @@
 //! Who can be moved, and with whom.
 
-use super::{Rebalance, plan::MoveUnit};
-use crate::lobby::MoveBlock;
-use crate::partition::Counted;
+use super::Rebalance;
+use crate::lobby::{MoveBlock, moves::Unit};
 
 /// The share of a team, from the weakest up, whose players may be moved if the top is spared.
 const LOWER: f64 = 0.67;
 
 impl Rebalance {
-    /// The units that can be moved: single humans, and the members of a party on one team, none of whom is `held`.
-    pub(super) fn units(&self, held: &[Option<MoveBlock>]) -> Vec<MoveUnit> {
-        let humans = &self.snapshot.humans;
-        let mut units: Vec<MoveUnit> = Vec::new();
-        for (who, human) in humans.iter().enumerate() {
-            let Some(team) = human.team else { continue };
-            let mates = || {
-                self.snapshot
-                    .mates(who)
-                    .filter(|&mate| humans[mate].team == Some(team))
-            };
-            let together: Vec<usize> = std::iter::once(who).chain(mates()).collect();
-            // A party is one unit. It stays if one of its members must.
-            let first = together.iter().all(|&mate| mate >= who);
-            if first && !together.iter().any(|&mate| held[mate].is_some()) {
-                units.push(MoveUnit {
-                    counted: (together.iter())
-                        .map(|&mate| self.snapshot.counted(mate))
-                        .fold(Counted::default(), |sum, mate| sum + mate),
-                    from: usize::from(team),
-                    members: together,
-                });
-            }
-        }
+    /// The units that can be moved. A party is one unit: it stays if one of its members is `held`.
+    pub(super) fn units(&self, held: &[Option<MoveBlock>]) -> Vec<Unit> {
+        let humans = 0..self.snapshot.humans.len();
+        let placed = humans.filter(|&who| self.snapshot.humans[who].team.is_some());
+        let mut units = Unit::of(&self.snapshot, placed);
+        units.retain(|unit| unit.members.iter().all(|&member| held[member].is_none()));
         units
     }
 

@@ -46,7 +46,7 @@ impl Rebalance {
     /// What these moves of an offer do now; `None` if they cannot be made any more.
     pub(in crate::lobby) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
         let held = self.held_anyway();
-        let (_, settled) = self.settled(&self.snapshot.sums());
+        let settled = self.arrived(&self.snapshot.sums()).sums;
         let torn = self.torn_by_moves(|| offered.iter());
         let units = self.apart(&torn).units(&held);
         let planner = Planner::new(settled, units, self.limit());
@@ -71,14 +71,14 @@ impl Asking<'_> {
 
     /// Whether a plan is nearly as good as another one.
     fn is_as_good(&self, plan: &MovePlan, best: &MovePlan) -> bool {
-        let alone = chance_of_weaker(self.planner.strength.evenness_settled());
+        let alone = chance_of_weaker(self.planner.sums.evenness_settled());
         let (chance, most) = (
             chance_of_weaker(plan.evenness),
             chance_of_weaker(best.evenness),
         );
         let less = SAME_CHANCE.min(LESS * (most - alone).max(0.0));
         let even = plan.evenness >= self.enough || chance + less >= most;
-        even && plan.over <= best.over
+        even && plan.score.over <= best.score.over
     }
 
     /// The moves if these humans, by index, have volunteered in this order: each takes a place whose moves are as good
@@ -166,7 +166,7 @@ impl Asking<'_> {
         let units = &self.planner.units;
         let mut losing = self.named.steps.iter().map(|step| units[step.0].from);
         let team = self.humans[who].team.map(usize::from);
-        if !losing.any(|from| Some(from) == team) {
+        if !losing.any(|from| from == team) {
             return SwitchAnswer::WrongTeam;
         }
         let Some(unit) = self
@@ -202,7 +202,7 @@ impl Asking<'_> {
     }
 
     fn told(&self, plan: &MovePlan) -> String {
-        match self.planner.strength.by_chance() {
+        match self.planner.sums.by_chance() {
             true => {
                 let chance = chance_of_weaker(plan.evenness);
                 format!("chance of the weaker team {chance:.6}")
@@ -213,7 +213,7 @@ impl Asking<'_> {
 }
 
 /// The units of these humans, each once, with the team that it is on.
-fn units_of(planner: &Planner, humans: &[usize]) -> Vec<(usize, usize)> {
+fn units_of(planner: &Planner, humans: &[usize]) -> Vec<(usize, Option<usize>)> {
     let mut units = Vec::new();
     for unit in humans.iter().filter_map(|&who| planner.unit_of(who)) {
         let one = (unit, planner.units[unit].from);
@@ -239,7 +239,7 @@ impl Planner {
             let who = humans.iter().position(|human| human.id == step.id.text())?;
             let unit = self.unit_of(who)?;
             let (from, to) = (self.units[unit].from, usize::from(step.to));
-            if step.from.map(usize::from) != Some(from) || to >= self.strength.sides().len() {
+            if step.from.map(usize::from) != from || to >= self.sums.sides().len() {
                 return None;
             }
             if !steps.contains(&(unit, to)) {
@@ -252,17 +252,5 @@ impl Planner {
         (members.sum::<usize>() == moves.len())
             .then_some(steps)
             .and_then(|steps| self.of_steps(steps))
-    }
-
-    /// The plan of these steps; `None` if the teams may not become of these sizes.
-    fn of_steps(&self, steps: Vec<(usize, usize)>) -> Option<MovePlan> {
-        let moves = steps
-            .iter()
-            .map(|&(unit, _)| self.units[unit].members.len());
-        let mut plan = self.plan(moves.sum(), 1.0, 0, steps);
-        let after = self.after(&plan);
-        let (monotone, over) = (after.monotone_settled(), after.excess(self.limit));
-        plan = self.plan(plan.moves, monotone, over, plan.steps);
-        (after.spread() <= self.most).then_some(plan)
     }
 }

@@ -1,0 +1,261 @@
+//! The search for moves: who goes to which team, of arrivals who have none yet and of players who change theirs.
+//!
+//! People who go together are a [`Unit`]. A [`Search`] tries steps of units in the sums of the teams, and keeps the best
+//! that it has tried. What is better is a matter of its [`Aim`]; what may be moved, and how far the teams may differ, is
+//! up to the caller.
+
+use std::cmp::Ordering;
+
+use super::Snapshot;
+use crate::partition::{Counted, EQUAL, TeamSums};
+
+/// Humans who go together: one human, or the members of a party who are on one team, or on none yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unit {
+    /// Indices of the humans; each counts as a move.
+    pub(super) members: Vec<usize>,
+    /// The sums of the members' weights and strengths.
+    pub(super) counted: Counted,
+    /// The team that the members are on; `None` for arrivals.
+    pub(super) from: Option<usize>,
+    /// The only team that they may go to.
+    pin: Option<usize>,
+}
+
+impl Unit {
+    /// The units of these humans. An arrival who must be on a certain team goes there without their friends.
+    pub(super) fn of(snapshot: &Snapshot, humans: impl Iterator<Item = usize>) -> Vec<Self> {
+        let mut units: Vec<Self> = Vec::new();
+        for who in humans {
+            let (human, counted) = (&snapshot.humans[who], snapshot.counted(who));
+            let from = human.team.map(usize::from);
+            let pin = human.pin.map(usize::from).filter(|_| from.is_none());
+            let with = |unit: &&mut Self| {
+                let party = &snapshot.humans[unit.members[0]].party;
+                let together = party.is_some() && *party == human.party;
+                together && unit.from == from && unit.pin.or(pin).is_none()
+            };
+            match units.iter_mut().find(with) {
+                Some(unit) => {
+                    unit.members.push(who);
+                    unit.counted = unit.counted + counted;
+                }
+                None => units.push(Self {
+                    members: vec![who],
+                    counted,
+                    from,
+                    pin,
+                }),
+            }
+        }
+        units
+    }
+
+    /// Those of `teams` teams that it can go to.
+    pub(super) fn targets(&self, teams: usize) -> impl Iterator<Item = usize> + use<> {
+        let (from, pin) = (self.from, self.pin);
+        (0..teams).filter(move |team| Some(*team) != from && pin.is_none_or(|pin| pin == *team))
+    }
+
+    /// Puts the unit on another team.
+    fn go(&self, to: usize, sums: &mut TeamSums) {
+        sums.put(self.from, to, self.members.len(), self.counted);
+    }
+}
+
+/// A unit, by index, and the team to which it goes.
+pub(super) type Step = (usize, usize);
+
+/// The teams after these steps.
+pub(super) fn after(sums: &TeamSums, units: &[Unit], steps: &[Step]) -> TeamSums {
+    let mut after = sums.clone();
+    for &(unit, to) in steps {
+        units[unit].go(to, &mut after);
+    }
+    after
+}
+
+/// The humans that these steps move, by index, with their new teams.
+pub(super) fn people(units: &[Unit], steps: &[Step]) -> impl Iterator<Item = (usize, usize)> {
+    steps.iter().flat_map(move |&(unit, to)| {
+        let members = units[unit].members.iter();
+        members.map(move |&who| (who, to))
+    })
+}
+
+/// What makes teams better, before all else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Fewer humans too many: arrivals have to go to some team in any case.
+    Sizes,
+    /// More even teams: nobody is moved for less.
+    Evenness,
+}
+
+/// How good teams are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Score {
+    /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
+    pub(super) over: usize,
+    /// The value of [`TeamSums::monotone_settled`]: it orders teams as their evenness does.
+    pub(super) monotone: f64,
+    /// By how many humans the largest team exceeds the smallest.
+    pub(super) spread: usize,
+}
+
+impl Score {
+    /// The score of these teams, with `limit` as the allowed difference in humans.
+    pub(super) fn of(sums: &TeamSums, limit: usize) -> Self {
+        Self {
+            over: sums.excess(limit),
+            monotone: sums.monotone_settled(),
+            spread: sums.spread(),
+        }
+    }
+
+    /// The same; `None` if the teams differ by more than `most` humans.
+    pub(super) fn within(sums: &TeamSums, (limit, most): (usize, usize)) -> Option<Self> {
+        (sums.spread() <= most).then(|| Self::of(sums, limit))
+    }
+
+    /// Whether these teams are better: by what is aimed for, then by the other of sizes and evenness, then by the
+    /// difference in humans itself.
+    pub(super) fn beats(&self, other: &Self, aim: Aim) -> bool {
+        let more = self.monotone - other.monotone;
+        let even = match more {
+            _ if more > EQUAL => Ordering::Greater,
+            _ if more < -EQUAL => Ordering::Less,
+            _ => Ordering::Equal,
+        };
+        let over = other.over.cmp(&self.over);
+        let first = match aim {
+            Aim::Sizes => over.then(even),
+            Aim::Evenness => even.then(over),
+        };
+        first.then(other.spread.cmp(&self.spread)).is_gt()
+    }
+}
+
+/// A depth-first search through steps, which changes the teams in place.
+pub(super) struct Search<'a> {
+    units: &'a [Unit],
+    sums: TeamSums,
+    aim: Aim,
+    /// By how many humans the teams should differ at most, and may.
+    limits: (usize, usize),
+    trial: Vec<Step>,
+    best: Option<(Score, Vec<Step>)>,
+}
+
+impl<'a> Search<'a> {
+    /// A search among the steps of these units in these teams. The teams should differ by at most `limits.0` humans; those
+    /// that differ by more than `limits.1` do not count.
+    pub(super) fn new(sums: TeamSums, units: &'a [Unit], aim: Aim, limits: (usize, usize)) -> Self {
+        Self {
+            units,
+            sums,
+            aim,
+            limits,
+            trial: Vec::new(),
+            best: None,
+        }
+    }
+
+    /// The same search after these steps.
+    pub(super) fn after(mut self, steps: &[Step]) -> Self {
+        steps.iter().for_each(|&step| self.make(step));
+        self
+    }
+
+    /// The best that was found: its score, and all its steps. Of equals the first one.
+    pub(super) fn found(self) -> Option<(Score, Vec<Step>)> {
+        self.best
+    }
+
+    fn make(&mut self, (unit, to): Step) {
+        self.units[unit].go(to, &mut self.sums);
+        self.trial.push((unit, to));
+    }
+
+    /// Calls `then` after one more step, and undoes the step exactly.
+    pub(super) fn step(&mut self, (unit, to): Step, then: impl FnOnce(&mut Self)) {
+        let from = self.units[unit].from.unwrap_or(to);
+        let (left, joined) = (self.sums.sides()[from], self.sums.sides()[to]);
+        self.make((unit, to));
+        then(self);
+        self.trial.pop();
+        self.sums.restore(from, left);
+        self.sums.restore(to, joined);
+    }
+
+    /// Keeps what is tried if it is legal and better than the best so far.
+    pub(super) fn consider(&mut self) {
+        let Some(score) = Score::within(&self.sums, self.limits) else {
+            return;
+        };
+        let best = self.best.as_ref();
+        if best.is_none_or(|(best, _)| score.beats(best, self.aim)) {
+            self.best = Some((score, self.trial.clone()));
+        }
+    }
+
+    /// Tries each step of one unit.
+    fn each(&mut self, unit: usize, mut then: impl FnMut(&mut Self)) {
+        for to in self.units[unit].targets(self.sums.sides().len()) {
+            self.step((unit, to), &mut then);
+        }
+    }
+
+    /// Tries all ways in which all units from this one on go somewhere: O(teams^units).
+    pub(super) fn all(&mut self, from: usize) {
+        match from < self.units.len() {
+            true => self.each(from, |search| search.all(from + 1)),
+            false => self.consider(),
+        }
+    }
+
+    /// Lets one unit after the other go where the teams are best then: O(units · teams²). With the heaviest first, this is
+    /// Graham's LPT rule (1969).
+    pub(super) fn one_by_one(&mut self) {
+        for unit in 0..self.units.len() {
+            self.best = None;
+            self.each(unit, Self::consider);
+            if let Some((_, steps)) = &self.best
+                && let Some(&step) = steps.last()
+            {
+                self.make(step);
+            }
+        }
+    }
+
+    /// Tries all ways in which exactly `moves` humans go, of the units from `start` on: O((units · teams)^moves).
+    pub(super) fn exactly(&mut self, start: usize, moves: usize) {
+        if moves == 0 {
+            return self.consider();
+        }
+        for unit in start..self.units.len() {
+            if let Some(rest) = moves.checked_sub(self.units[unit].members.len()) {
+                self.each(unit, |search| search.exactly(unit + 1, rest));
+            }
+        }
+    }
+
+    /// Tries all moves and swaps of at most `room` more humans of these units: O(units² · teams).
+    pub(super) fn move_or_swap(&mut self, free: &[usize], room: usize) {
+        let units = self.units;
+        for (at, &one) in free.iter().enumerate() {
+            let size = units[one].members.len();
+            for to in units[one].targets(self.sums.sides().len()) {
+                self.step((one, to), |search| {
+                    search.consider();
+                    let Some(from) = units[one].from else { return };
+                    let back = free[at + 1..].iter().filter(|&&other| {
+                        let other = &units[other];
+                        other.from == Some(to) && other.members.len() + size <= room
+                    });
+                    back.for_each(|&other| search.step((other, from), Self::consider));
+                });
+            }
+        }
+    }
+}
