@@ -127,7 +127,7 @@ fn remove(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs::File, time::SystemTime};
+    use std::fs::File;
 
     use super::*;
 
@@ -145,7 +145,8 @@ mod tests {
         for (age, name) in (0..).zip(names.iter().rev()) {
             let file = File::create(place.path().join(name)).unwrap();
             let age = ago + age * Duration::from_secs(60);
-            file.set_modified(SystemTime::now() - age).unwrap();
+            let now = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(now - age).unwrap();
         }
         let folder = Folder::new(place.path().to_owned());
         (place, folder)
