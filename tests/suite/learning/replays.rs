@@ -26,7 +26,7 @@ fn key(id: &str) -> PlayerKey {
 
 /// All that is derived, without the numbers that matches and persons have in their order of coming.
 async fn derived(service: &Service, path: &Path) -> [String; 4] {
-    type Ruling = (i64, String, Option<String>, Option<f64>, Option<i64>);
+    type Ruling = (String, String, Option<String>, Option<f64>, Option<i64>);
     type Played = (i64, i64, String, Option<i64>, Option<f64>, f64, f64);
     type Entered = (
         i64,
@@ -40,11 +40,11 @@ async fn derived(service: &Service, path: &Path) -> [String; 4] {
         "SELECT ended_at, ruleset, unrated, chance, causes FROM rulings ORDER BY ended_at";
     let rulings: Vec<Ruling> = rows(path, rulings).await;
     let played =
-        "SELECT f.ended_at, f.seat, o.player, f.team, f.result, f.points_for, f.points_against
-         FROM performances f JOIN persons o ON o.person = f.person ORDER BY f.ended_at, f.seat";
+        "SELECT f.ended_ms, f.seat, o.player, f.team, f.result, f.points_for, f.points_against
+         FROM performances f JOIN persons o ON o.person = f.person ORDER BY f.ended_ms, f.seat";
     let played: Vec<Played> = rows(path, played).await;
-    let entered = "SELECT ended_at, seat, weight_before, weight, deviation, cause FROM performances
-         ORDER BY ended_at, seat";
+    let entered = "SELECT ended_ms, seat, weight_before, weight, deviation, cause FROM performances
+         ORDER BY ended_ms, seat";
     let entered: Vec<Entered> = rows(path, entered).await;
     let spans =
         "SELECT ruleset, division, name, low, high FROM divisions ORDER BY ruleset, division";
@@ -103,9 +103,10 @@ impl League {
     }
 
     async fn set_void(&self, place: i64) {
-        let ids: Vec<(i64, i64)> = rows(&self.path, "SELECT ended_at, id FROM matches").await;
-        let end = recorded(place).0.end;
-        let id = ids.iter().find(|(at, _)| Timestamp(*at) == end).unwrap().1;
+        let ids: Vec<(Vec<u8>, i64)> =
+            rows(&self.path, "SELECT fingerprint, id FROM matches").await;
+        let print = recorded(place).1;
+        let id = ids.iter().find(|(one, _)| one[..] == print.0).unwrap().1;
         assert_eq!(self.service.store().set_void(&[id], true).await.unwrap(), 1);
     }
 

@@ -319,7 +319,7 @@ async fn a_score_of_0_that_is_stated_is_known() {
         mutator.client.tell(stated).await;
         clock.pass(60_000);
         let end = mutator.client.ask("END\n").await;
-        assert!(end.ends_with(" recorded"), "{end}");
+        assert!(end.starts_with("END 1 "), "{end}");
         let record = record(&daemon).await;
         assert_eq!(record.outcome, outcome, "{stated}");
         assert_eq!(record.unscored, outcome == Outcome::Undecided);

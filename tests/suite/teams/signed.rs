@@ -234,10 +234,12 @@ async fn a_sign_in_ends_after_thirty_days() {
     let mut browser = Browser::open(&api, "");
     browser.cookie = cookie;
     for (days, valid) in [(29_i64, true), (31, false)] {
-        let query = sqlx::query("UPDATE sign_ins SET made_at = datetime(made_at, '-' || $1 || ' days')");
+        let query =
+            sqlx::query("UPDATE sign_ins SET made_at = datetime(made_at, '-' || $1 || ' days')");
         query.bind(days).execute(&mut database).await.unwrap();
         assert_eq!(is_signed_in(&mut browser), valid, "{days}");
-        let query = sqlx::query("UPDATE sign_ins SET made_at = datetime(made_at, '+' || $1 || ' days')");
+        let query =
+            sqlx::query("UPDATE sign_ins SET made_at = datetime(made_at, '+' || $1 || ' days')");
         query.bind(days).execute(&mut database).await.unwrap();
     }
     database.close().await.unwrap();
