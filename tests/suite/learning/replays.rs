@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use evenkeel::{
-    domain::{Kind::Human, PlayerKey, StartWeight, Timestamp},
+    domain::{Kind::Human, PlayerKey, StartWeight},
     learning::{AT_ONCE, Learning},
     server::Service,
 };
