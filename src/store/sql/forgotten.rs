@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     Store,
     persons::{FORGOTTEN, handle},
-    players::{PLAYER_CHANGES, changed},
+    players::changed,
     read_matches::fetch,
     rows::ROWS,
     state,
@@ -117,7 +117,7 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
 
 /// The identity that a forgotten player gets with the next change.
 async fn next_identity(tx: &mut Connection) -> Result<String, StoreError> {
-    let changes = state::number(tx, PLAYER_CHANGES).await?;
+    let changes = state::number(tx, state::PLAYER_CHANGES).await?;
     Ok(format!("{FORGOTTEN}{}", changes + 1))
 }
 

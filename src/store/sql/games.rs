@@ -1,7 +1,12 @@
 //! Matches of games that this process has followed: each game becomes one match. Those that are new beyond doubt are
 //! recorded together, in `new_games`; the others one by one, here.
 
-use super::{chances, forgotten::remove_from, insert::insert_as, twins};
+use super::{
+    chances,
+    forgotten::remove_from,
+    insert::{insert_as, note_game},
+    twins,
+};
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord},
     store::{Recorded, StoreError, db::*, group_commit::EndedGame},
@@ -81,17 +86,6 @@ async fn belong(
     note_game(tx, game, recorded.id()).await?;
     let told = told.clone().played(record);
     chances::insert(tx, recorded, record, &told).await?;
-    Ok(())
-}
-
-/// Notes which match a game has become: its decisions belong to it, too.
-pub(super) async fn note_game(tx: &mut Connection, game: i64, id: i64) -> Result<(), StoreError> {
-    for note in [
-        "UPDATE matches SET game = $1 WHERE id = $2",
-        "UPDATE decisions SET match_id = $2 WHERE game = $1",
-    ] {
-        sql(note).bind(game).bind(id).execute(&mut *tx).await?;
-    }
     Ok(())
 }
 

@@ -312,6 +312,17 @@ pub(super) fn share(participant: &Participant, millis: u64) -> f64 {
     }
 }
 
+/// Notes which match a game has become: its decisions belong to it, too.
+pub(super) async fn note_game(tx: &mut Connection, game: i64, id: i64) -> Result<(), StoreError> {
+    for note in [
+        "UPDATE matches SET game = $1 WHERE id = $2",
+        "UPDATE decisions SET match_id = $2 WHERE game = $1",
+    ] {
+        sql(note).bind(game).bind(id).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
 /// Deletes a match and everything that belongs to it. The tables that are not named here have foreign keys.
 pub(super) async fn remove(tx: &mut Connection, id: i64) -> Result<(), StoreError> {
     for delete in [

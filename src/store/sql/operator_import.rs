@@ -8,7 +8,6 @@ use super::{
     insert::insert_all_as,
     numbers::set_last_number,
     persons::handle,
-    players::PLAYER_CHANGES,
     rows::{Target, insert},
     state,
 };
@@ -302,7 +301,13 @@ async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(),
         }
         set_last_number(tx, table, column, last.max(highest)).await?;
     }
-    state::set(tx, PLAYER_CHANGES, Some(numbers.changes.max(1)), None).await
+    state::set(
+        tx,
+        state::PLAYER_CHANGES,
+        Some(numbers.changes.max(1)),
+        None,
+    )
+    .await
 }
 
 async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result<(), StoreError> {

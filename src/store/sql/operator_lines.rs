@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
 
-use super::{
-    Store, numbers::last_number, players::PLAYER_CHANGES, read_matches::matches_after, state,
-};
+use super::{Store, numbers::last_number, read_matches::matches_after, state};
 use crate::store::{
     Cursor, StoreError, Stored,
     db::*,
@@ -137,7 +135,7 @@ async fn numbers(tx: &mut Connection) -> Result<NumbersLine, StoreError> {
         matches: last_number(tx, "matches", "id").await?,
         decisions: last_number(tx, "decisions", "id").await?,
         events: last_number(tx, "webhook_events", "number").await?,
-        changes: state::number(tx, PLAYER_CHANGES).await?,
+        changes: state::number(tx, state::PLAYER_CHANGES).await?,
     })
 }
 

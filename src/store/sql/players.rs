@@ -21,9 +21,6 @@ const MAKE_VOID: &str = "INSERT INTO voided_fingerprints SELECT fingerprint FROM
        AND NOT EXISTS (SELECT 1 FROM match_halves h JOIN voided_fingerprints v ON v.fingerprint = h.fingerprint
                        WHERE h.match_id = $1)";
 
-/// The state that counts the changes of what an operator has said.
-pub(super) const PLAYER_CHANGES: &str = "player_changes";
-
 impl Store {
     /// Lets these identities count as the ones under which their players are known, where they do not yet. With `all`,
     /// these are all that do: other names than before may have tags.
@@ -79,7 +76,7 @@ impl Store {
         }
         let void = scalar(VOID);
         overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
-        overrides.changes = state::number(&mut tx, PLAYER_CHANGES).await?;
+        overrides.changes = state::number(&mut tx, state::PLAYER_CHANGES).await?;
         overrides.forgotten = state::number(&mut tx, "forgotten").await?;
         let corrected = tuple("SELECT number, text FROM state WHERE name = 'corrected'");
         let (number, cause): (i64, String) = corrected.fetch_one(&mut tx).await?;
@@ -336,7 +333,7 @@ impl Store {
 
 /// Counts a change after which weights that were derived before are no longer right.
 pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
-    state::count(tx, PLAYER_CHANGES).await
+    state::count(tx, state::PLAYER_CHANGES).await
 }
 
 /// Counts a change that corrects history: weights are counted again, and players get notices of it.

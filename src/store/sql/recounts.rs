@@ -1,8 +1,6 @@
 //! Writes and reads notices that a correction of history has moved a weight without a match of its player.
 
-use super::{
-    Store, persons::is_forgotten, players::PLAYER_CHANGES, rows::ROWS, rows::with_given, state,
-};
+use super::{Store, persons::is_forgotten, rows::ROWS, rows::with_given, state};
 use crate::{
     domain::{PlayerKey, Timestamp},
     store::{
@@ -89,7 +87,7 @@ async fn has_late(
 
 /// Whether nobody was forgotten since the rows were made, and nothing else was changed.
 pub(super) async fn is_current(tx: &mut Connection, recount: Recount) -> Result<bool, StoreError> {
-    let changes = state::number(tx, PLAYER_CHANGES).await?;
+    let changes = state::number(tx, state::PLAYER_CHANGES).await?;
     Ok(changes == recount.changes)
 }
 

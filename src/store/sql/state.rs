@@ -5,6 +5,9 @@ use crate::store::{DerivedFrom, StoreError, db::*, operator_lines::Bytes};
 /// From which matches the derived tables were made: their number and the settings.
 pub(in crate::store) const LEARNED: &str = "learned";
 
+/// The state that counts the changes of what an operator has said.
+pub(super) const PLAYER_CHANGES: &str = "player_changes";
+
 /// A number that every database has.
 pub(in crate::store) async fn number(tx: &mut Connection, name: &str) -> Result<i64, StoreError> {
     let query = scalar("SELECT number FROM state WHERE name = $1").bind(name);

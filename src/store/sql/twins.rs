@@ -8,8 +8,7 @@ use std::cmp::Reverse;
 
 use super::{
     chances,
-    games::note_game,
-    insert::{insert_as, known, remove},
+    insert::{insert_as, known, note_game, remove},
     players::changed,
     read_matches::fetch,
 };

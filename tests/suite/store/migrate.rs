@@ -120,7 +120,13 @@ async fn content(path: &Path) -> BTreeMap<String, Vec<String>> {
         .unwrap();
     let mut content = BTreeMap::new();
     for (table, columns) in tables {
-        let rows = AssertSqlSafe(format!("SELECT {columns} FROM {table} ORDER BY 1"));
+        let kept = match &*table {
+            "state" => "name NOT IN ('transfer', 'moved')", // about this one database
+            _ => "TRUE",
+        };
+        let rows = AssertSqlSafe(format!(
+            "SELECT {columns} FROM {table} WHERE {kept} ORDER BY 1"
+        ));
         let rows = sqlx::query_scalar(rows).fetch_all(&mut database).await;
         content.insert(table, rows.unwrap());
     }
