@@ -22,15 +22,19 @@ pub(super) struct Arrived {
 }
 
 impl Arrived {
-    /// The best placement of all humans without a team except those in `except`. The members of a party go to one team,
-    /// except pinned ones. Fewer humans too many, by `limit`, are better, then more even teams.
+    /// The best placement of these humans, who are on no team. The members of a party go to one team, except pinned ones
+    /// and those of the parties in `split`. Fewer humans too many, by `limit`, are better, then more even teams.
     ///
     /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise puts the heaviest group on the team where the
     /// teams are best then, then the next heaviest.
-    pub(super) fn of(snapshot: &Snapshot, sums: &TeamSums, except: &[usize], limit: usize) -> Self {
-        let waiting = |who: &usize| snapshot.humans[*who].team.is_none() && !except.contains(who);
-        let waiting = (0..snapshot.humans.len()).filter(waiting);
-        let mut units = Unit::of(snapshot, waiting);
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        sums: &TeamSums,
+        waiting: impl Iterator<Item = usize>,
+        split: &[&str],
+        limit: usize,
+    ) -> Self {
+        let mut units = Unit::of(snapshot, waiting, split);
         units.sort_by(|a, b| b.counted.weight.total_cmp(&a.counted.weight));
         let ways = |ways: usize, _: &Unit| ways.saturating_mul(sums.sides().len());
         let exact = units.iter().fold(1, ways) <= MAX_TRIED;
@@ -85,7 +89,7 @@ mod tests {
         game.humans[0].party = Some("p".into());
         game.humans[3].party = Some("p".into());
         game.humans[1].pin = Some(1);
-        let mut placed = Arrived::of(&game, &game.sums(), &[], 1);
+        let mut placed = Arrived::of(&game, &game.sums(), game.waiting(), &[], 1);
         placed.teams.sort_unstable();
         assert_eq!(placed.teams, [(0, 0), (1, 1), (2, 1), (3, 0)]);
         assert!(placed.exact);
@@ -95,7 +99,7 @@ mod tests {
     fn a_crowd_is_placed_in_time_and_well() {
         let crowd: Vec<(f64, u8)> = (0..64).map(|n| (f64::from(n % 13) * 7.0, 9)).collect();
         let game = snapshot(2, &crowd);
-        let placed = Arrived::of(&game, &game.sums(), &[], 1);
+        let placed = Arrived::of(&game, &game.sums(), game.waiting(), &[], 1);
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
         assert!(
@@ -115,7 +119,7 @@ mod tests {
             let humans: Vec<_> = humans.into_iter().map(|(weight, team)| (f64::from(weight), team)).collect();
             let game = snapshot(teams, &humans);
             let game = if chances { by_chance(game) } else { game };
-            let placed = Arrived::of(&game, &game.sums(), &[], limit);
+            let placed = Arrived::of(&game, &game.sums(), game.waiting(), &[], limit);
             let oracle = naive(&game, limit);
             let score = Score::of(&placed.sums, limit);
             prop_assert!(!oracle.beats(&score, Aim::Sizes) && !score.beats(&oracle, Aim::Sizes));

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::Outlook;
+use crate::domain::{Outlook, units::Factor};
 
 /// How strong all players of a snapshot are, and how strengths become chances. Strengths are in the
 /// rating system's unit; a newcomer's is 0.
@@ -11,7 +11,7 @@ use crate::domain::Outlook;
 pub struct ChanceModel {
     /// Turns the teams' strengths into a chance.
     pub outlook: Outlook,
-    /// The strength of each human, in the snapshot's order, with what their party adds.
+    /// The strength of each human, in the snapshot's order, without what their party adds.
     pub humans: Vec<f64>,
     /// The strength of each bot, in the snapshot's order.
     pub bots: Vec<f64>,
@@ -19,6 +19,10 @@ pub struct ChanceModel {
     pub next_bot: f64,
     /// The standard deviation of each human's strength, in the snapshot's order.
     pub doubts: Vec<f64>,
+    /// What parties of 2, 3 and so on count as a multiple of their weights, as far as the outlook has not learned it from
+    /// matches; see [`Outlook::befriended`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub party_multiplier: Vec<Factor>,
 }
 
 impl ChanceModel {

@@ -8,8 +8,9 @@
 //! `state` contains the game, `command` defines its changes, and `apply` carries them out, with `people` and `play`. A
 //! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
-//! which can be explained line by line, stored and replayed. `recorder` follows the game from
-//! START to END and makes a match record of it. `again` recognises a game that GAME only begins once more. [`journal`] is the form in which a running game is stored.
+//! which can be explained line by line, stored and replayed. `moves` finds who goes to which team. `recorder`
+//! follows the game from START to END and makes a match record of it. `again` recognises a game that GAME only begins once
+//! more. [`journal`] is the form in which a running game is stored.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::ask`] for

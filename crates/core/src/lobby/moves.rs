@@ -23,17 +23,24 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// The units of these humans. An arrival who must be on a certain team goes there without their friends.
-    pub(super) fn of(snapshot: &Snapshot, humans: impl Iterator<Item = usize>) -> Vec<Self> {
+    /// The units of these humans; the members of the parties in `split` go alone. An arrival who must be on a certain team
+    /// goes there without their friends.
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        humans: impl Iterator<Item = usize>,
+        split: &[&str],
+    ) -> Vec<Self> {
         let mut units: Vec<Self> = Vec::new();
         for who in humans {
             let (human, counted) = (&snapshot.humans[who], snapshot.counted(who));
             let from = human.team.map(usize::from);
             let pin = human.pin.map(usize::from).filter(|_| from.is_none());
+            let party = human.party.as_deref();
+            let party = party.filter(|party| pin.is_none() && !split.contains(party));
             let with = |unit: &&mut Self| {
-                let party = &snapshot.humans[unit.members[0]].party;
-                let together = party.is_some() && *party == human.party;
-                together && unit.from == from && unit.pin.or(pin).is_none()
+                let first = &snapshot.humans[unit.members[0]];
+                let together = party.is_some() && first.party.as_deref() == party;
+                together && unit.from == from && unit.pin.is_none()
             };
             match units.iter_mut().find(with) {
                 Some(unit) => {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ChanceModel, Conduct};
 use crate::{
-    domain::{MAX_PLAYERS, MAX_TEAMS, Naming, worded},
-    partition::{Counted, Fill, TeamSums},
+    domain::{MAX_PLAYERS, MAX_TEAMS, Naming, units::Factor, worded},
+    partition::{Counted, Fill, TeamSums, party_factor},
 };
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
@@ -28,6 +28,10 @@ pub struct Snapshot {
     pub scores: Vec<f64>,
     /// Whether the game server has reported points in this game. If not, all points are 0.
     pub points_reported: bool,
+    /// The factors on the weights of parties of 2, 3 and so on whose members are on one team; the last one holds for all
+    /// larger parties, and none stands for 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub party_factors: Vec<Factor>,
     /// The model that predicts chances. If there is none, decisions compare teams by the ratio of their weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<ChanceModel>,
@@ -38,7 +42,7 @@ pub struct Snapshot {
 pub struct HumanInGame {
     /// The identity that the game server sent.
     pub id: String,
-    /// Their weight, multiplied if their party is on one team.
+    /// Their own weight, without what their party adds.
     pub weight: f64,
     /// The team that they are on; `None` for a late arrival.
     pub team: Option<u8>,
@@ -64,6 +68,15 @@ pub struct HumanInGame {
     pub moved: bool,
     /// How often their behaviour suggests that they exploit the balancing.
     pub conduct: Conduct,
+    /// The team that they were on in the last game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<u8>,
+    /// Whether nothing is known of them, so that the weight is a newcomer's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub newcomer: bool,
+    /// How often they were on the weaker side of the map in the last games, the latest counting most.
+    #[serde(default)]
+    pub weak_sides: f64,
 }
 
 /// A bot in a [`Snapshot`].
@@ -103,7 +116,13 @@ impl Snapshot {
     pub(super) fn is_sound(&self) -> bool {
         let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
         let person = |human: &HumanInGame| {
-            let teams = [human.team, human.pin, human.old_team, human.wish];
+            let teams = [
+                human.team,
+                human.pin,
+                human.old_team,
+                human.wish,
+                human.last,
+            ];
             teams.into_iter().all(exists) && human.weight >= 0.0 && human.weight.is_finite()
         };
         (2..=MAX_TEAMS).contains(&usize::from(self.teams))
@@ -118,15 +137,31 @@ impl Snapshot {
                 .is_none_or(|chance| chance.is_sound(self.humans.len(), self.bots.len()))
     }
 
-    /// The weight and strength with which a human counts.
+    /// The weight and strength with which a human counts on their team, with what the members of their party there add.
     pub(super) fn counted(&self, human: usize) -> Counted {
-        let strengths = self.chance.as_ref().map(|chance| &chance.humans);
-        let doubts = self.chance.as_ref().map(|chance| &chance.doubts);
-        let doubt = doubts.and_then(|doubts| doubts.get(human)).copied();
+        self.counted_on(human, &|who| self.humans[who].team)
+    }
+
+    /// The same if everybody is on these teams.
+    fn counted_on(&self, human: usize, team: &dyn Fn(usize) -> Option<u8>) -> Counted {
+        let own = team(human);
+        let on_it = |mate: &usize| own.is_some() && team(*mate) == own;
+        let friends = self.mates(human).filter(on_it).count();
+        let factor = party_factor(&self.party_factors, friends + 1);
+        let weight = self.humans[human].weight * factor;
+        let Some(model) = &self.chance else {
+            return Counted {
+                weight,
+                ..Counted::default()
+            };
+        };
+        let alone = model.humans[human];
+        let doubt = model.doubts.get(human).copied().unwrap_or(0.0);
+        let multiplier = party_factor(&model.party_multiplier, friends + 1);
         Counted {
-            weight: self.humans[human].weight,
-            strength: strengths.map_or(0.0, |strengths| strengths[human]),
-            variance: doubt.map_or(0.0, |doubt| doubt * doubt),
+            weight,
+            strength: alone + model.outlook.befriended(alone, friends, multiplier),
+            variance: doubt * doubt,
         }
     }
 
@@ -142,6 +177,15 @@ impl Snapshot {
 
     /// The sums over the players of each team. Humans without a team are left out.
     pub(super) fn sums(&self) -> TeamSums {
+        self.sums_with(&[], 0)
+    }
+
+    /// The same with these humans on a team.
+    pub(super) fn sums_with(&self, joined: &[usize], to: u8) -> TeamSums {
+        let team = |who: usize| match joined.contains(&who) {
+            true => Some(to),
+            false => self.humans[who].team,
+        };
         let chance = self.chance.as_ref();
         let next_bot = Counted {
             weight: self.next_bot,
@@ -151,10 +195,10 @@ impl Snapshot {
         let teams = usize::from(self.teams);
         let outlook = chance.map(|chance| chance.outlook);
         let mut sums = TeamSums::new(teams, self.fill, next_bot, outlook);
-        for (who, human) in self.humans.iter().enumerate() {
-            let team = human.team.map(usize::from);
-            if let Some(team) = team.filter(|team| *team < MAX_TEAMS) {
-                sums.add(team, 1, self.counted(who));
+        for who in 0..self.humans.len() {
+            let on = team(who).map(usize::from);
+            if let Some(on) = on.filter(|on| *on < MAX_TEAMS) {
+                sums.add(on, 1, self.counted_on(who, &team));
             }
         }
         for (at, bot) in self.bots.iter().enumerate() {
@@ -169,6 +213,12 @@ impl Snapshot {
             |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         // Each team may lack as many bots as a map recommends players.
         bots.len() <= MAX_PLAYERS * MAX_TEAMS && bots.iter().all(robot)
+    }
+
+    /// Indices of the humans without a team.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> {
+        let humans = self.humans.iter().enumerate();
+        humans.filter_map(|(who, human)| human.team.is_none().then_some(who))
     }
 
     /// Whether other members of this human's party are in the game.
@@ -201,12 +251,11 @@ impl Snapshot {
     /// points, and those whose points are not reported. If no points are reported at all, weights
     /// decide. Humans with equal points or weights have equal ranks.
     pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
-        let by = |key: fn(&HumanInGame) -> f64| -> Vec<(usize, f64)> {
-            let keyed = team.iter().map(|&who| (who, key(&self.humans[who])));
-            keyed.collect()
+        let by = |key: &dyn Fn(usize) -> f64| -> Vec<(usize, f64)> {
+            team.iter().map(|&who| (who, key(who))).collect()
         };
         if self.points_reported {
-            let mut lower = lower_share(by(|human| human.points), share);
+            let mut lower = lower_share(by(&|who| self.humans[who].points), share);
             let silent = |who: &usize| !self.humans[*who].points_reported;
             let rest = team
                 .iter()
@@ -215,7 +264,7 @@ impl Snapshot {
             lower.extend(rest);
             return lower;
         }
-        lower_share(by(|human| human.weight), share)
+        lower_share(by(&|who| self.counted(who).weight), share)
     }
 
     /// Writes a line for each human whose behaviour suggests that they exploit the balancing.
@@ -267,6 +316,9 @@ pub(super) mod tests {
             held: None,
             moved: false,
             conduct: Conduct::default(),
+            last: None,
+            newcomer: false,
+            weak_sides: 0.0,
         };
         Snapshot {
             teams,
@@ -281,6 +333,7 @@ pub(super) mod tests {
             next_bot: 0.0,
             scores: vec![0.0; usize::from(teams)],
             points_reported: true,
+            party_factors: Vec::new(),
             chance: None,
         }
     }
@@ -304,6 +357,7 @@ pub(super) mod tests {
             bots: game.bots.iter().map(|bot| strength(bot.weight)).collect(),
             next_bot: strength(game.next_bot),
             doubts: vec![0.1; game.humans.len()],
+            party_multiplier: Vec::new(),
         });
         game
     }
@@ -322,6 +376,26 @@ pub(super) mod tests {
             doubt: 0.1,
             company: Company::default(),
         }
+    }
+
+    /// The weights of a game are players' own: what friends add follows from who is on which team.
+    #[test]
+    fn friends_count_where_they_are_together() {
+        let mut game = by_chance(snapshot(2, &[(75.0, 0), (75.0, 0), (75.0, 1)]));
+        for human in &mut game.humans {
+            human.party = Some("p".into());
+        }
+        game.party_factors = vec![Factor::of(1.2), Factor::of(1.5)];
+        let model = game.chance.as_mut().unwrap();
+        model.party_multiplier = vec![Factor::of(1.2)];
+        let (friend, alone) = (game.counted(0), game.counted(2));
+        assert_eq!((friend.weight, alone.weight), (90.0, 75.0));
+        // A strength of 1 is half as much again as an average player, of whom a fifth is added.
+        assert!((friend.strength - 1.6).abs() < 1e-12);
+        assert_eq!(alone.strength, 1.0);
+        let together = game.sums_with(&[2], 0);
+        let weights: Vec<f64> = together.present().collect();
+        assert_eq!(weights, [3.0 * 75.0 * 1.5, 0.0]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<PlayerOnTeam> {
     let humans = snapshot.humans.iter().enumerate();
     let humans = humans.filter_map(|(index, human)| {
         Some(PlayerOnTeam {
-            weight: human.weight,
+            weight: snapshot.counted(index).weight,
             points: human.points,
             team: usize::from(human.team?),
             human: Some(index),

@@ -1,7 +1,6 @@
 //! BALANCE: teams for all humans of a game.
 //!
-//! The lobby makes a [`ProblemSpec`] from the weights, wishes and current teams of all humans, and
-//! `partition` solves it. Solving can take long, so the owner of the lobby does it on another
+//! A [`Snapshot`](super::Snapshot) of the game becomes a [`ProblemSpec`], and `partition` solves it. Solving can take long, so the owner of the lobby does it on another
 //! thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
 //! it, [`Lobby::follow`] applies the answer.
 
@@ -21,7 +20,9 @@ use crate::{
         Naming, SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
-    partition::{self, EQUAL, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed},
+    partition::{
+        self, EQUAL, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, Tolerance,
+    },
 };
 
 pub use answer::BalanceAnswer;
@@ -208,17 +209,26 @@ impl Lobby {
         limits: SizeLimits,
         mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
-        let mut problem = self.problem(weights, limits)?;
+        let mut view = self.snapshot(weights)?;
         if settings.objective == Objective::Chance {
-            problem.strengths = self.strengths(weights, &settings)?;
+            view.chance = self.chance_model(weights)?;
+        }
+        let mut problem = view.problem(limits, &settings);
+        if settings.objective == Objective::Chance {
             problem.doubt = Some(SAME_CHANCE);
             if problem.strengths.is_none() {
                 settings.objective = Objective::Ratio;
             }
         }
+        problem.amounts = weights.are_amounts();
+        // What REBALANCE would leave alone. Of amounts, the most even sums win.
+        problem.tolerance = (!problem.amounts).then(|| Tolerance {
+            enough: self.settings.rebalance.enough.get(),
+            slack: self.settings.rebalance.min_gain.get(),
+        });
         let Relaxed { notes, torn } = problem.relax();
-        if let Some(parties) = self.party_factors(weights)? {
-            settings.party_multiplier = parties.factors;
+        if !view.party_factors.is_empty() {
+            settings.party_multiplier = view.party_factors;
         }
         let game = self.team_game()?;
         let again = |last| Repeat::of(last, &mut problem, game.again);

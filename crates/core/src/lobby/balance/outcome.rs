@@ -87,14 +87,15 @@ impl Lobby {
         let roster = &self.game()?.roster;
         let mut teams = vec![Vec::new(); bots.len()];
         let mut strengths = vec![0.0; bots.len()];
-        let model = self.chance_model(weights)?;
+        let mut view = self.snapshot(weights)?;
+        view.chance = self.chance_model(weights)?;
         for (at, human) in roster.humans().iter().enumerate() {
             let team = human.team.map(usize::from);
             let Some(team) = team.filter(|&team| team < teams.len()) else {
                 continue;
             };
             teams[team].push(human_of_lineup(roster, human));
-            strengths[team] += model.as_ref().map_or(0.0, |model| model.humans[at]);
+            strengths[team] += view.counted(at).strength;
         }
         let humans = teams.iter().map(|team| to_u32(team.len())).collect();
         let mut missing: Vec<usize> = bots.iter().map(|bots| *bots as usize).collect();

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::domain::{Ident, units::Share};
 
-pub(super) use snapshot::{bot_of_lineup, command_strength, human_of_lineup};
+pub(super) use snapshot::{bot_of_lineup, human_of_lineup};
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team

@@ -8,7 +8,7 @@ use crate::{
         roster::{Human, Roster},
         weights::{counted_bot, next_bot, sane, sane_strength},
     },
-    partition::{Counted, Objective, party_factor},
+    partition::{Counted, Objective},
 };
 
 impl Lobby {
@@ -30,23 +30,17 @@ impl Lobby {
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
         let parties = self.party_factors(weights)?;
-        let in_party = |human: &Human| {
-            let size = friends(game, human) + 1;
-            parties.as_ref().map_or(1.0, |parties| parties.of(size))
-        };
         Ok(Snapshot {
             teams: self.teams,
             humans: humans
-                .map(|human| HumanInGame {
-                    weight: sane(weights.human(human.id.text())) * in_party(human),
-                    ..self.human_in_game(game, human)
-                })
+                .map(|human| self.human_in_game(game, human, weights))
                 .collect(),
             bots: bots.iter().map(in_game).collect(),
             fill: self.expected_fill()?,
             next_bot: next_bot.weight,
             scores,
             points_reported: game.recorder.has_points(),
+            party_factors: parties.map_or(Vec::new(), |parties| parties.factors),
             chance: None,
         })
     }
@@ -76,10 +70,7 @@ impl Lobby {
         };
         let strength = |human: &Human| {
             let alone = sane_strength(weights.human_strength(human.id.text()));
-            let friends = friends(game, human);
-            let multiplier = party_factor(&self.settings.party_multiplier, friends + 1);
-            let command = command_strength(weights, human, &lineup);
-            alone + command + outlook.befriended(alone, friends, multiplier)
+            alone + command_strength(weights, human, &lineup)
         };
         let bots = game.roster.bots();
         let next_bot = self.next_bot(weights)?;
@@ -94,6 +85,7 @@ impl Lobby {
                 .map(|bot| counted_bot(weights, bot.name.text()).strength)
                 .collect(),
             next_bot: next_bot.strength,
+            party_multiplier: self.settings.party_multiplier.clone(),
         }))
     }
 
@@ -131,8 +123,13 @@ impl Lobby {
         Ok(teams)
     }
 
-    /// A human of the game, without a weight.
-    fn human_in_game(&self, game: &RunningGame, human: &Human) -> HumanInGame {
+    /// A human of the game.
+    fn human_in_game(
+        &self,
+        game: &RunningGame,
+        human: &Human,
+        weights: &dyn Weights,
+    ) -> HumanInGame {
         let id = human.id.text();
         let past = self.memory.of(id);
         let since = |at: u64| self.now.saturating_sub(at);
@@ -148,7 +145,7 @@ impl Lobby {
         let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
         HumanInGame {
             id: id.to_owned(),
-            weight: 0.0,
+            weight: sane(weights.human(id)),
             team: human.team,
             pin: human.pin,
             party: human.party.clone(),
@@ -162,19 +159,11 @@ impl Lobby {
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,
+            last: self.last_team(&human.id),
+            newcomer: !weights.knows(id),
+            weak_sides: past.weak_sides,
         }
     }
-}
-
-/// The number of other members of a human's party on the human's team.
-fn friends(game: &RunningGame, human: &Human) -> usize {
-    if human.party.is_none() || human.team.is_none() {
-        return 0;
-    }
-    let with = |other: &&Human| {
-        other.id != human.id && other.party == human.party && other.team == human.team
-    };
-    game.roster.humans().iter().filter(with).count()
 }
 
 /// A human of the roster, for a prediction.
@@ -188,11 +177,7 @@ pub(in crate::lobby) fn human_of_lineup(roster: &Roster, human: &Human) -> Lineu
 }
 
 /// The strength that a human adds by commanding; 0 for a human who does not.
-pub(in crate::lobby) fn command_strength(
-    weights: &dyn Weights,
-    human: &Human,
-    lineup: &[Vec<LineupPlayer>],
-) -> f64 {
+fn command_strength(weights: &dyn Weights, human: &Human, lineup: &[Vec<LineupPlayer>]) -> f64 {
     match commands(human) {
         true => sane_strength(weights.command_strength(human.id.text(), lineup)),
         false => 0.0,

@@ -345,8 +345,9 @@ fn a_party_that_stands_together_weighs_its_multiple() {
         lobby.join(&ident(id), &update).unwrap();
     }
     let weigh = |lobby: &Lobby| -> Vec<f64> {
-        let humans = lobby.snapshot(&weights).unwrap().humans;
-        humans.iter().map(|human| human.weight).collect()
+        let view = lobby.snapshot(&weights).unwrap();
+        let humans = 0..view.humans.len();
+        humans.map(|who| view.counted(who).weight).collect()
     };
     assert_eq!(weigh(&lobby), [12.0, 12.0, 12.0, 10.0]);
     lobby.move_to(&ident("c"), 1).unwrap();
@@ -376,7 +377,12 @@ fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
         };
         lobby.join(&ident(id), &update).unwrap();
     }
-    let strengths = |lobby: &Lobby| lobby.chance_model(&weights).unwrap().unwrap().humans;
+    let strengths = |lobby: &Lobby| -> Vec<f64> {
+        let mut view = lobby.snapshot(&weights).unwrap();
+        view.chance = lobby.chance_model(&weights).unwrap();
+        let humans = 0..view.humans.len();
+        humans.map(|who| view.counted(who).strength).collect()
+    };
     // Three friends: 0.2 for each of two, and half of the (1.2 − 1) · 2 of the multiplier.
     let close = |found: &[f64], by_hand: &[f64]| {
         let near = found

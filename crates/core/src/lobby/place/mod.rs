@@ -84,14 +84,15 @@ impl Question for Place {
         let (sides, exact) = self.prospects();
         let (team, reason) = self.choose(&sides, seed);
         let chosen = sides.iter().find(|side| side.team == team);
-        let unplaced = self.snapshot.humans.iter().enumerate();
         Placement {
             who: self.snapshot.humans[self.who].id.clone(),
             team,
             ratio: chosen.map_or(1.0, |side| side.result(reason).1),
             reason,
-            others: unplaced
-                .filter(|(index, human)| *index != self.who && human.team.is_none())
+            others: self
+                .snapshot
+                .waiting()
+                .filter(|who| *who != self.who)
                 .count(),
             sides,
             exact,
@@ -165,7 +166,7 @@ impl Place {
             exact &= all_tried;
             prospect
         };
-        let arrival = &Unit::of(&self.snapshot, std::iter::once(self.who))[0];
+        let arrival = &Unit::of(&self.snapshot, std::iter::once(self.who), &[])[0];
         let teams = arrival.targets(strength.sides().len());
         let mut sides: Vec<Prospect> = teams.map(prospect).collect();
         self.excuse(&mut sides);
@@ -174,13 +175,18 @@ impl Place {
 
     /// The result of joining `team`, and whether it is exact.
     fn prospect(&self, strength: &TeamSums, team: usize) -> (Prospect, bool) {
-        let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
+        let limit = self.limit();
         // Others who are on no team yet may never play, so first only those on a team count.
-        let mut here = strength.clone();
-        here.add(team, 1, self.snapshot.counted(self.who));
-        let alone = Arrived::of(&self.snapshot, &here, &[self.who], limit);
-        let over = here.excess(limit);
         let number = team as u8;
+        let mut here = match self.stays {
+            true => self.snapshot.sums_with(&[self.who], number),
+            false => strength.clone(),
+        };
+        if !self.stays {
+            here.add(team, 1, self.snapshot.counted(self.who));
+        }
+        let alone = self.with_others(&here, &[self.who]);
+        let over = here.excess(limit);
         let humans = &self.snapshot.humans;
         let mates = || {
             self.snapshot
@@ -199,7 +205,7 @@ impl Place {
             true => alone.clone(),
             false => {
                 together.push(self.who);
-                Arrived::of(&self.snapshot, &here, &together, limit)
+                self.with_others(&here, &together)
             }
         };
         let is_there = |human: usize| humans[human].team.or(humans[human].pin) == Some(number);
@@ -224,6 +230,17 @@ impl Place {
             score: self.score(number),
         };
         (prospect, alone.exact && whole.exact)
+    }
+
+    /// These teams with all who wait except these.
+    fn with_others(&self, here: &TeamSums, except: &[usize]) -> Arrived {
+        let others = self.snapshot.waiting().filter(|who| !except.contains(who));
+        Arrived::of(&self.snapshot, here, others, &[], self.limit())
+    }
+
+    /// By how many humans the joined team may outnumber another.
+    fn limit(&self) -> usize {
+        self.settings.max_difference.get().unwrap_or(usize::MAX)
     }
 
     /// Whether all of the arrival's party are on this team, or can come to it.

@@ -99,7 +99,7 @@ impl Question for Rebalance {
     }
 
     fn explain(&self, answer: &Advice, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let enough = self.enough();
+        let enough = self.enough(&[]);
         let moves = counted(answer.moves.len(), "move");
         let (before, after) = (answer.before, answer.after);
         match &answer.evenness {
@@ -149,18 +149,18 @@ impl Question for Rebalance {
 }
 
 impl Rebalance {
-    /// The advice that splits no party.
-    fn advise(&self, seed: u64) -> Advice {
+    /// The advice that splits no party but these.
+    fn advise(&self, split: &[&str], seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
         let now = snapshot.sums();
         let limit = self.limit();
-        let arrived = self.arrived(&now);
+        let arrived = self.arrived(&now, split);
         let settled = arrived.sums.clone();
         let held = self.held();
-        let mut units = self.units(&held);
+        let mut units = self.units(&held, split);
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let has_empty_team = settled.empty_teams() > 0;
-        let enough = self.enough();
+        let enough = self.enough(split);
         let planner = Planner::new(settled, units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
@@ -209,15 +209,16 @@ impl Rebalance {
         self.settings.max_difference.get().unwrap_or(usize::MAX)
     }
 
-    /// The placement of the humans without a team.
-    fn arrived(&self, now: &TeamSums) -> Arrived {
-        Arrived::of(&self.snapshot, now, &[], self.limit())
+    /// The placement of the humans without a team, if the members of these parties go alone.
+    fn arrived(&self, now: &TeamSums, split: &[&str]) -> Arrived {
+        let waiting = self.snapshot.waiting();
+        Arrived::of(&self.snapshot, now, waiting, split, self.limit())
     }
 
     /// The evenness from which on nobody is moved, once those without a team are placed.
-    fn enough(&self) -> f64 {
+    fn enough(&self, split: &[&str]) -> f64 {
         let enough = self.settings.enough.get();
-        let is_full = self.arrived(&self.snapshot.sums()).sums.spread() <= 1;
+        let is_full = self.arrived(&self.snapshot.sums(), split).sums.spread() <= 1;
         let chance = self.snapshot.chance.as_ref();
         let even = chance.map(|chance| sure::even(&chance.outlook, is_full));
         even.map_or(enough, |even| enough.min(even))

@@ -18,14 +18,14 @@ impl Rebalance {
     /// The advice that splits no party if that leaves no team empty or outnumbered for which others would move. Otherwise
     /// splits as few parties as bring as many humans where they are missing as if there were no party.
     pub(super) fn advise_parties(&self, seed: u64) -> Advice {
-        let whole = self.advise(seed);
+        let whole = self.advise(&[], seed);
         let lack = self.lack(&whole);
-        let rests = !whole.moves.is_empty() || whole.evenness_alone() >= self.enough();
+        let rests = !whole.moves.is_empty() || whole.evenness_alone() >= self.enough(&[]);
         let parties = self.parties();
         if parties.is_empty() || lack == (0, 0) && rests {
             return whole;
         }
-        let free = self.apart(&parties).advise(seed);
+        let free = self.advise(&parties, seed);
         let torn = self.torn_by(&free);
         let least = self.lack(&free);
         if least < lack {
@@ -55,8 +55,8 @@ impl Rebalance {
                     break;
                 }
                 left -= 1;
-                let apart: Vec<&str> = set.iter().map(|&at| order[at]).collect();
-                let advice = self.apart(&apart).advise(seed);
+                let split: Vec<&str> = set.iter().map(|&at| order[at]).collect();
+                let advice = self.advise(&split, seed);
                 let even = advice.evenness_after();
                 let more = |best: &Advice| even > best.evenness_after() + EQUAL;
                 if self.lack(&advice) <= least && best.as_ref().is_none_or(more) {
@@ -68,18 +68,6 @@ impl Rebalance {
             }
         }
         None
-    }
-
-    /// The same question without these parties.
-    pub(super) fn apart(&self, parties: &[&str]) -> Self {
-        let mut apart = self.clone();
-        for human in &mut apart.snapshot.humans {
-            human.party = human
-                .party
-                .take()
-                .filter(|party| !parties.contains(&party.as_str()));
-        }
-        apart
     }
 
     /// The parties of which several members are in the game, in the order in which the first of each joined.

@@ -7,11 +7,11 @@ use crate::lobby::{MoveBlock, moves::Unit};
 const LOWER: f64 = 0.67;
 
 impl Rebalance {
-    /// The units that can be moved. A party is one unit: it stays if one of its members is `held`.
-    pub(super) fn units(&self, held: &[Option<MoveBlock>]) -> Vec<Unit> {
+    /// The units that can be moved. A party that is not in `split` is one unit: it stays if one of its members is `held`.
+    pub(super) fn units(&self, held: &[Option<MoveBlock>], split: &[&str]) -> Vec<Unit> {
         let humans = 0..self.snapshot.humans.len();
         let placed = humans.filter(|&who| self.snapshot.humans[who].team.is_some());
-        let mut units = Unit::of(&self.snapshot, placed);
+        let mut units = Unit::of(&self.snapshot, placed, split);
         units.retain(|unit| unit.members.iter().all(|&member| held[member].is_none()));
         units
     }

@@ -46,9 +46,8 @@ impl Rebalance {
     /// What these moves of an offer do now; `None` if they cannot be made any more.
     pub(in crate::lobby) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
         let held = self.held_anyway();
-        let settled = self.arrived(&self.snapshot.sums()).sums;
-        let torn = self.torn_by_moves(|| offered.iter());
-        let units = self.apart(&torn).units(&held);
+        let settled = self.arrived(&self.snapshot.sums(), &[]).sums;
+        let units = self.units(&held, &self.torn_by_moves(|| offered.iter()));
         let planner = Planner::new(settled, units, self.limit());
         let humans = &self.snapshot.humans;
         let named = planner.plan_of(humans, offered)?;
@@ -57,7 +56,7 @@ impl Rebalance {
             named,
             planner,
             held,
-            enough: self.enough(),
+            enough: self.enough(&[]),
         })
     }
 }

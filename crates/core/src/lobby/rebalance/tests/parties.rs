@@ -192,7 +192,7 @@ fn no_party_is_split_without_need(
     let reached = (0u32..1 << names.len()).map(|set| {
         let split = (0..).zip(&names).filter(|(at, _)| set >> at & 1 == 1);
         let split: Vec<&str> = split.map(|(_, name)| *name).collect();
-        (lack(&question.apart(&split).advise(seed)), split.len())
+        (lack(&question.advise(&split, seed)), split.len())
     });
     let reached: Vec<_> = reached.collect();
     let least = reached.iter().map(|(lack, _)| *lack).min().unwrap();

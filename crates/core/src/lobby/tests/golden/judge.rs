@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::BTreeMap};
 
 use super::story::Kind;
 use crate::{
-    domain::{TeamLoad, chance_of_weaker},
+    domain::{TeamLoad, chance_of_weaker, units::Factor},
     lobby::{HumanInGame, Snapshot},
 };
 
@@ -93,10 +93,24 @@ fn evenness(game: &Snapshot, loads: &[TeamLoad], weights: &[f64]) -> f64 {
     if most > 0.0 { least / most } else { 1.0 }
 }
 
-/// The players and the sums of the strengths and weights of each team, with the bots that it will have. A party's
-/// strengths and weights are those that its members have now.
+/// What a list of factors says of a party of this size.
+fn factor(factors: &[Factor], size: usize) -> f64 {
+    let entry = size.checked_sub(2).and_then(|extra| factors.get(extra));
+    let entry = entry.or(factors.last()).filter(|_| size > 1);
+    entry.map_or(1.0, |factor| factor.get())
+}
+
+/// The players and the sums of the strengths and weights of each team, with the bots that it will have. Friends count as
+/// they are together on these teams.
 fn totals(game: &Snapshot, on: &[Option<usize>], sizes: &[usize]) -> (Vec<TeamLoad>, Vec<f64>) {
     let model = game.chance.as_ref();
+    let friends = |who: usize| {
+        let party = &game.humans[who].party;
+        let mates = (0..on.len()).filter(|mate| *mate != who && on[*mate] == on[who]);
+        mates
+            .filter(|mate| party.is_some() && game.humans[*mate].party == *party)
+            .count()
+    };
     let teams = 0..sizes.len();
     let largest = sizes.iter().max().copied().unwrap_or(0);
     let players: usize = sizes.iter().sum();
@@ -124,13 +138,17 @@ fn totals(game: &Snapshot, on: &[Option<usize>], sizes: &[usize]) -> (Vec<TeamLo
         };
         let strength = model.map_or(0.0, |model| {
             sum(
-                &|who| model.humans[who],
+                &|who| {
+                    let (alone, friends) = (model.humans[who], friends(who));
+                    let multiplier = factor(&model.party_multiplier, friends + 1);
+                    alone + model.outlook.befriended(alone, friends, multiplier)
+                },
                 &|bot| model.bots[bot],
                 model.next_bot,
             )
         });
         let weight = sum(
-            &|who| game.humans[who].weight,
+            &|who| game.humans[who].weight * factor(&game.party_factors, friends(who) + 1),
             &|bot| game.bots[bot].weight,
             game.next_bot,
         );
