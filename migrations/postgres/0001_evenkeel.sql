@@ -621,15 +621,7 @@ CREATE TABLE host_notices (
 );
 CREATE INDEX host_notices_by_daemon ON host_notices (daemon, number);
 
--- Has a row while `evenkeel migrate-store` copies another database into this one. Nothing else opens it then.
-CREATE TABLE unfinished_transfer (
-    id       BIGINT PRIMARY KEY CHECK (id = 1),
-    source   TEXT COLLATE "C" NOT NULL, -- a hash of the other database's handle_key
-    next     TEXT COLLATE "C", -- the table that is being copied; NULL once all are
-    last_key TEXT COLLATE "C" -- the key of its last row that was copied, as JSON
-);
-
--- Has a row once this database was copied to another one, which is used instead.
+-- Has a row once this database was moved to another one, which is used instead.
 CREATE TABLE moved (
     id    BIGINT PRIMARY KEY CHECK (id = 1),
     place TEXT COLLATE "C" NOT NULL -- the other database: a path, or an address without its password

@@ -572,15 +572,7 @@ CREATE TABLE host_notices (
 ) STRICT;
 CREATE INDEX host_notices_by_daemon ON host_notices (daemon, number);
 
--- Has a row while `evenkeel migrate-store` copies another database into this one. Nothing else opens it then.
-CREATE TABLE unfinished_transfer (
-    id       INTEGER PRIMARY KEY CHECK (id = 1),
-    source   TEXT NOT NULL,            -- a hash of the other database's handle_key
-    next     TEXT,                     -- the table that is being copied; NULL once all are
-    last_key TEXT                      -- the key of its last row that was copied, as JSON
-) STRICT;
-
--- Has a row once this database was copied to another one, which is used instead.
+-- Has a row once this database was moved to another one, which is used instead.
 CREATE TABLE moved (
     id    INTEGER PRIMARY KEY CHECK (id = 1),
     place TEXT NOT NULL                -- the other database: a path, or an address without its password

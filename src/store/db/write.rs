@@ -2,6 +2,7 @@
 //! closed and not used again.
 
 use std::{
+    fmt::Display,
     ops::{Deref, DerefMut},
     sync::Arc,
 };
@@ -33,6 +34,24 @@ impl Write {
             began,
             metrics: metrics.clone(),
         }
+    }
+
+    /// Begins the transaction with `statements`, of which the last one reads `moved_to`. Rolls it back and fails
+    /// if the database was moved to another one, perhaps since this process has opened it: nobody would find what is
+    /// written.
+    pub async fn begin(
+        &mut self,
+        statements: &'static str,
+        place: &(dyn Display + Sync),
+    ) -> Result<(), StoreError> {
+        let rows = self.execute_text(statements).await?;
+        let Some(to) = rows.iter().find_map(|row| row.get("moved_to").ok()) else {
+            return Ok(());
+        };
+        self.execute_text("ROLLBACK").await?;
+        self.finished = true;
+        let place = place.to_string();
+        Err(StoreError::Moved { place, to })
     }
 
     /// Counts the write as failed, and keeps the connection: its transaction has not begun.

@@ -35,7 +35,7 @@ use super::{
     db::{Pool, Write},
     refuse_older,
 };
-pub(super) use leases::take_lease;
+pub(super) use leases::{Held, take_lease};
 pub use maintenance::{Forgotten, SqliteFile};
 use migrations::MIGRATIONS;
 
@@ -185,7 +185,8 @@ impl File {
         }
         let began = Instant::now();
         let mut write = Write::new(writer.acquire().await?, began, metrics);
-        match write.execute_text("BEGIN IMMEDIATE").await {
+        let begin = "BEGIN IMMEDIATE; SELECT place AS moved_to FROM moved";
+        match write.begin(begin, &self.path.display()).await {
             Ok(()) => Ok(write),
             Err(error) => {
                 if error.is_locked() {
