@@ -124,7 +124,7 @@ impl<'a> Fleet<'a> {
         let Some((_, url)) = &self.server else {
             return 0;
         };
-        let query = "SELECT holder FROM leases WHERE name LIKE 'queue%' AND ends_at > now_millis()";
+        let query = "SELECT holder FROM leases WHERE name LIKE 'queue%' AND ends_at > clock()";
         let holder: String = runtime.block_on(async {
             let mut db = sqlx::PgConnection::connect(url).await.unwrap();
             sqlx::query_scalar(query).fetch_one(&mut db).await.unwrap()

@@ -13,7 +13,7 @@ use super::{CliError, CommonArgs, open, print_json, table::printable};
 /// Make a stored decision again, and compare the answers
 ///
 /// Decisions of running games (BALANCE, PLACE, ADVANTAGE, REBALANCE, auto-balance) are stored with
-/// all of their input. The view `decision_report` lists them. The exit code is 1 if the answer
+/// all of their input. The table `decisions` lists them. The exit code is 1 if the answer
 /// differs.
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {

@@ -207,6 +207,7 @@ mod tests {
             deviation,
             rank: None,
             games,
+            wins: 1,
             last_seen: Timestamp(day * DAY),
             is_pinned: false,
         }

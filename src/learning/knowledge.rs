@@ -235,6 +235,7 @@ impl Knowledge {
             },
             rank,
             games: weight.games,
+            wins: weight.wins,
             last_seen: weight.last_seen,
             is_pinned: pinned.is_some(),
         }

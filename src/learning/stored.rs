@@ -137,6 +137,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
         rank: row.rank,
         roles: RoleWeights::default(),
         games: row.games,
+        wins: row.wins,
         first_seen: row.last_seen,
         last_seen: row.last_seen,
         hours: 0.0,
@@ -166,6 +167,7 @@ mod tests {
                 deviation: 1.0,
                 rank: None,
                 games,
+                wins: 1,
                 last_seen: Timestamp(0),
                 is_pinned: false,
             };

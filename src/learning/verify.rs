@@ -90,6 +90,7 @@ mod tests {
             deviation: 1.0,
             rank: None,
             games: 1,
+            wins: 1,
             last_seen: Timestamp(0),
             is_pinned: false,
         }

@@ -26,6 +26,8 @@ pub struct WeightRow {
     pub rank: Option<Rank>,
     /// Number of rated matches behind the weight.
     pub games: u32,
+    /// How many of these the player's team has won.
+    pub wins: u32,
     /// The end of the latest of these matches.
     pub last_seen: Timestamp,
     /// Whether the operator has set the weight.

@@ -84,7 +84,7 @@ pub(super) async fn check(tx: &mut Connection, lease: &Lease) -> Result<(), Stor
     let held: Query<bool> = scalar(match tx.dialect() {
         Dialect::Sqlite => "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2",
         Dialect::Postgres => {
-            "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis() FOR SHARE"
+            "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > clock() FOR SHARE"
         }
     });
     let held = held.bind(&lease.name).bind(lease.epoch);

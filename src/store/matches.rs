@@ -60,9 +60,9 @@ impl Cursor {
     }
 
     /// The end and the fingerprint of the match before it; values below those of any match at the start.
-    pub(super) fn place(self) -> (i64, [u8; 16]) {
-        self.0
-            .map_or((i64::MIN, [0; 16]), |(end, print)| (end.0, print.0))
+    pub(super) fn place(self) -> (Timestamp, [u8; 16]) {
+        let start = (Timestamp(i64::MIN), [0; 16]);
+        self.0.map_or(start, |(end, print)| (end, print.0))
     }
 
     /// When the match before this position ended; `None` before the first one.

@@ -28,6 +28,7 @@ mod players;
 pub mod postgres;
 mod recounts;
 mod requests;
+mod schema;
 mod spool;
 mod sql;
 mod sqlite;
@@ -38,10 +39,7 @@ use std::{fmt::Display, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::BoxFuture};
-use sqlx::{
-    SqlSafeStr,
-    migrate::{Migration, MigrationType, Migrator},
-};
+use sqlx::migrate::Migrator;
 
 use crate::domain::Timestamp;
 use db::{Dialect, Pool, Write};
@@ -292,19 +290,4 @@ fn refuse_older(
         }),
         false => Ok(()),
     }
-}
-
-/// The migrations with these names, each of which begins with its number in four digits, and texts. They are listed by
-/// hand, because the macro `sqlx::migrate!`, which would read the folder, compiles a second copy of the database driver.
-fn migrations<const N: usize>(files: [(&'static str, &'static str); N]) -> Migrator {
-    let migration = |(name, sql): (&'static str, &'static str)| {
-        let (digits, description) = name.split_at(4);
-        let version = digits
-            .bytes()
-            .fold(0, |number, digit| 10 * number + i64::from(digit & 0xf));
-        let description = description.trim_start_matches('_').replace('_', " ");
-        let kind = MigrationType::Simple;
-        Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
-    };
-    Migrator::with_migrations(files.map(migration).to_vec())
 }

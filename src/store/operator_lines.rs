@@ -10,7 +10,7 @@ use super::{
     db::{At, Column, Row, Value, columns},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, to_hex},
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, to_hex},
     ingest::write_record,
 };
 
@@ -254,6 +254,8 @@ fields! {
     Option<String>: text => text;
     i64: number => *number;
     Option<i64>: number => *number;
+    Timestamp: at => *at;
+    Option<Timestamp>: at => *at;
     bool: truth => *truth;
     Bytes: bytes => &bytes.0;
     Number: number => number.0;
@@ -309,7 +311,7 @@ columns! {
         /// The client.
         pub client: String,
         /// When.
-        pub recorded_at: i64,
+        pub recorded_at: Timestamp,
     }
 }
 
@@ -329,7 +331,8 @@ lines! {
         #[serde(flatten)]
         who: Whom,
         /// 0 to 100.
-        weight: Number,
+        #[serde(rename = "weight")]
+        pinned_weight: Number,
         /// The scale of the weight.
         #[serde(default, skip_serializing_if = "Former::is_not")]
         former: Former,
@@ -341,9 +344,11 @@ lines! {
         #[serde(flatten)]
         who: Whom,
         /// 0 to 100.
-        weight: Number,
+        #[serde(rename = "weight")]
+        start_weight: Number,
         /// Whether it is a guess, which the first matches may move as far as that of a newcomer.
-        uncertain: bool,
+        #[serde(rename = "uncertain")]
+        start_uncertain: bool,
         /// The scale of the weight.
         #[serde(default, skip_serializing_if = "Former::is_not")]
         former: Former,
@@ -369,7 +374,7 @@ lines! {
         /// The identity that the player has in those games.
         instead: String,
         /// When the player was forgotten.
-        at: i64,
+        at: Timestamp,
     }
 
     /// A notice that a correction has moved a weight without a match of its player.
@@ -380,7 +385,7 @@ lines! {
         #[serde(flatten)]
         who: Whom,
         /// When.
-        recounted_at: i64,
+        recounted_at: Timestamp,
         /// What was corrected, such as `void`.
         cause: String,
         /// The weight after the same match as it was counted before.
@@ -398,13 +403,13 @@ lines! {
         /// The client that has asked.
         client: String,
         /// When it has asked.
-        asked_at: i64,
+        asked_at: Timestamp,
         /// Who has confirmed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confirmed_by: Option<String>,
         /// When it was confirmed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        confirmed_at: Option<i64>,
+        confirmed_at: Option<Timestamp>,
     }
 
     /// What one reporter has reported about one human in one day.
@@ -416,7 +421,7 @@ lines! {
         /// The day, counted from 1970-01-01 UTC.
         day: i64,
         /// When the last of these reports came.
-        at: i64,
+        at: Timestamp,
         /// The sum of the points.
         points: Number,
         /// Number of reports.
@@ -441,7 +446,7 @@ lines! {
         tries: i64,
         /// When the last try failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        failed_at: Option<i64>,
+        failed_at: Option<Timestamp>,
         /// How it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
@@ -459,7 +464,7 @@ lines! {
         /// The number of the match. Matches of queues that were not played are not part of an export.
         match_id: i64,
         /// When it happened.
-        at: i64,
+        at: Timestamp,
         /// The address of the instance that hosts the match.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         address: Option<String>,
@@ -479,7 +484,7 @@ lines! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unrated: Option<String>,
         /// When.
-        made_at: i64,
+        made_at: Timestamp,
     }
 
     /// A browser that may record for a client.
@@ -491,7 +496,7 @@ lines! {
         /// A hash of the hash of the client's token.
         token: Bytes,
         /// When the browser signed in.
-        made_at: i64,
+        made_at: Timestamp,
     }
 
     /// A pick-up match of a client.
@@ -509,9 +514,9 @@ lines! {
         /// Teams, statements and result: JSON as text, as it is stored.
         content: String,
         /// When it was made.
-        made_at: i64,
+        made_at: Timestamp,
         /// When it changed last.
-        changed_at: i64,
+        changed_at: Timestamp,
     }
 
     /// What was predicted of the teams of a match at one moment.
@@ -554,7 +559,7 @@ lines! {
         /// Its number.
         id: i64,
         /// When it was made.
-        made_at: i64,
+        made_at: Timestamp,
         /// The game server.
         server: String,
         /// The key of the ruleset.

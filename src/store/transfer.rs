@@ -12,15 +12,18 @@ use tokio::sync::mpsc;
 
 use super::{
     Backend, DatabaseUrl, OperatorLine, Part, Parts, Store, StoreError,
-    db::{Connection, Dialect, scalar, sql},
+    db::{Connection, Dialect, scalar},
     postgres,
     sql::{
         operator_import::{import, refuse_used},
         operator_lines::export,
+        state,
     },
     sqlite::{self, Held},
 };
 
+/// The state that says where the content of this database was moved to.
+const MOVED: &str = "moved";
 /// The name of the lease on SQLite, where all leases of a database are held by one process.
 const LEASE: &str = "transfer";
 /// How many parts wait to be written.
@@ -123,10 +126,7 @@ pub async fn transfer(
         claim(&source, from).await?;
     }
     // The source first: at no time can both be used.
-    sql("INSERT INTO moved (id, place) VALUES (1, $1)")
-        .bind(absolute(to))
-        .execute(&mut lock)
-        .await?;
+    state::set(&mut lock, MOVED, None, Some(&absolute(to))).await?;
     source.commit(lock).await?;
     target.commit(writer).await?;
     Ok(Transferred {
@@ -169,13 +169,11 @@ pub(super) async fn open(
 impl Store {
     /// Where the content of this database was moved to; `None` if it was not.
     pub(super) async fn moved_to(&self) -> Result<Option<String>, StoreError> {
-        let query = scalar("SELECT place FROM moved");
-        query.fetch_optional(&self.readers).await
+        state::text(&self.readers, MOVED).await
     }
 
     async fn forget_move(&self) -> Result<(), StoreError> {
-        let delete = sql("DELETE FROM moved").execute(&self.writer);
-        delete.await.map(drop)
+        state::remove(&mut self.writer.acquire().await?, MOVED).await
     }
 }
 
@@ -211,7 +209,7 @@ async fn claim(store: &Store, place: &DatabaseUrl) -> Result<Option<Arc<Held>>, 
             (held.clone(), held.is_some())
         }
         Backend::Postgres(_) => {
-            let free = "SELECT NOT EXISTS (SELECT 1 FROM leases WHERE ends_at > now_millis())";
+            let free = "SELECT NOT EXISTS (SELECT 1 FROM leases WHERE ends_at > clock())";
             (None, scalar(free).fetch_one(&store.readers).await?)
         }
     };

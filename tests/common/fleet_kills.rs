@@ -153,8 +153,7 @@ fn once(address: SocketAddr, text: &str) -> std::io::Result<String> {
 
 /// The process that holds the lease, and its epoch.
 async fn holder(connection: &mut PgConnection) -> (u32, i64) {
-    let query =
-        "SELECT holder, epoch FROM leases WHERE name LIKE 'queues%' AND ends_at > now_millis()";
+    let query = "SELECT holder, epoch FROM leases WHERE name LIKE 'queues%' AND ends_at > clock()";
     loop {
         let row: Option<(String, i64)> = sqlx::query_as(query)
             .fetch_optional(&mut *connection)

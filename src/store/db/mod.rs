@@ -5,6 +5,7 @@
 //!
 //! - A parameter is `$1`, and each that is bound is used.
 //! - Integers have 64 bits in a row; [`Row::get`] makes smaller ones of them. Truth values are `bool`.
+//! - A [`Timestamp`](crate::domain::Timestamp) is a text, which sorts as the times do; `julianday` makes a number of it.
 //! - `ON CONFLICT … DO` states what happens to rows that exist. Inside it, columns are named with their table.
 //! - A sum of integers is `CAST(sum(…) AS BIGINT)`, and nothing else is cast to an integer, because SQLite cuts off
 //!   where PostgreSQL rounds.
@@ -15,11 +16,12 @@ mod connection;
 mod query;
 mod row;
 mod statement;
+mod time;
 mod value;
 mod write;
 
 pub(super) use connection::{Connection, Dialect, Pool};
-pub(super) use query::{Query, Sql, scalar, sql, tuple};
+pub(super) use query::{Executor, Query, Sql, scalar, sql, tuple};
 pub(super) use row::{At, Column, FromRow, Row, columns};
 pub(super) use value::{Value, values};
-pub(super) use write::Write;
+pub(super) use write::{Write, moved_to};

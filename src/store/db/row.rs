@@ -2,6 +2,7 @@
 
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
+use super::time;
 use crate::{
     domain::{Fingerprint, Kind, PlayerKey, Timestamp},
     store::StoreError,
@@ -92,7 +93,7 @@ made! {
     u32: i64 = |value: i64| u32::try_from(value).ok(),
     u64: i64 = |value: i64| u64::try_from(value).ok(),
     usize: i64 = |value: i64| usize::try_from(value).ok(),
-    Timestamp: i64 = |value: i64| Some(Timestamp(value)),
+    Timestamp: &'r str = time::read,
     Kind: &'r str = Kind::parse,
 }
 

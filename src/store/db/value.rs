@@ -1,5 +1,6 @@
 //! Values of the parameters of statements.
 
+use super::time;
 use crate::domain::{Fingerprint, Kind, Timestamp};
 
 /// A value of a parameter. NULL has the type of its column, too: PostgreSQL asks for it.
@@ -43,15 +44,15 @@ convert! {
         u32 = i64::from(value),
         // No length, count or time of this program is near the limit.
         u64 = i64::try_from(value).unwrap_or(i64::MAX),
-        usize = i64::try_from(value).unwrap_or(i64::MAX),
-        Timestamp = value.0);
+        usize = i64::try_from(value).unwrap_or(i64::MAX));
     Bool(value: bool = value);
     Real(value: f64 = value);
     Text(value:
         String = value,
         &String = value.clone(),
         &str = value.to_owned(),
-        Kind = value.as_str().to_owned());
+        Kind = value.as_str().to_owned(),
+        Timestamp = time::text(value));
     Bytes(value:
         Vec<u8> = value,
         &Vec<u8> = value.clone(),

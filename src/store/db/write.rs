@@ -12,6 +12,14 @@ use tokio::time::Instant;
 use super::{Connection, query::Executor};
 use crate::store::{StoreError, StoreMetrics};
 
+/// Reads where the database was moved to: the last statement of those that begin a write.
+macro_rules! moved_to {
+    () => {
+        "SELECT text AS moved_to FROM state WHERE name = 'moved'"
+    };
+}
+pub(in crate::store) use moved_to;
+
 /// A transaction that writes. If it is dropped before [`commit`](Self::commit) or [`abandon`](Self::abandon) has
 /// succeeded, it closes its connection, and the database rolls it back.
 ///
@@ -36,7 +44,7 @@ impl Write {
         }
     }
 
-    /// Begins the transaction with `statements`, of which the last one reads `moved_to`. Rolls it back and fails
+    /// Begins the transaction with `statements`, of which the last one is [`moved_to`]. Rolls it back and fails
     /// if the database was moved to another one, perhaps since this process has opened it: nobody would find what is
     /// written.
     pub async fn begin(

@@ -66,7 +66,7 @@ async fn count(on: &mut Connection, known: Option<&Known>) -> Result<Seen, Store
     };
     let query = tuple(format!(
         "SELECT before, (SELECT count(*) FROM matches {new}), (SELECT count(*) FROM matches WHERE xid >= before),
-             (SELECT changes FROM player_changes), (SELECT coalesce(max(id), 0) FROM matches)
+             (SELECT number FROM state WHERE name = 'player_changes'), (SELECT coalesce(max(id), 0) FROM matches)
          FROM (SELECT coalesce(max(xid), 0) + 1 AS before FROM matches
                 WHERE xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)) AS ended"
     ));

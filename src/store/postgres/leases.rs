@@ -13,13 +13,13 @@ use crate::store::{
 
 /// Finds the holder of a lease that has not ended.
 const HELD: &str = "SELECT holder, epoch FROM leases
-     WHERE name = $1 AND ends_at > now_millis() AND ends_at <= now_millis() + $2";
+     WHERE name = $1 AND ends_at > clock() AND ends_at <= clock($2)";
 /// Takes a lease that is free, and waits for a write of its old holder that is under way.
 const TAKE: &str =
-    "INSERT INTO leases AS l (name, holder, epoch, ends_at) VALUES ($1, $2, 1, now_millis() + $3)
+    "INSERT INTO leases AS l (name, holder, epoch, ends_at) VALUES ($1, $2, 1, clock($3))
      ON CONFLICT (name) DO UPDATE
-         SET holder = excluded.holder, epoch = l.epoch + 1, ends_at = excluded.ends_at
-         WHERE l.ends_at <= now_millis() OR l.ends_at > now_millis() + $4
+         SET holder = excluded.holder, epoch = l.epoch + 1, ends_at = excluded.ends_at, given_back_at = NULL
+         WHERE l.ends_at IS NULL OR l.ends_at <= clock() OR l.ends_at > clock($4)
      RETURNING epoch";
 
 impl Server {
@@ -55,25 +55,23 @@ impl Server {
     }
 
     pub async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
-        let renew = "UPDATE leases SET ends_at = now_millis() + $3
-                     WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()";
+        let renew = "UPDATE leases SET ends_at = clock($3)
+                     WHERE name = $1 AND epoch = $2 AND ends_at > clock()";
         let query = sql(renew).bind(&lease.name).bind(lease.epoch);
         let query = query.bind(millis(lease.lasts.unwrap_or_default()));
         Ok(query.execute(&self.apart).await? > 0)
     }
 
     pub async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
-        let free = "WITH given AS (UPDATE leases SET ends_at = 0 WHERE name = $1 AND epoch = $2 RETURNING name)
-                    UPDATE lease_settings SET given_back_at = now_millis() WHERE name IN (SELECT name FROM given)";
+        let free = "UPDATE leases SET ends_at = NULL, given_back_at = clock() WHERE name = $1 AND epoch = $2";
         let query = sql(free).bind(&lease.name).bind(lease.epoch);
         query.execute(&self.apart).await?;
         Ok(())
     }
 
     pub async fn describe_lease(&self, lease: &Lease, settings: &str) -> Result<(), StoreError> {
-        let describe = "INSERT INTO lease_settings (name, settings)
-                        SELECT name, $3 FROM leases WHERE name = $1 AND epoch = $2 AND ends_at > now_millis()
-                        ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, given_back_at = NULL";
+        let describe = "UPDATE leases SET settings = $3
+                        WHERE name = $1 AND epoch = $2 AND ends_at > clock()";
         let query = sql(describe).bind(&lease.name).bind(lease.epoch);
         query.bind(settings).execute(&self.apart).await?;
         Ok(())
@@ -81,12 +79,11 @@ impl Server {
 
     pub async fn last_holder(&self, name: &str) -> Result<Option<LastHolder>, StoreError> {
         // A lease that ends later than any can was taken before the clock of the server was set back.
-        let last = "SELECT holder, epoch, coalesce(settings, ''), ends_at = 0,
-                           CASE WHEN ends_at > now_millis() AND ends_at <= now_millis() + $2 THEN NULL
-                                WHEN ends_at > now_millis() THEN $2
-                                WHEN ends_at = 0 THEN now_millis() - coalesce(given_back_at, 0)
-                                ELSE now_millis() - ends_at END
-                    FROM leases LEFT JOIN lease_settings USING (name) WHERE name = $1";
+        let last = "SELECT holder, epoch, coalesce(settings, ''), ends_at IS NULL,
+                           CASE WHEN ends_at > clock() AND ends_at <= clock($2) THEN NULL
+                                WHEN ends_at > clock() THEN $2
+                                ELSE millis(clock()) - millis(coalesce(ends_at, given_back_at)) END
+                    FROM leases WHERE name = $1";
         let query = tuple(last).bind(name).bind(millis(LONGEST_LEASE));
         let row: Option<(String, i64, String, bool, Option<i64>)> =
             query.fetch_optional(&self.apart).await?;

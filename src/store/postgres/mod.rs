@@ -12,7 +12,6 @@ mod changes;
 mod connection;
 mod counted;
 mod leases;
-mod migrations;
 mod settings;
 mod text;
 mod url;
@@ -27,14 +26,14 @@ use tokio::time::{Instant, timeout};
 
 use super::{
     Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
-    db::{Pool, Write, scalar},
+    db::{Pool, Write, moved_to, scalar},
     refuse_older,
+    schema::POSTGRES,
 };
 use crate::domain::Timestamp;
 use changes::Announcer;
 pub(super) use connection::ServerPool;
 use counted::Counted;
-use migrations::MIGRATIONS;
 pub use settings::PoolSettings;
 pub(super) use text::{storable, without_nul};
 pub use url::PostgresUrl;
@@ -62,7 +61,7 @@ const IDLE_IN_TRANSACTION: &str = "10000";
 /// Begins, waits for locks, and looks whether the database was moved, in one message to the server.
 macro_rules! begin {
     ($($lock:literal),*) => {
-        concat!("BEGIN; ", $("SELECT pg_advisory_xact_lock", $lock, "; ",)* "SELECT place AS moved_to FROM moved")
+        concat!("BEGIN; ", $("SELECT pg_advisory_xact_lock", $lock, "; ",)* moved_to!())
     };
 }
 /// Waits for no lock.
@@ -157,7 +156,7 @@ impl Server {
 
     /// The time of the server.
     pub async fn clock(&self) -> Result<Timestamp, StoreError> {
-        scalar("SELECT now_millis()").fetch_one(&self.apart).await
+        scalar("SELECT clock()").fetch_one(&self.apart).await
     }
 
     /// Begins a write that takes turns with all others, and may run beside games that are recorded.
@@ -250,9 +249,9 @@ async fn migrate(url: &PostgresUrl, create: bool, connect: Duration) -> Result<(
         .acquire_timeout(connect);
     let pool = pool.connect_lazy_with(options);
     let first = sqlx::query_scalar(FIRST_MIGRATION).fetch_optional(&pool);
-    refuse_older(url, &MIGRATIONS, first.await.ok().flatten())?;
-    let migrated = MIGRATIONS.run(&pool).await;
-    migrated.map_err(|error| StoreError::migrating(url, &MIGRATIONS, error))?;
+    refuse_older(url, &POSTGRES, first.await.ok().flatten())?;
+    let migrated = POSTGRES.run(&pool).await;
+    migrated.map_err(|error| StoreError::migrating(url, &POSTGRES, error))?;
     pool.close().await;
     Ok(())
 }
@@ -304,7 +303,7 @@ async fn check(
     }
     // The migrator makes its own table before it makes ours.
     let query = sqlx::query_as(
-        "SELECT count(*) FILTER (WHERE relname = 'player_changes') > 0,
+        "SELECT count(*) FILTER (WHERE relname = 'match_players') > 0,
                 count(*) FILTER (WHERE relname <> '_sqlx_migrations') > 0
          FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
            AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())",

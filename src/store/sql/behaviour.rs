@@ -1,6 +1,6 @@
 //! What game servers report about players' behaviour.
 
-use super::Store;
+use super::{Store, state};
 use crate::{
     domain::behaviour::BehaviourDay,
     store::{StoreError, db::*},
@@ -79,7 +79,7 @@ pub(super) async fn add(tx: &mut Connection, report: &BehaviourReport) -> Result
         .bind(&one.player)
         .bind(&one.reporter)
         .bind(one.day)
-        .bind(one.at.0)
+        .bind(one.at)
         .bind(one.points.clamp(-report.day_limit, report.day_limit))
         .bind(i64::from(one.reports))
         .bind(i64::from(one.no_shows))
@@ -96,15 +96,12 @@ pub(super) async fn add(tx: &mut Connection, report: &BehaviourReport) -> Result
 
 /// Counts a change of the reports.
 pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
-    let query = sql("UPDATE behaviour_changes SET changes = changes + 1");
-    query.execute(tx).await?;
-    Ok(())
+    state::count(tx, "behaviour_changes").await
 }
 
 /// The changes of reports and those of merges, both of which only grow.
 async fn version(connection: &mut Connection) -> Result<i64, StoreError> {
-    let sum =
-        "SELECT (SELECT changes FROM behaviour_changes) + (SELECT changes FROM player_changes)";
+    let sum = "SELECT CAST(sum(number) AS BIGINT) FROM state WHERE name IN ('behaviour_changes', 'player_changes')";
     scalar(sum).fetch_one(connection).await
 }
 

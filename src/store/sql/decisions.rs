@@ -39,9 +39,9 @@ impl Store {
         let ids = written.iter().map(|row| row.get("id"));
         let ids = ids.collect::<Result<Vec<i64>, _>>()?;
         let belong = "UPDATE decisions
-             SET match_id = (SELECT g.match_id FROM match_games g WHERE g.game = decisions.game)
+             SET match_id = (SELECT m.id FROM matches m WHERE m.game = decisions.game)
              WHERE id >= $1 AND match_id IS NULL
-                 AND EXISTS (SELECT 1 FROM match_games g WHERE g.game = decisions.game)";
+                 AND EXISTS (SELECT 1 FROM matches m WHERE m.game = decisions.game)";
         let belong = sql(belong).bind(ids.iter().min().copied());
         belong.execute(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
@@ -72,7 +72,7 @@ impl Store {
         // Ids are in the order of time; there is no index by time.
         let oldest = "DELETE FROM decisions WHERE made_at < $1
                          AND id IN (SELECT id FROM decisions ORDER BY id LIMIT $2)";
-        self.delete_decisions(sql(oldest).bind(before.0).bind(i64::from(most)))
+        self.delete_decisions(sql(oldest).bind(before).bind(i64::from(most)))
             .await
     }
 

@@ -1,6 +1,6 @@
 //! Data derived from the matches: rulings and weights.
 
-use super::{Store, players::changed, rows::ROWS};
+use super::{Store, players::changed, rows::ROWS, state};
 use crate::{
     domain::{Kind, PlayerKey, Rank},
     store::{DerivedFrom, DivisionRow, StoreError, WeightRow, db::*},
@@ -22,14 +22,13 @@ macro_rules! weights {
 impl Store {
     /// The input that the derived tables were made from; `None` if they have never been written.
     pub async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
-        let query = tuple("SELECT matches, last_match, settings FROM derived_from");
-        query.fetch_optional(&self.readers).await
+        state::learned().fetch_optional(&self.readers).await
     }
 
     /// The number of matches from which the derived tables were made, of rated ones, and of weights.
     pub async fn derived_counts(&self) -> Result<(i64, i64, i64), StoreError> {
         let query = tuple(
-            "SELECT coalesce((SELECT matches FROM derived_from), 0),
+            "SELECT coalesce((SELECT number FROM state WHERE name = 'learned'), 0),
                     (SELECT count(*) FROM rulings WHERE unrated IS NULL), (SELECT count(*) FROM weights)",
         );
         query.fetch_one(&self.readers).await
@@ -110,6 +109,7 @@ impl FromRow for WeightRow {
             deviation: row.get("deviation")?,
             rank: rank.map(|(division, progress)| Rank { division, progress }),
             games: row.get("games")?,
+            wins: row.get("wins")?,
             last_seen: row.get("last_seen")?,
             is_pinned: row.get("pinned")?,
         })

@@ -2,7 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::{Store, persons::handle, players::changed, read_matches::fetch, rows::ROWS};
+use super::{
+    Store,
+    persons::{FORGOTTEN, handle},
+    players::{PLAYER_CHANGES, changed},
+    read_matches::fetch,
+    rows::ROWS,
+    state,
+};
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
     store::{StoreError, db::*, packed::pack},
@@ -47,11 +54,11 @@ impl Store {
     /// Removes the notes of [`forget_in_running_games`](Self::forget_in_running_games) that are older than `before`.
     pub async fn drop_forgets(&self, before: Timestamp) -> Result<(), StoreError> {
         let old = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
-        let old: bool = old.bind(before.0).fetch_one(&self.readers).await?;
+        let old: bool = old.bind(before).fetch_one(&self.readers).await?;
         if old {
             let mut tx = self.begin_alone().await?;
             let query = sql("DELETE FROM forgotten_lately WHERE at < $1");
-            query.bind(before.0).execute(&mut tx).await?;
+            query.bind(before).execute(&mut tx).await?;
             self.commit(tx).await?;
         }
         Ok(())
@@ -63,13 +70,11 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
     let done = forget_in_matches(tx, player).await?;
     let statements = [
         "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
-        "DELETE FROM pinned_weights WHERE kind = $1 AND player = $2",
-        "DELETE FROM start_weights WHERE kind = $1 AND player = $2",
+        "DELETE FROM player_settings WHERE kind = $1 AND player = $2",
         "DELETE FROM weights WHERE kind = $1 AND player = $2",
         "DELETE FROM recounts WHERE kind = $1 AND player = $2",
         "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
         "DELETE FROM links WHERE $1 = 'human' AND (player = $2 OR into_player = $2)",
-        "DELETE FROM hidden_players WHERE kind = $1 AND player = $2",
         "DELETE FROM persons WHERE kind = $1 AND player = $2",
     ];
     for statement in statements {
@@ -97,22 +102,29 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
         let inside = quoted.trim_matches('"');
         sql(lines).bind(inside).execute(&mut *tx).await?;
         let seats = "UPDATE formed_seats
-             SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
+             SET player = 'forgotten-' || (SELECT number + 1 FROM state WHERE name = 'player_changes')
              WHERE player = $1
                  AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
         sql(seats).bind(&player.id).execute(&mut *tx).await?;
     }
     changed(tx).await?;
-    let latest = sql("UPDATE player_changes SET forgotten = changes");
+    let latest = sql(
+        "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes') WHERE name = 'forgotten'",
+    );
     latest.execute(tx).await?;
     Ok(done)
+}
+
+/// The identity that a forgotten player gets with the next change.
+async fn next_identity(tx: &mut Connection) -> Result<String, StoreError> {
+    let changes = state::number(tx, PLAYER_CHANGES).await?;
+    Ok(format!("{FORGOTTEN}{}", changes + 1))
 }
 
 /// Gives an identity another name in the matches that contain it. Returns their number.
 async fn forget_in_matches(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
     // The new id contains a number that is in no other id, and does not reveal the old id.
-    let instead = scalar("SELECT 'forgotten-' || (changes + 1) FROM player_changes");
-    let instead: String = instead.fetch_one(&mut *tx).await?;
+    let instead = next_identity(tx).await?;
     let ids = scalar("SELECT match_id FROM match_players WHERE kind = $1 AND player = $2");
     let ids = ids.bind(player.kind).bind(&player.id);
     let ids: Vec<i64> = ids.fetch_all(&mut *tx).await?;
@@ -140,15 +152,13 @@ async fn note(
     identities: &[PlayerKey],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let secret = secret(tx).await?;
+    let secret = state::handle_key(tx).await?;
     for (number, key) in (0_i64..).zip(identities) {
-        let instead =
-            scalar("SELECT 'forgotten-' || (changes + 1) || '-' || $1 FROM player_changes");
-        let instead: String = instead.bind(number.to_string()).fetch_one(&mut *tx).await?;
+        let instead = format!("{}-{number}", next_identity(tx).await?);
         let note = "INSERT INTO forgotten_lately (handle, instead, at) VALUES ($1, $2, $3)
              ON CONFLICT (handle) DO UPDATE SET instead = excluded.instead, at = excluded.at";
         let query = sql(note).bind(handle(&secret, key)?).bind(instead);
-        query.bind(now.0).execute(&mut *tx).await?;
+        query.bind(now).execute(&mut *tx).await?;
     }
     Ok(())
 }
@@ -159,12 +169,12 @@ pub(super) async fn remove_from(
     record: &mut MatchRecord,
 ) -> Result<(), StoreError> {
     let query = tuple("SELECT handle, instead FROM forgotten_lately WHERE at >= $1");
-    let forgotten: Vec<(String, String)> = query.bind(record.start.0).fetch_all(&mut *tx).await?;
+    let forgotten: Vec<(String, String)> = query.bind(record.start).fetch_all(&mut *tx).await?;
     if forgotten.is_empty() {
         return Ok(());
     }
     let forgotten: HashMap<String, String> = forgotten.into_iter().collect();
-    let secret = secret(tx).await?;
+    let secret = state::handle_key(tx).await?;
     for participant in &mut record.participants {
         if let Some(instead) = forgotten.get(&handle(&secret, &participant.key)?) {
             participant.key.id.clone_from(instead);
@@ -172,10 +182,4 @@ pub(super) async fn remove_from(
         }
     }
     Ok(())
-}
-
-/// The key of the hashes in notes.
-async fn secret(tx: &mut Connection) -> Result<Vec<u8>, StoreError> {
-    let query = scalar("SELECT key FROM handle_key");
-    query.fetch_one(tx).await
 }

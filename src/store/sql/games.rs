@@ -1,13 +1,7 @@
 //! Matches of games that this process has followed: each game becomes one match. Those that are new beyond doubt are
 //! recorded together, in `new_games`; the others one by one, here.
 
-use super::{
-    chances,
-    forgotten::remove_from,
-    insert::{MATCH_GAMES, insert_as},
-    rows::insert as insert_rows,
-    twins,
-};
+use super::{chances, forgotten::remove_from, insert::insert_as, twins};
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord},
     store::{Recorded, StoreError, db::*, group_commit::EndedGame},
@@ -42,7 +36,7 @@ pub(super) async fn insert_game(
     tx: &mut Connection,
     (record, told, game): &EndedGame,
 ) -> Result<Recorded, StoreError> {
-    let query = scalar("SELECT match_id FROM match_games WHERE game = $1");
+    let query = scalar("SELECT id FROM matches WHERE game = $1");
     if let Some(id) = query.bind(game).fetch_optional(&mut *tx).await? {
         return Ok(Recorded::Duplicate(id));
     }
@@ -84,13 +78,20 @@ async fn belong(
     record: &MatchRecord,
     (told, game): (&MatchChances, i64),
 ) -> Result<(), StoreError> {
-    let row = values![game, recorded.id()];
-    insert_rows(tx, MATCH_GAMES, "", [row].into_iter()).await?;
+    note_game(tx, game, recorded.id()).await?;
     let told = told.clone().played(record);
     chances::insert(tx, recorded, record, &told).await?;
-    let decided = sql("UPDATE decisions SET match_id = $2 WHERE game = $1");
-    let decided = decided.bind(game).bind(recorded.id());
-    decided.execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// Notes which match a game has become: its decisions belong to it, too.
+pub(super) async fn note_game(tx: &mut Connection, game: i64, id: i64) -> Result<(), StoreError> {
+    for note in [
+        "UPDATE matches SET game = $1 WHERE id = $2",
+        "UPDATE decisions SET match_id = $2 WHERE game = $1",
+    ] {
+        sql(note).bind(game).bind(id).execute(&mut *tx).await?;
+    }
     Ok(())
 }
 
@@ -107,9 +108,9 @@ async fn hosted_as(tx: &mut Connection, game: i64) -> Result<Option<i64>, StoreE
 /// same game type, and does not belong to another game.
 async fn is_same(tx: &mut Connection, id: i64, record: &MatchRecord) -> Result<bool, StoreError> {
     let query = scalar(
-        "SELECT EXISTS (SELECT 1 FROM matches WHERE id = $1 AND started_at = $2 AND game_type = $3)
-            AND NOT EXISTS (SELECT 1 FROM match_games WHERE match_id = $1)",
+        "SELECT EXISTS (SELECT 1 FROM matches
+                        WHERE id = $1 AND started_at = $2 AND game_type = $3 AND game IS NULL)",
     );
-    let query = query.bind(id).bind(record.start.0).bind(&record.game_type);
+    let query = query.bind(id).bind(record.start).bind(&record.game_type);
     query.fetch_one(tx).await
 }

@@ -57,13 +57,13 @@ async fn candidates(
          WHERE ended_at BETWEEN $1 AND $2 AND server = $5 AND map = $6 AND game_type = $7
            AND (ended_at <= $3 OR started_at >= $4)
            AND NOT EXISTS (SELECT 1 FROM match_halves h WHERE h.match_id = m.id)
-         ORDER BY abs(started_at - $3) LIMIT $8",
+         ORDER BY abs(julianday(started_at) - julianday($3)) LIMIT $8",
     )
-    .bind(record.start.plus_millis(-pause).0)
+    .bind(record.start.plus_millis(-pause))
     // A second half lasts at most a day.
-    .bind(record.end.plus_millis(pause + 86_400_000).0)
-    .bind(record.start.0)
-    .bind(record.end.0)
+    .bind(record.end.plus_millis(pause + 86_400_000))
+    .bind(record.start)
+    .bind(record.end)
     .bind(&record.server)
     .bind(&record.map)
     .bind(&record.game_type)

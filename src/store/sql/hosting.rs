@@ -16,6 +16,19 @@ use crate::{
 const RECORDED: &str = "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id
                         WHERE h.partition = $1 AND h.state = 'playing'";
 
+/// The queues with tickets, by name. The players of a ticket are a JSON array.
+const QUEUES: &str = "SELECT queue,
+        count(*) FILTER (WHERE state = 'queued') AS queued,
+        count(*) FILTER (WHERE state = 'proposed') AS proposed,
+        count(*) FILTER (WHERE state IN ('hosted', 'called')) AS hosted,
+        count(*) FILTER (WHERE state = 'matched') AS matched,
+        count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+        count(*) FILTER (WHERE state = 'expired') AS expired,
+        CAST(coalesce(sum(json_array_length(players)) FILTER (WHERE state IN ('queued', 'proposed')), 0) AS BIGINT)
+            AS players_waiting,
+        min(submitted_at) FILTER (WHERE state = 'queued') AS oldest
+    FROM tickets t GROUP BY queue ORDER BY queue";
+
 impl Store {
     /// All instances and hosted matches of the partition with this slot; tickets, and what was formed of them, are
     /// left out.
@@ -104,9 +117,7 @@ impl Store {
 
     /// The queues with tickets, by name.
     pub async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError> {
-        let query = sql("SELECT q.*, (SELECT min(submitted_at) FROM tickets t
-                           WHERE t.queue = q.queue AND t.state = 'queued') AS oldest
-             FROM queue_report q ORDER BY queue");
+        let query = sql(QUEUES);
         let rows = query.fetch_all(&self.readers).await?;
         let read = |row: &Row| {
             let count = |name: &str| row.get::<i64>(name);
@@ -288,7 +299,7 @@ pub(super) fn hosted(row: &Row) -> Result<Match, StoreError> {
         )
     });
     let has_roster = row.get::<Option<&str>>("roster")?.is_some();
-    let time = |name: &str| row.get::<Option<i64>>(name);
+    let time = |name: &str| row.get::<Option<Timestamp>>(name);
     Ok(Match {
         id: row.get("match_id")?,
         queue: row.get("queue")?,
@@ -301,8 +312,8 @@ pub(super) fn hosted(row: &Row) -> Result<Match, StoreError> {
         tries: row.get("tries")?,
         why: why(row)?,
         passes: parse(row, "passes")?,
-        passes_until: time("passes_until")?.map(Timestamp),
-        parted: time("parted")?.map(Timestamp),
+        passes_until: time("passes_until")?,
+        parted: time("parted")?,
         asked: parse(row, "asked")?,
         expected: coming.collect(),
         sent_away: parse(row, "sent_away")?,

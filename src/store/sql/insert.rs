@@ -215,8 +215,6 @@ pub(super) const PLAYERS: Target = Target::new(
     "match_players",
     "match_id, seat, kind, player, name, team, share, points, kills, deaths",
 );
-/// Which match a game has become.
-pub(super) const MATCH_GAMES: Target = Target::new("match_games", "game, match_id");
 
 /// Writes the rows of matches, without those of their players. Returns their ids.
 async fn insert_heads(
@@ -320,7 +318,6 @@ pub(super) async fn remove(tx: &mut Connection, id: i64) -> Result<(), StoreErro
         "DELETE FROM performances WHERE match_id = $1",
         "DELETE FROM match_players WHERE match_id = $1",
         "DELETE FROM match_chances WHERE match_id = $1",
-        "DELETE FROM match_games WHERE match_id = $1",
         "UPDATE decisions SET match_id = NULL WHERE match_id = $1",
         "DELETE FROM matches WHERE id = $1",
     ] {

@@ -35,13 +35,13 @@ impl Store {
             return Ok(None);
         };
         let by: Option<String> = row.get("confirmed_by")?;
-        let at: Option<i64> = row.get("confirmed_at")?;
+        let at: Option<Timestamp> = row.get("confirmed_at")?;
         Ok(Some(Link {
             player: player.to_owned(),
             into: row.get("into_player")?,
             client: row.get("client")?,
-            asked_at: Timestamp(row.get("asked_at")?),
-            confirmed: by.zip(at.map(Timestamp)),
+            asked_at: row.get("asked_at")?,
+            confirmed: by.zip(at),
         }))
     }
 
@@ -88,7 +88,7 @@ impl Store {
                          client = excluded.client, asked_at = excluded.asked_at
                      WHERE links.confirmed_at IS NULL";
         let query = sql(query).bind(&link.player).bind(&link.into);
-        let query = query.bind(&link.client).bind(link.asked_at.0);
+        let query = query.bind(&link.client).bind(link.asked_at);
         let done = query.execute(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
@@ -107,7 +107,7 @@ impl Store {
         let mut tx = self.begin_alone().await?;
         let query = "UPDATE links SET confirmed_by = $3, confirmed_at = $4
                      WHERE player = $1 AND into_player = $2 AND confirmed_at IS NULL";
-        let query = sql(query).bind(player).bind(into).bind(by).bind(now.0);
+        let query = sql(query).bind(player).bind(into).bind(by).bind(now);
         if query.execute(&mut tx).await? == 0 {
             tx.abandon().await?;
             return Ok(false);

@@ -4,7 +4,7 @@ use super::{
     Store,
     halves::insert_half,
     insert::{insert_if_new, remove},
-    players::{corrected, set_void},
+    players::{VOID, corrected, set_void},
     read_matches::fetch,
     rows::ROWS,
     twins::settle_logged,
@@ -138,8 +138,10 @@ impl Store {
 
 /// Whether an operator has made this match void.
 async fn is_void(tx: &mut Connection, id: i64) -> Result<bool, StoreError> {
-    let query = scalar("SELECT EXISTS (SELECT 1 FROM voided_matches WHERE match_id = $1)");
-    query.bind(id).fetch_one(tx).await
+    let void = scalar(format!(
+        "SELECT EXISTS (SELECT 1 FROM ({VOID}) AS void WHERE match_id = $1)"
+    ));
+    void.bind(id).fetch_one(tx).await
 }
 
 /// Writes a match of a log, unless it is on disk or the line has reported it.

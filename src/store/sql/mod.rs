@@ -37,6 +37,7 @@ mod requests;
 mod rewrite;
 pub(super) mod rows;
 pub(super) mod sign_ins;
+pub(super) mod state;
 pub(super) mod stored_tickets;
 mod tickets;
 pub(super) mod turn;

@@ -5,23 +5,23 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     chances,
-    insert::{self, MATCH_GAMES, New, checked, head_columns},
+    insert::{self, New, checked, head_columns},
     played::count_predictions,
-    rows::{given, insert as insert_rows, with_given},
+    rows::{given, with_given},
 };
 use crate::{
-    domain::{Fingerprint, MatchChances, MatchRecord},
+    domain::{DAY, Fingerprint, MatchChances, MatchRecord},
     store::{StoreError, db::*, group_commit::EndedGame},
 };
 
 /// The columns of a game that is given to a statement.
-const GAMES: &str = "fingerprint BYTEA, started_at BIGINT, ended_at BIGINT, untimed BOOLEAN, server TEXT, client TEXT, map TEXT,
+const GAMES: &str = "fingerprint BYTEA, started_at TEXT, ended_at TEXT, untimed BOOLEAN, server TEXT, client TEXT, map TEXT,
      game_type TEXT, mutators TEXT, mode TEXT, outcome TEXT, winner BIGINT, scores TEXT, gap DOUBLE PRECISION,
-     humans BIGINT, bots BIGINT, record BYTEA, game BIGINT";
+     humans BIGINT, bots BIGINT, record BYTEA, game BIGINT, day_later TEXT";
 const HEADS: &str = concat!(
-    "INSERT INTO matches (id, ",
+    "INSERT INTO matches (id, game, ",
     head_columns!(),
-    ") SELECT hosted, ",
+    ") SELECT hosted, game, ",
     head_columns!(),
     " FROM (",
     include_str!("new_games.sql"),
@@ -96,6 +96,7 @@ fn heads(games: &[Candidate]) -> Vec<Vec<Value>> {
     let head = |game: &Candidate| {
         let mut row = insert::head(game.fingerprint, &game.record);
         row.push(game.game.into());
+        row.push(game.record.end.plus_millis(DAY).into());
         row
     };
     games.iter().map(head).collect()
@@ -119,7 +120,6 @@ async fn insert_by_table(
     let ids = games.iter().filter_map(|one| Some((one.game, id(one)?)));
     let ids: HashMap<i64, i64> = ids.collect();
     let rows = ids.iter().map(|(game, id)| values![game, id]);
-    insert_rows(tx, MATCH_GAMES, "", rows.clone()).await?;
     with_given(tx, "game BIGINT, match_id BIGINT", DECIDED, rows).await?;
     Ok(ids)
 }

@@ -5,13 +5,15 @@ use std::collections::HashSet;
 use super::{
     Store,
     chances::{self, STEPS},
-    insert::{MATCH_GAMES, insert_all_as},
+    insert::insert_all_as,
     numbers::set_last_number,
     persons::handle,
+    players::PLAYER_CHANGES,
     rows::{Target, insert},
+    state,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, PlayerKey, steam},
+    domain::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
     store::{
         StoreError,
         db::*,
@@ -190,8 +192,9 @@ impl Merges {
 
 /// Refuses a database that has matches, or in which an operator has set something.
 pub(in crate::store) async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
-    let query =
-        scalar("SELECT EXISTS (SELECT 1 FROM matches) OR (SELECT changes > 0 FROM player_changes)");
+    let query = scalar(
+        "SELECT EXISTS (SELECT 1 FROM matches) OR (SELECT number > 0 FROM state WHERE name = 'player_changes')",
+    );
     match query.fetch_one(tx).await? {
         true => Err(StoreError::NotNew),
         false => Ok(()),
@@ -206,13 +209,15 @@ async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result
         Line::Numbers(numbers) => return write_numbers(tx, numbers).await,
         Line::HandleKey(line) => {
             // A database has a key from its first moment on.
-            let query = sql("UPDATE handle_key SET key = $1").bind(&line.key.0);
-            return query.execute(tx).await.map(drop);
+            return state::set(tx, "handle_key", None, Some(&to_hex(&line.key.0))).await;
         }
         Line::Merge(line) => ("merged_players", merge(tx, line, merges.is_mixed).await?),
-        Line::Pin(line) => ("pinned_weights", line.cells()),
-        Line::StartWeight(line) => ("start_weights", line.cells()),
-        Line::Hidden(line) => ("hidden_players", line.cells()),
+        Line::Pin(line) => return write_setting(tx, line.cells()).await,
+        Line::StartWeight(line) => return write_setting(tx, line.cells()).await,
+        Line::Hidden(line) => {
+            let hidden = [("hidden", true.into())];
+            return write_setting(tx, line.cells().into_iter().chain(hidden).collect()).await;
+        }
         Line::Void(line) => ("voided_fingerprints", line.cells()),
         Line::Forgotten(line) => ("forgotten_lately", line.cells()),
         Line::Recount(line) => ("recounts", line.cells()),
@@ -228,19 +233,35 @@ async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result
 }
 
 async fn write_row(tx: &mut Connection, table: &str, cells: Cells) -> Result<(), StoreError> {
+    row(table, cells).build().execute(tx).await.map(drop)
+}
+
+/// Adds what is set for a player to what other lines have set.
+async fn write_setting(tx: &mut Connection, cells: Cells) -> Result<(), StoreError> {
+    let columns: Vec<&str> = cells.iter().map(|(column, _)| *column).collect();
+    let set: Vec<String> = columns
+        .iter()
+        .map(|column| format!("{column} = excluded.{column}"))
+        .collect();
+    let mut query = row("player_settings", cells);
+    query
+        .push(" ON CONFLICT (kind, player) DO UPDATE SET ")
+        .push(set.join(", "));
+    query.build().execute(tx).await.map(drop)
+}
+
+fn row(table: &str, cells: Cells) -> Sql {
     let (columns, values): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
     let columns = columns.join(", ");
     let mut query = Sql::new(format!("INSERT INTO {table} ({columns}) "));
     query.rows([values]);
-    query.build().execute(tx).await.map(drop)
+    query
 }
 
 /// The row of an identity that counts as another one. Gives it the handle that the other database had given: links to
 /// its page lead to that of the other one.
 async fn merge(tx: &mut Connection, line: &MergeLine, is_mixed: bool) -> Result<Cells, StoreError> {
-    let key: Vec<u8> = scalar("SELECT key FROM handle_key")
-        .fetch_one(&mut *tx)
-        .await?;
+    let key = state::handle_key(tx).await?;
     let player = line.who.key();
     let person = vec![
         ("kind", player.kind.into()),
@@ -273,9 +294,7 @@ async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(),
         }
         set_last_number(tx, table, column, last.max(highest)).await?;
     }
-    let changes = "UPDATE player_changes SET changes = $1";
-    let query = sql(changes).bind(numbers.changes.max(1));
-    query.execute(tx).await.map(drop)
+    state::set(tx, PLAYER_CHANGES, Some(numbers.changes.max(1)), None).await
 }
 
 async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result<(), StoreError> {
@@ -295,9 +314,11 @@ async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result
     }
     insert_all_as(tx, &records).await?;
     let heads = || matches.iter().map(|(_, (head, _))| head);
-    let games = heads().filter_map(|head| Some(values![head.game?, head.id]));
-    insert(tx, MATCH_GAMES, "", games).await?;
-    for (_, (head, _)) in matches {
+    for head in heads() {
+        if let Some(game) = head.game {
+            let query = sql("UPDATE matches SET game = $2 WHERE id = $1").bind(head.id);
+            query.bind(game).execute(&mut *tx).await?;
+        }
         if let Some(by) = &head.reporter {
             let query = sql("UPDATE matches SET reported_at = $2 WHERE id = $1").bind(head.id);
             query.bind(by.recorded_at).execute(&mut *tx).await?;

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
 
-use super::{Store, numbers::last_number, read_matches::matches_after};
+use super::{
+    Store, numbers::last_number, players::PLAYER_CHANGES, read_matches::matches_after, state,
+};
 use crate::store::{
     Cursor, StoreError, Stored,
     db::*,
     operator_lines::{
-        Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, MatchHead, NumbersLine,
-        OperatorLine as Line, Part, ReporterLine,
+        Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
+        NumbersLine, OperatorLine as Line, Part, ReporterLine,
     },
 };
 
@@ -22,23 +24,26 @@ type Table = (&'static str, fn(&Row) -> Result<Line, StoreError>);
 
 /// The tables, in the order of their lines. The later ones may refer to matches by their numbers.
 const TABLES: [Table; 15] = [
-    ("SELECT key FROM handle_key", |row| {
-        Ok(Line::HandleKey(FromRow::from_row(row)?))
+    ("SELECT text FROM state WHERE name = 'handle_key'", |row| {
+        let key = Bytes::try_from(row.at::<String>(0)?);
+        let key = key.map_err(|why| StoreError::BadValue(why.to_owned()))?;
+        Ok(Line::HandleKey(HandleKeyLine { key }))
     }),
     (
         "SELECT kind, player, into_player FROM merged_players WHERE NOT automatic ORDER BY kind, player",
         |row| Ok(Line::Merge(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player",
+        "SELECT kind, player, pinned_weight FROM player_settings WHERE pinned_weight IS NOT NULL ORDER BY kind, player",
         |row| Ok(Line::Pin(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player",
+        "SELECT kind, player, start_weight, start_uncertain FROM player_settings WHERE start_weight IS NOT NULL
+         ORDER BY kind, player",
         |row| Ok(Line::StartWeight(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT kind, player FROM hidden_players ORDER BY kind, player",
+        "SELECT kind, player FROM player_settings WHERE hidden ORDER BY kind, player",
         |row| Ok(Line::Hidden(FromRow::from_row(row)?)),
     ),
     (
@@ -136,9 +141,7 @@ async fn numbers(tx: &mut Connection) -> Result<NumbersLine, StoreError> {
         matches: last_number(tx, "matches", "id").await?,
         decisions: last_number(tx, "decisions", "id").await?,
         events: last_number(tx, "webhook_events", "number").await?,
-        changes: scalar("SELECT changes FROM player_changes")
-            .fetch_one(tx)
-            .await?,
+        changes: state::number(tx, PLAYER_CHANGES).await?,
     })
 }
 
@@ -178,7 +181,7 @@ type Query = (
 
 const PARTS: [Query; 6] = [
     (
-        "SELECT match_id, game FROM match_games WHERE match_id IN ",
+        "SELECT id AS match_id, game FROM matches WHERE id IN ",
         "",
         |line, row| {
             line.game = row.get("game")?;

@@ -4,9 +4,8 @@ use super::Store;
 use crate::store::{StoreError, db::*};
 
 /// Each table, and the rows that it belongs to: their table, and the columns of both.
-const BELONGS: [(&str, &str, &str, &str); 5] = [
+const BELONGS: [(&str, &str, &str, &str); 4] = [
     ("match_chances", "match_id", "matches", "id"),
-    ("match_games", "match_id", "matches", "id"),
     ("match_players", "match_id", "matches", "id"),
     (
         "performances",

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::rows::{ROWS, Target, write};
+use super::{
+    rows::{ROWS, Target, write},
+    state,
+};
 use crate::{
     domain::{Kind, PlayerKey, is_guid, to_hex},
     store::{RulingRow, StoreError, db::*},
@@ -38,23 +41,24 @@ pub fn public_name(key: &PlayerKey, name: String) -> String {
     }
 }
 
+/// Hides the player $3 if $2, who counts as that one from now on, is hidden: whoever wished to be hidden stays so.
+pub(super) const STAYS_HIDDEN: &str = "INSERT INTO player_settings (kind, player, hidden)
+     SELECT kind, CAST($3 AS TEXT), TRUE FROM player_settings WHERE kind = $1 AND player = $2 AND hidden
+     ON CONFLICT (kind, player) DO UPDATE SET hidden = excluded.hidden";
+
 /// Lets identities count as the one form under which their players are known, on pages and for commands; what an operator
 /// has merged stays so. Nothing is learned anew: who learns knows the forms.
 pub(super) async fn add_accounts(
     tx: &mut Connection,
     forms: &BTreeMap<PlayerKey, PlayerKey>,
 ) -> Result<(), StoreError> {
-    let secret: Vec<u8> = scalar("SELECT key FROM handle_key")
-        .fetch_one(&mut *tx)
-        .await?;
+    let secret = state::handle_key(tx).await?;
     let statements = [
         "INSERT INTO merged_players (kind, player, into_player, automatic)
          VALUES ($1, $2, coalesce((SELECT into_player FROM merged_players WHERE kind = $1 AND player = $3),
                                   CAST($3 AS TEXT)), TRUE)
          ON CONFLICT DO NOTHING",
-        "INSERT INTO hidden_players (kind, player)
-         SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
-         ON CONFLICT DO NOTHING",
+        STAYS_HIDDEN,
     ];
     for (form, canonical) in forms {
         for statement in statements {
@@ -78,8 +82,7 @@ pub(super) async fn of(tx: &mut Connection, rulings: &[RulingRow]) -> Result<Per
     let keys: BTreeSet<&PlayerKey> = performances.map(|(_, own)| &own.key).collect();
     let keys: Vec<&PlayerKey> = keys.into_iter().collect();
     let mut persons = known(tx, &keys).await?;
-    let query = scalar("SELECT key FROM handle_key");
-    let secret: Vec<u8> = query.fetch_one(&mut *tx).await?;
+    let secret = state::handle_key(tx).await?;
     let mut new = Vec::new();
     for key in keys.into_iter().filter(|key| !persons.contains_key(key)) {
         new.push(values![key.kind, &key.id, handle(&secret, key)?]);

@@ -54,8 +54,8 @@ fn read(row: &Row) -> Result<PickupRow, StoreError> {
             .try_into()
             .map_err(|_| StoreError::bad("asked", "a hash"))?,
         pickup: serde_json::from_str(&content).map_err(|_| StoreError::bad("content", &content))?,
-        made_at: Timestamp(row.get("made_at")?),
-        changed_at: Timestamp(row.get("changed_at")?),
+        made_at: row.get("made_at")?,
+        changed_at: row.get("changed_at")?,
     })
 }
 
@@ -99,7 +99,7 @@ impl Store {
         let query = sql(query).bind(&new.client).bind(&new.id);
         let query = query.bind(&new.asked[..]).bind(&new.pickup.channel);
         let query = query.bind(new.pickup.stage.as_str());
-        let query = query.bind(content(&new.pickup)?).bind(new.made_at.0);
+        let query = query.bind(content(&new.pickup)?).bind(new.made_at);
         query.execute(&mut tx).await?;
         let older = "DELETE FROM pickups WHERE client = $1 AND made_at <
                          (SELECT made_at FROM pickups WHERE client = $1 ORDER BY made_at DESC LIMIT 1 OFFSET $2)";
@@ -176,13 +176,13 @@ impl Store {
     /// Deletes the pick-up matches that were made before an instant.
     pub async fn drop_pickups(&self, before: Timestamp) -> Result<u64, StoreError> {
         let old = "SELECT EXISTS (SELECT 1 FROM pickups WHERE made_at < $1)";
-        let old = scalar(old).bind(before.0);
+        let old = scalar(old).bind(before);
         if !old.fetch_one(&self.readers).await? {
             return Ok(0);
         }
         let mut tx = self.begin_alone().await?;
         let query = sql("DELETE FROM pickups WHERE made_at < $1");
-        let done = query.bind(before.0).execute(&mut tx).await?;
+        let done = query.bind(before).execute(&mut tx).await?;
         tx.commit().await?;
         Ok(done)
     }
@@ -200,7 +200,7 @@ async fn playing(
     );
     let query = sql(query).bind(&of.client).bind(&of.id);
     let query = query.bind(PickupStage::Playing.as_str());
-    let query = query.bind(now.plus_millis(-LONGEST).0).bind(LISTED);
+    let query = query.bind(now.plus_millis(-LONGEST)).bind(LISTED);
     let rows = query.fetch_all(tx).await?;
     rows.iter()
         .map(|row| read(row).map(|row| row.pickup))
@@ -212,7 +212,7 @@ async fn write(tx: &mut Connection, row: &PickupRow) -> Result<(), StoreError> {
                  WHERE client = $1 AND pickup = $2";
     let query = sql(query).bind(&row.client).bind(&row.id);
     let query = query.bind(row.pickup.stage.as_str());
-    let query = query.bind(content(&row.pickup)?).bind(row.changed_at.0);
+    let query = query.bind(content(&row.pickup)?).bind(row.changed_at);
     query.execute(tx).await?;
     Ok(())
 }

@@ -69,8 +69,8 @@ async fn expected(
         "SELECT DISTINCT s.player FROM formed_seats s JOIN formed_matches f ON f.match_id = s.match_id
          WHERE f.chance IS NOT NULL AND f.open_until IS NULL AND f.recorded IS NULL AND f.formed_at >= ",
     );
-    let first_end = new.iter().map(|(_, record)| record.end.0).min();
-    query.push_bind(first_end.map(|end| end.saturating_sub(LATEST)));
+    let first_end = new.iter().map(|(_, record)| record.end).min();
+    query.push_bind(first_end.map(|end| end.plus_millis(-LATEST)));
     query.push(" AND s.player IN ").list(players);
     let found: Vec<String> = query.build_scalar().fetch_all(tx).await?;
     Ok(found.into_iter().collect())
@@ -109,8 +109,8 @@ async fn count_prediction(
            AND f.formed_at BETWEEN $2 AND $3
          ORDER BY f.formed_at DESC LIMIT $4",
     );
-    let query = query.bind(player).bind(record.end.0.saturating_sub(LATEST));
-    let query = query.bind(record.end.0).bind(COMPARED);
+    let query = query.bind(player).bind(record.end.plus_millis(-LATEST));
+    let query = query.bind(record.end).bind(COMPARED);
     let formed: Vec<Formed> = query.fetch_all(&mut *tx).await?;
     for (formed, chance, ruleset) in formed {
         let predicted = seats(tx, formed).await?;

@@ -2,14 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::{Store, persons, recounts};
+use super::{Store, persons, recounts, state};
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
     store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError, db::*},
 };
 
 /// The matches that an operator has made void.
-pub(in crate::store) const VOID: &str = "SELECT match_id FROM voided_matches";
+pub(in crate::store) const VOID: &str = "SELECT m.id AS match_id
+     FROM voided_fingerprints v CROSS JOIN matches m WHERE m.fingerprint = v.fingerprint
+     UNION
+     SELECT h.match_id
+     FROM voided_fingerprints v CROSS JOIN match_halves h WHERE h.fingerprint = v.fingerprint";
+
+/// Makes a match void, unless it is.
+const MAKE_VOID: &str = "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
+     WHERE id = $1 AND fingerprint NOT IN (SELECT fingerprint FROM voided_fingerprints)
+       AND NOT EXISTS (SELECT 1 FROM match_halves h JOIN voided_fingerprints v ON v.fingerprint = h.fingerprint
+                       WHERE h.match_id = $1)";
+
+/// The state that counts the changes of what an operator has said.
+pub(super) const PLAYER_CHANGES: &str = "player_changes";
 
 impl Store {
     /// Lets these identities count as the ones under which their players are known, where they do not yet. With `all`,
@@ -46,29 +59,31 @@ impl Store {
                 overrides.merged.push((player, into));
             }
         }
-        let pinned = "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player";
+        let pinned = "SELECT kind, player, pinned_weight FROM player_settings
+                      WHERE pinned_weight IS NOT NULL ORDER BY kind, player";
         for row in sql(pinned).fetch_all(&mut tx).await? {
             let (key, at) = account(&row, overrides.pinned.len())?;
-            overrides.pinned.insert(at, (key, row.get("weight")?));
+            overrides
+                .pinned
+                .insert(at, (key, row.get("pinned_weight")?));
         }
-        let starts =
-            "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player";
+        let starts = "SELECT kind, player, start_weight, start_uncertain FROM player_settings
+                      WHERE start_weight IS NOT NULL ORDER BY kind, player";
         for row in sql(starts).fetch_all(&mut tx).await? {
             let start = StartWeight {
-                weight: row.get("weight")?,
-                uncertain: row.get("uncertain")?,
+                weight: row.get("start_weight")?,
+                uncertain: row.get("start_uncertain")?,
             };
             let (key, at) = account(&row, overrides.starts.len())?;
             overrides.starts.insert(at, (key, start));
         }
         let void = scalar(VOID);
         overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
-        let changes = sql("SELECT changes, forgotten, corrected, correction FROM player_changes");
-        let changes = changes.fetch_one(&mut tx).await?;
-        overrides.changes = changes.get("changes")?;
-        overrides.forgotten = changes.get("forgotten")?;
-        let cause = RecountCause::parse(changes.get("correction")?);
-        overrides.corrected = Some(changes.get("corrected")?).zip(cause);
+        overrides.changes = state::number(&mut tx, PLAYER_CHANGES).await?;
+        overrides.forgotten = state::number(&mut tx, "forgotten").await?;
+        let corrected = tuple("SELECT number, text FROM state WHERE name = 'corrected'");
+        let (number, cause): (i64, String) = corrected.fetch_one(&mut tx).await?;
+        overrides.corrected = RecountCause::parse(&cause).map(|cause| (number, cause));
         Ok(overrides)
     }
 
@@ -103,20 +118,14 @@ impl Store {
     /// Fixes a player's weight, 0 to 100; `None` lets the matches decide again.
     pub async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
         let mut tx = self.begin_alone().await?;
-        unset(&mut tx, "pinned_weights", player).await?;
-        let query = match to {
-            Some(_) => sql(
-                "INSERT INTO pinned_weights (kind, player, weight) VALUES ($1, $2, $3)
-                 ON CONFLICT (kind, player) DO UPDATE SET weight = excluded.weight",
-            ),
-            None => sql("DELETE FROM pinned_weights WHERE kind = $1 AND player = $2"),
-        };
-        let query = query.bind(player.kind.as_str()).bind(&player.id);
-        let query = match to {
-            Some(weight) => query.bind(weight),
-            None => query,
-        };
+        unset(&mut tx, "pinned_weight = NULL", player).await?;
+        let query = sql(
+            "INSERT INTO player_settings (kind, player, pinned_weight) VALUES ($1, $2, $3)
+             ON CONFLICT (kind, player) DO UPDATE SET pinned_weight = excluded.pinned_weight",
+        );
+        let query = query.bind(player.kind).bind(&player.id).bind(to);
         query.execute(&mut tx).await?;
+        drop_empty(&mut tx).await?;
         changed(&mut tx).await?;
         self.commit(tx).await
     }
@@ -129,22 +138,23 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut tx = self.begin_alone().await?;
         for (player, start) in starts {
-            unset(&mut tx, "start_weights", player).await?;
-            let query = match start {
-                Some(_) => sql(
-                    "INSERT INTO start_weights (kind, player, weight, uncertain) VALUES ($1, $2, $3, $4)
-                     ON CONFLICT (kind, player) DO UPDATE
-                     SET weight = excluded.weight, uncertain = excluded.uncertain",
-                ),
-                None => sql("DELETE FROM start_weights WHERE kind = $1 AND player = $2"),
-            };
-            let query = query.bind(player.kind.as_str()).bind(&player.id);
-            let query = match start {
-                Some(start) => query.bind(start.weight).bind(start.uncertain),
-                None => query,
-            };
+            unset(
+                &mut tx,
+                "start_weight = NULL, start_uncertain = NULL",
+                player,
+            )
+            .await?;
+            let query = sql(
+                "INSERT INTO player_settings (kind, player, start_weight, start_uncertain) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (kind, player) DO UPDATE
+                 SET start_weight = excluded.start_weight, start_uncertain = excluded.start_uncertain",
+            );
+            let query = query.bind(player.kind).bind(&player.id);
+            let query = query.bind(start.map(|start| start.weight));
+            let query = query.bind(start.map(|start| start.uncertain));
             query.execute(&mut tx).await?;
         }
+        drop_empty(&mut tx).await?;
         corrected(&mut tx, RecountCause::StartWeight).await?;
         self.commit(tx).await
     }
@@ -180,7 +190,7 @@ impl Store {
              ORDER BY m.ended_at, m.fingerprint",
         );
         let query = query.bind(player.kind.as_str()).bind(&player.id);
-        query.bind(since.0).fetch_all(&self.readers).await
+        query.bind(since).fetch_all(&self.readers).await
     }
 
     /// Everybody who is in a stored match, in no particular order.
@@ -234,13 +244,20 @@ impl Store {
     }
 }
 
-/// Removes what a table has for the other forms of a player's Steam id.
-async fn unset(tx: &mut Connection, table: &str, player: &PlayerKey) -> Result<(), StoreError> {
+/// Removes rows that say nothing.
+pub(super) async fn drop_empty(tx: &mut Connection) -> Result<(), StoreError> {
+    let empty = "DELETE FROM player_settings
+                  WHERE pinned_weight IS NULL AND start_weight IS NULL AND NOT hidden";
+    sql(empty).execute(tx).await.map(drop)
+}
+
+/// Removes what is set for the other forms of a player's Steam id.
+async fn unset(tx: &mut Connection, unset: &str, player: &PlayerKey) -> Result<(), StoreError> {
     let mut others = steam::forms(&player.id);
     others.retain(|form| *form != player.id);
     if player.kind == Kind::Human && !others.is_empty() {
-        let mut query = Sql::new("DELETE FROM ");
-        query.push(table);
+        let mut query = Sql::new("UPDATE player_settings SET ");
+        query.push(unset);
         query.push(" WHERE kind = 'human' AND player IN ");
         query.list(others);
         query.build().execute(&mut *tx).await?;
@@ -319,27 +336,24 @@ impl Store {
 
 /// Counts a change after which weights that were derived before are no longer right.
 pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
-    let query = sql("UPDATE player_changes SET changes = changes + 1");
-    query.execute(tx).await?;
-    Ok(())
+    state::count(tx, PLAYER_CHANGES).await
 }
 
 /// Counts a change that corrects history: weights are counted again, and players get notices of it.
 pub(super) async fn corrected(tx: &mut Connection, what: RecountCause) -> Result<(), StoreError> {
     changed(tx).await?;
-    let query = sql("UPDATE player_changes SET corrected = changes, correction = $1");
-    query.bind(what.as_str()).execute(tx).await?;
-    Ok(())
+    let query = sql(
+        "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes'), text = $1
+         WHERE name = 'corrected'",
+    );
+    query.bind(what.as_str()).execute(tx).await.map(drop)
 }
 
 /// Makes a match void, or valid again. Returns whether this changes anything, as a number. If it does, the caller
 /// then calls [`void_changed`].
 pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result<u64, StoreError> {
     let statement = match void {
-        true => {
-            "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
-             WHERE id = $1 AND id NOT IN (SELECT match_id FROM voided_matches)"
-        }
+        true => MAKE_VOID,
         // A match is also void if one half of it was made void before the halves were joined.
         false => {
             "DELETE FROM voided_fingerprints WHERE fingerprint IN
@@ -371,10 +385,7 @@ pub(super) async fn merge(
         "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
         "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
          ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player, automatic = excluded.automatic",
-        // Who wished to be hidden stays so.
-        "INSERT INTO hidden_players (kind, player)
-         SELECT kind, CAST($3 AS TEXT) FROM hidden_players WHERE kind = $1 AND player = $2
-         ON CONFLICT DO NOTHING",
+        persons::STAYS_HIDDEN,
     ];
     for statement in statements {
         let query = sql(statement).bind(player.kind.as_str());

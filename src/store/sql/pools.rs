@@ -34,7 +34,7 @@ pub(super) async fn insert(
     .bind(pool.seed.to_string())
     .bind(i64::from(pool.effort))
     .bind(&pool.version)
-    .bind(pool.searched_at.0)
+    .bind(pool.searched_at)
     .bind(&pool.tickets)
     .bind(&pool.known)
     .bind(&pool.outlook)

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use super::{rows::with_given, tickets::word};
 use crate::{
-    domain::{MatchId, Timestamp},
+    domain::{DAY, MatchId, Timestamp},
     lifecycle::{Match, Reason, State, TicketNumber},
     store::{StoreError, db::*},
 };
 
-const HOUR: i64 = 3_600_000;
-/// How many hours are kept.
-const KEPT: i64 = 31 * 24;
+/// For how many milliseconds hours are kept.
+const KEPT: i64 = 31 * DAY;
 
 /// Counts the tickets that leave their queues, of those that get these states at these times. Call it before their states
 /// change.
@@ -23,16 +22,18 @@ pub(super) async fn count_tickets(
     let count = "INSERT INTO queue_hours
              (queue, hour, matched, cancelled, expired, waited_ms, longest_ms, matches, penalty, unready)
          SELECT queue, hour, CAST(sum(matched) AS BIGINT), CAST(sum(cancelled) AS BIGINT),
-                CAST(sum(expired) AS BIGINT), CAST(sum(wait * matched) AS BIGINT), max(wait * matched), 0, 0,
+                CAST(sum(expired) AS BIGINT), CAST(sum(round(days * 86400000) * matched) AS BIGINT),
+                CAST(max(round(days * 86400000) * matched) AS BIGINT), 0, 0,
                 CAST(sum(unready) AS BIGINT)
-         FROM (SELECT t.queue, given.at / 3600000 AS hour,
+         FROM (SELECT t.queue, substr(given.at, 1, 13) || ':00:00' AS hour,
                       CASE given.state WHEN 'matched' THEN 1 ELSE 0 END AS matched,
                       CASE given.state WHEN 'cancelled' THEN 1 ELSE 0 END AS cancelled,
                       CASE given.state WHEN 'expired' THEN 1 ELSE 0 END AS expired,
                       CASE WHEN given.state = 'cancelled' AND given.reason IN ('declined', 'unanswered')
                            THEN 1 ELSE 0 END AS unready,
-                      CASE WHEN f.formed_at >= t.submitted_at THEN f.formed_at - t.submitted_at
-                           WHEN given.at > t.submitted_at THEN given.at - t.submitted_at ELSE 0 END AS wait
+                      CASE WHEN f.formed_at >= t.submitted_at THEN julianday(f.formed_at)
+                           WHEN given.at > t.submitted_at THEN julianday(given.at)
+                           ELSE julianday(t.submitted_at) END - julianday(t.submitted_at) AS days
                FROM {given} JOIN tickets t ON t.number = given.number
                LEFT JOIN formed_matches f ON f.match_id = given.match_id
                WHERE t.state NOT IN ('matched', 'cancelled', 'expired')) AS left_tickets
@@ -49,7 +50,7 @@ pub(super) async fn count_tickets(
     let left = left.map(|(ticket, state, reason, at)| {
         values![ticket, word(state), reason.as_str(), at, state.match_id()]
     });
-    let columns = "number BIGINT, state TEXT, reason TEXT, at BIGINT, match_id BIGINT";
+    let columns = "number BIGINT, state TEXT, reason TEXT, at TEXT, match_id BIGINT";
     with_given(tx, columns, count, left).await.map(drop)
 }
 
@@ -60,23 +61,23 @@ pub(super) async fn count_matches<'a>(
     formed: impl Iterator<Item = &'a Match> + Clone,
     accepted: &[MatchId],
 ) -> Result<(), StoreError> {
-    let queues: BTreeMap<&String, i64> = formed
+    let queues: BTreeMap<&String, Timestamp> = formed
         .clone()
-        .map(|one| (&one.queue, one.formed_at.0))
+        .map(|one| (&one.queue, one.formed_at))
         .collect();
     for (queue, at) in queues {
         let old = sql("DELETE FROM queue_hours WHERE queue = $1 AND hour < $2");
         old.bind(queue)
-            .bind(at / HOUR - KEPT)
+            .bind(at.plus_millis(-KEPT))
             .execute(&mut *tx)
             .await?;
     }
     let count = "INSERT INTO queue_hours
              (queue, hour, matched, cancelled, expired, waited_ms, longest_ms, matches, penalty)
-         SELECT f.queue, f.formed_at / 3600000, 0, 0, 0, 0, 0, count(*), sum(f.penalty)
+         SELECT f.queue, substr(f.formed_at, 1, 13) || ':00:00', 0, 0, 0, 0, 0, count(*), sum(f.penalty)
          FROM {given} JOIN formed_matches f ON f.match_id = given.match_id
          WHERE (f.open_until IS NOT NULL) = given.is_open
-         GROUP BY f.queue, f.formed_at / 3600000
+         GROUP BY f.queue, substr(f.formed_at, 1, 13)
          ON CONFLICT (queue, hour) DO UPDATE SET
              matches = queue_hours.matches + excluded.matches, penalty = queue_hours.penalty + excluded.penalty";
     let formed = formed.filter(|one| one.open_until.is_none());

@@ -95,7 +95,7 @@ async fn is_in_rows(tx: &mut Connection, stored: &Stored) -> Result<bool, StoreE
 impl Store {
     /// The id of the match of the game with this number, if it has been recorded.
     pub async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError> {
-        let query = scalar("SELECT match_id FROM match_games WHERE game = $1");
+        let query = scalar("SELECT id FROM matches WHERE game = $1");
         query.bind(game).fetch_optional(&self.readers).await
     }
 
@@ -112,8 +112,7 @@ impl Store {
     /// match.
     pub async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
         let query = tuple("SELECT started_at, game_type FROM matches WHERE id = $1");
-        let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
-        Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
+        query.bind(id).fetch_optional(&self.readers).await
     }
 
     /// The next matches after `cursor`, at most `limit`, and the cursor after the last of them. An
@@ -173,7 +172,7 @@ impl Store {
             return server.counted.extent(on).await;
         }
         let query = tuple(
-            "SELECT (SELECT matches FROM match_count), (SELECT coalesce(max(id), 0) FROM matches)",
+            "SELECT (SELECT number FROM state WHERE name = 'matches'), (SELECT coalesce(max(id), 0) FROM matches)",
         );
         query.fetch_one(on).await
     }
@@ -181,8 +180,7 @@ impl Store {
     /// When the last match ended; `None` if there is no match.
     pub async fn last_end(&self) -> Result<Option<Timestamp>, StoreError> {
         let query = scalar("SELECT max(ended_at) FROM matches");
-        let end: Option<i64> = query.fetch_one(&self.readers).await?;
-        Ok(end.map(Timestamp))
+        query.fetch_one(&self.readers).await
     }
 
     /// The number of matches up to `cursor`, and the sum of their fingerprints modulo 2^128.
@@ -215,13 +213,13 @@ impl Store {
         let mut tx = self.readers.snapshot().await?;
         let (matches, _) = self.extent_in(&mut tx).await?;
         // The cursor is nearly always close to the last match. So the matches after it are counted, and the
-        // highest id is searched from the last one down: `+ 0` keeps the index of the order out of this.
+        // highest id is searched from the last one down: `|| ''` keeps the index of the order out of this.
         let query = tuple(
             "SELECT (SELECT count(*) FROM matches WHERE (ended_at, fingerprint) > ($1, $2)),
-                 coalesce((SELECT id FROM matches WHERE (ended_at + 0, fingerprint) <= ($1, $2)
+                 coalesce((SELECT id FROM matches WHERE (ended_at || '', fingerprint) <= ($1, $2)
                            ORDER BY id DESC LIMIT 1), 0)",
         );
-        let query = query.bind(end.0).bind(&fingerprint.0[..]);
+        let query = query.bind(end).bind(&fingerprint.0[..]);
         let (after, highest): (i64, i64) = query.fetch_one(&mut tx).await?;
         Ok((matches - after, highest))
     }

@@ -88,20 +88,19 @@ impl Store {
         let query = tuple(
             "SELECT client, reported_at FROM matches WHERE id = $1 AND reported_at IS NOT NULL",
         );
-        let row: Option<(String, i64)> = query.bind(id).fetch_optional(&self.readers).await?;
-        Ok(row.map(|(client, at)| (client, Timestamp(at))))
+        query.bind(id).fetch_optional(&self.readers).await
     }
 
     /// Deletes the keys of matches that were recorded before an instant.
     pub async fn drop_receipts(&self, before: Timestamp) -> Result<u64, StoreError> {
         let old = "SELECT EXISTS (SELECT 1 FROM receipts WHERE made_at < $1)";
-        let old = scalar(old).bind(before.0);
+        let old = scalar(old).bind(before);
         if !old.fetch_one(&self.readers).await? {
             return Ok(0);
         }
         let mut tx = self.begin().await?;
         let query = sql("DELETE FROM receipts WHERE made_at < $1");
-        let done = query.bind(before.0).execute(&mut tx).await?;
+        let done = query.bind(before).execute(&mut tx).await?;
         // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(done)
@@ -153,7 +152,7 @@ pub(super) async fn insert(
     // Not of a match that another client has brought before.
     let reported = "UPDATE matches SET reported_at = $2
                      WHERE id = $1 AND client = $3 AND reported_at IS NULL";
-    let query = sql(reported).bind(id).bind(now.0).bind(client);
+    let query = sql(reported).bind(id).bind(now).bind(client);
     query.execute(&mut *tx).await?;
     if let Some(decision) = one.decision {
         let tie = "UPDATE decisions SET match_id = $2 WHERE id = $1 AND match_id IS NULL";
@@ -175,6 +174,6 @@ async fn note(
     let query = sql(note).bind(client);
     let query = query.bind(&receipt.key);
     let query = query.bind(&receipt.body[..]).bind(id);
-    query.bind(unrated).bind(now.0).execute(tx).await?;
+    query.bind(unrated).bind(now).execute(tx).await?;
     Ok(())
 }

@@ -5,16 +5,13 @@
 WITH games AS MATERIALIZED (
     SELECT g.*, coalesce(g.hosted, nextval('matches_id_seq')) AS id FROM ({new_games}) AS g
 ), heads AS (
-    INSERT INTO matches (id, fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode,
+    INSERT INTO matches (id, game, fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode,
                          outcome, winner, scores, gap, humans, bots, record)
-    SELECT id, fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode, outcome, winner,
+    SELECT id, game, fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode, outcome, winner,
            scores, gap, humans, bots, record
     FROM games ON CONFLICT DO NOTHING RETURNING id, fingerprint
 ), new AS MATERIALIZED (
     SELECT game, id FROM games JOIN heads USING (id, fingerprint)
-), numbers AS (
-    -- Fails if another process records the same game at this time.
-    INSERT INTO match_games (game, match_id) SELECT game, id FROM new
 ), players AS (
     INSERT INTO match_players (match_id, seat, kind, player, name, team, share, points, kills, deaths)
     SELECT id, seat, kind, player, name, team, share, points, kills, deaths

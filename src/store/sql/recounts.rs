@@ -1,6 +1,8 @@
 //! Writes and reads notices that a correction of history has moved a weight without a match of its player.
 
-use super::{Store, persons::is_forgotten, rows::ROWS, rows::with_given};
+use super::{
+    Store, persons::is_forgotten, players::PLAYER_CHANGES, rows::ROWS, rows::with_given, state,
+};
 use crate::{
     domain::{PlayerKey, Timestamp},
     store::{
@@ -23,9 +25,9 @@ const NOTICES: &str = "INSERT INTO recounts (ruleset, kind, player, recounted_at
                    (SELECT f.weight FROM persons o
                     JOIN performances f ON f.person = o.person
                     JOIN rulings r ON r.match_id = f.match_id
-                    WHERE o.kind = was.kind AND o.player = was.player AND f.ended_at <= was.last_seen
+                    WHERE o.kind = was.kind AND o.player = was.player AND r.ended_at <= was.last_seen
                       AND r.ruleset = was.ruleset AND f.weight IS NOT NULL
-                    ORDER BY f.ended_at DESC, f.match_id DESC LIMIT 1)
+                    ORDER BY f.ended_ms DESC, f.match_id DESC LIMIT 1)
                ELSE given.weight END AS weight_now
            FROM {given}
            JOIN weights was ON was.ruleset = given.in_ruleset AND was.kind = given.of_kind
@@ -87,8 +89,7 @@ async fn has_late(
 
 /// Whether nobody was forgotten since the rows were made, and nothing else was changed.
 pub(super) async fn is_current(tx: &mut Connection, recount: Recount) -> Result<bool, StoreError> {
-    let changes = scalar("SELECT changes FROM player_changes");
-    let changes: i64 = changes.fetch_one(tx).await?;
+    let changes = state::number(tx, PLAYER_CHANGES).await?;
     Ok(changes == recount.changes)
 }
 
@@ -98,9 +99,9 @@ pub(super) async fn goes_on(
     derived: &DerivedRows,
 ) -> Result<bool, StoreError> {
     let before = scalar("SELECT max(last_seen) FROM weights");
-    let before: Option<i64> = before.fetch_one(tx).await?;
-    let now = derived.weights.rows.iter().map(|row| row.last_seen.0).max();
-    let has_begun = |season: &Timestamp| before < Some(season.0) && Some(season.0) <= now;
+    let before: Option<Timestamp> = before.fetch_one(tx).await?;
+    let now = derived.weights.rows.iter().map(|row| row.last_seen).max();
+    let has_begun = |season: &Timestamp| before < Some(*season) && Some(*season) <= now;
     Ok(derived.seasons.iter().any(has_begun))
 }
 
@@ -124,7 +125,7 @@ pub(super) async fn write(
             i64::from(goes_on)
         ]
     });
-    let columns = "in_ruleset text, of_kind text, who text, weight double precision, last_seen bigint, counted_at bigint,
+    let columns = "in_ruleset text, of_kind text, who text, weight double precision, last_seen text, counted_at text,
          cause text, goes_on bigint";
     with_given(tx, columns, NOTICES, given).await?;
     Ok(())

@@ -1,5 +1,5 @@
-//! The rows by which the daemons of a database ask each other, and which of them are alive. A request and its answer
-//! stay until the daemon that asked has read the answer.
+//! The rows by which the daemons of a database on PostgreSQL ask each other, and which of them are alive. A request and its
+//! answer stay until the daemon that asked has read the answer.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,14 +31,6 @@ impl Changes for Silence {
     }
 }
 
-/// The time now, by the clock of the database.
-fn now(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "CAST(1000 * unixepoch('subsec') AS INTEGER)",
-        Dialect::Postgres => "now_millis()",
-    }
-}
-
 impl Store {
     /// A stream that wakes the caller whenever another daemon has asked, answered or decided something. It may miss
     /// some of that: look once in a while all the same.
@@ -58,16 +50,13 @@ impl Store {
     ) -> Result<(bool, BTreeSet<String>), StoreError> {
         let lasts = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
         let mut tx = self.begin_apart().await?;
-        let now = now(tx.dialect());
-        let gone = format!("DELETE FROM daemons WHERE ends_at <= {now} RETURNING name");
+        let gone = "DELETE FROM daemons WHERE ends_at <= clock() RETURNING name";
         let gone: Vec<String> = scalar(gone).fetch_all(&mut tx).await?;
         forget(&mut tx, &gone).await?;
         let was_alive = "SELECT EXISTS (SELECT 1 FROM daemons WHERE name = $1)";
         let was_alive = scalar(was_alive).bind(daemon).fetch_one(&mut tx).await?;
-        let alive = format!(
-            "INSERT INTO daemons (name, ends_at) VALUES ($1, {now} + $2)
-             ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at"
-        );
+        let alive = "INSERT INTO daemons (name, ends_at) VALUES ($1, clock($2))
+             ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at";
         let alive = sql(alive).bind(daemon).bind(lasts);
         alive.execute(&mut tx).await?;
         let all = scalar("SELECT name FROM daemons");

@@ -10,7 +10,7 @@ use super::{
     persons::{self, Persons},
     recounts::{self, Counted},
     rows::{Target, insert},
-    weights,
+    state, weights,
 };
 use crate::{
     domain::{PlayerKey, Timestamp, WeightCause},
@@ -125,8 +125,7 @@ impl Store {
         derived: &DerivedRows,
         all: bool,
     ) -> Result<bool, StoreError> {
-        let before = tuple("SELECT matches, last_match, settings FROM derived_from");
-        let before: Option<DerivedFrom> = before.fetch_optional(&mut *tx).await?;
+        let before: Option<DerivedFrom> = state::learned().fetch_optional(&mut *tx).await?;
         let from = &derived.from;
         let since = derived.weights.since.as_ref();
         if since.is_some() && since != before.as_ref() {
@@ -183,13 +182,12 @@ impl Rewriting<'_> {
     /// Begins a transaction, if this is still the one who writes.
     async fn begin(&self) -> Result<Write, StoreError> {
         let mut tx = self.store.begin().await?;
-        let mark = scalar("SELECT settings FROM derived_from");
         let checked = async {
             if let Some(lease) = self.lease {
                 leases::check(&mut tx, lease).await?;
             }
-            let mark: Option<String> = mark.fetch_optional(&mut tx).await?;
-            match mark.as_ref() == Some(&self.mark) {
+            let from: Option<DerivedFrom> = state::learned().fetch_optional(&mut tx).await?;
+            match from.is_some_and(|from| from.settings == self.mark) {
                 true => Ok(()),
                 false => Err(StoreError::Overtaken),
             }
@@ -341,14 +339,8 @@ async fn finish(tx: &mut Connection, derived: &DerivedRows) -> Result<(), StoreE
 
 /// Notes what the tables are made from now.
 async fn note_source(tx: &mut Connection, from: &DerivedFrom) -> Result<(), StoreError> {
-    let query = sql(
-        "INSERT INTO derived_from (id, matches, last_match, settings) VALUES (1, $1, $2, $3)
-         ON CONFLICT (id) DO UPDATE SET matches = excluded.matches,
-             last_match = excluded.last_match, settings = excluded.settings",
-    );
-    let query = query.bind(from.matches).bind(from.last_match);
-    query.bind(&from.settings).execute(tx).await?;
-    Ok(())
+    state::set(tx, state::LEARNED, Some(from.matches), Some(&from.settings)).await?;
+    state::set(tx, "learned_to", Some(from.last_match), None).await
 }
 
 async fn write_weights(
@@ -401,12 +393,12 @@ async fn insert_rulings(
     insert(tx, target, replaced, rows).await?;
     let target = Target::new(
         "performances",
-        "match_id, seat, points_for, points_against, person, ended_at, team, result, weight_before, weight, deviation,
+        "match_id, seat, points_for, points_against, person, ended_ms, team, result, weight_before, weight, deviation,
          cause",
     );
     let replaced = " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
               points_against = excluded.points_against, person = excluded.person,
-              ended_at = excluded.ended_at, team = excluded.team, result = excluded.result,
+              ended_ms = excluded.ended_ms, team = excluded.team, result = excluded.result,
               weight_before = excluded.weight_before, weight = excluded.weight,
               deviation = excluded.deviation, cause = excluded.cause";
     let rows = rulings.iter().flat_map(|ruling| {
@@ -418,7 +410,7 @@ async fn insert_rulings(
                 own.points_for,
                 own.points_against,
                 persons.get(&own.key).copied(),
-                ruling.ended_at,
+                ruling.ended_at.0,
                 own.team,
                 own.result,
                 own.entry.map(|entry| entry.before),
@@ -437,7 +429,7 @@ async fn replace_seasons(tx: &mut Connection, seasons: &[Timestamp]) -> Result<(
     sql("DELETE FROM seasons").execute(&mut *tx).await?;
     for start in seasons {
         sql("INSERT INTO seasons (starts_at, season) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-            .bind(start.0)
+            .bind(*start)
             .bind(name_of_season(*start))
             .execute(&mut *tx)
             .await?;

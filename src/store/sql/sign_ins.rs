@@ -28,7 +28,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let query = "INSERT INTO sign_ins (secret, client, token, made_at) VALUES ($1, $2, $3, $4)";
         let query = sql(query).bind(&one.secret[..]).bind(&one.client);
-        let query = query.bind(&one.token[..]).bind(one.made_at.0);
+        let query = query.bind(&one.token[..]).bind(one.made_at);
         query.execute(&mut tx).await?;
         let older = "DELETE FROM sign_ins WHERE client = $1 AND secret NOT IN
                          (SELECT secret FROM sign_ins WHERE client = $1 ORDER BY made_at DESC, secret LIMIT $2)";
@@ -52,7 +52,7 @@ impl Store {
             secret: *secret,
             client,
             token,
-            made_at: Timestamp(made_at),
+            made_at,
         }))
     }
 
@@ -68,13 +68,13 @@ impl Store {
     /// Deletes the sign-ins that were made before an instant.
     pub async fn drop_sign_ins(&self, before: Timestamp) -> Result<u64, StoreError> {
         let old = "SELECT EXISTS (SELECT 1 FROM sign_ins WHERE made_at < $1)";
-        let old = scalar(old).bind(before.0);
+        let old = scalar(old).bind(before);
         if !old.fetch_one(&self.readers).await? {
             return Ok(0);
         }
         let mut tx = self.begin().await?;
         let query = sql("DELETE FROM sign_ins WHERE made_at < $1");
-        let done = query.bind(before.0).execute(&mut tx).await?;
+        let done = query.bind(before).execute(&mut tx).await?;
         tx.commit().await?;
         Ok(done)
     }

@@ -44,7 +44,7 @@ impl From<&TicketRecord> for TicketKey {
 }
 
 /// The columns of a table of keys.
-const KEYS: &str = "as_number BIGINT, in_state TEXT, since BIGINT";
+const KEYS: &str = "as_number BIGINT, in_state TEXT, since TEXT";
 
 const NOTE: &str = "UPDATE tickets SET told = TRUE WHERE number IN
     (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number

@@ -139,7 +139,7 @@ pub(super) fn matches_from_rows(matches: &[Row], seats: &[Row]) -> Result<Vec<Ma
 /// A match without its seats.
 fn formed(row: &Row) -> Result<Match, StoreError> {
     let seed: String = row.get("seed")?;
-    let until: Option<i64> = row.get("open_until")?;
+    let until: Option<Timestamp> = row.get("open_until")?;
     Ok(Match {
         id: row.get("match_id")?,
         queue: row.get("queue")?,
@@ -161,7 +161,7 @@ fn formed(row: &Row) -> Result<Match, StoreError> {
             pool: None,
         },
         formed_at: row.get("formed_at")?,
-        open_until: until.map(Timestamp),
+        open_until: until,
         pool_id: row.get("pool_id")?,
         ..Match::default()
     })

@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 
 use super::{
     chances,
-    insert::{MATCH_GAMES, insert_as, known, remove},
+    games::note_game,
+    insert::{insert_as, known, remove},
     players::changed,
     read_matches::fetch,
-    rows::insert as insert_rows,
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Outcome},
@@ -25,8 +25,8 @@ const TRIED: i64 = 32;
 const LONGEST: i64 = 86_400_000;
 
 /// What the matches that may be the same have to be.
-const REPORTED: &str = "EXISTS (SELECT 1 FROM match_games g WHERE g.match_id = m.id)";
-const LOGGED: &str = "NOT EXISTS (SELECT 1 FROM match_games g WHERE g.match_id = m.id)";
+const REPORTED: &str = "m.game IS NOT NULL";
+const LOGGED: &str = "m.game IS NULL";
 
 /// Whether game servers have reported any match at the time of these records. If not, none of them is such a match.
 pub(super) async fn any_reported(
@@ -42,9 +42,9 @@ pub(super) async fn any_reported(
     };
     let query = scalar(
         "SELECT EXISTS (SELECT 1 FROM matches m WHERE ended_at > $1 AND ended_at <= $2
-             AND EXISTS (SELECT 1 FROM match_games g WHERE g.match_id = m.id))",
+             AND game IS NOT NULL)",
     );
-    let query = query.bind(first.0).bind(last.plus_millis(LONGEST).0);
+    let query = query.bind(first).bind(last.plus_millis(LONGEST));
     query.fetch_one(tx).await
 }
 
@@ -91,9 +91,9 @@ async fn find(
     query.push(kind).push(" ORDER BY ended_at LIMIT $6");
     let ids: Vec<i64> = query
         .build_scalar()
-        .bind(record.start.0)
-        .bind(record.end.plus_millis(LONGEST).0)
-        .bind(record.end.0)
+        .bind(record.start)
+        .bind(record.end.plus_millis(LONGEST))
+        .bind(record.end)
         .bind(&record.game_type)
         .bind(&record.server)
         .bind(TRIED)
@@ -129,9 +129,9 @@ async fn replace(
     fingerprint: Fingerprint,
     twin: &Stored,
 ) -> Result<(), StoreError> {
-    let games: Vec<i64> = scalar("SELECT game FROM match_games WHERE match_id = $1")
+    let game: Option<i64> = scalar("SELECT game FROM matches WHERE id = $1")
         .bind(twin.id)
-        .fetch_all(&mut *tx)
+        .fetch_one(&mut *tx)
         .await?;
     let told = chances::read_summary(tx, twin.id, twin.record.scores.len()).await?;
     remove(tx, twin.id).await?;
@@ -146,11 +146,8 @@ async fn replace(
         changes: Vec::new(), // they name seats of the record that is gone
     };
     chances::insert(tx, recorded, &whole, &told).await?;
-    for game in games {
-        let row = values![game, twin.id];
-        insert_rows(tx, MATCH_GAMES, "", [row].into_iter()).await?;
-        let decided = sql("UPDATE decisions SET match_id = $2 WHERE game = $1");
-        decided.bind(game).bind(twin.id).execute(&mut *tx).await?;
+    if let Some(game) = game {
+        note_game(tx, game, twin.id).await?;
     }
     stand_for(tx, twin.fingerprint, twin.id).await?;
     changed(tx).await

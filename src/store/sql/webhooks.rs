@@ -173,7 +173,7 @@ impl Store {
         .bind(count(note.delivered))
         .bind(count(note.dropped))
         .bind(i64::from(note.tries))
-        .bind(note.failure.as_ref().map(|(at, _)| at.0))
+        .bind(note.failure.as_ref().map(|(at, _)| *at))
         .bind(note.failure.as_ref().map(|(_, why)| why))
         .execute(&mut tx)
         .await?;
@@ -213,7 +213,7 @@ async fn cutoff(
     );
     let query = query
         .bind(hook)
-        .bind(waits.since.0)
+        .bind(waits.since)
         .bind(i64::from(waits.most));
     let found: Option<(i64, i64, i64, i64)> = query.fetch_optional(&store.readers).await?;
     let (position, old, superfluous, missing) = found.unwrap_or_default();
@@ -249,7 +249,7 @@ fn event(row: &Row) -> Result<HookEvent, StoreError> {
 
 fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
     let kinds: String = row.get("kinds")?;
-    let failed_at: Option<i64> = row.get("failed_at")?;
+    let failed_at: Option<Timestamp> = row.get("failed_at")?;
     let failure: Option<String> = row.get("failure")?;
     Ok(HookRow {
         name: row.get("name")?,
@@ -259,6 +259,6 @@ fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
         delivered: row.get("delivered")?,
         dropped: row.get("dropped")?,
         tries: row.get("tries")?,
-        failure: failed_at.map(Timestamp).zip(failure),
+        failure: failed_at.zip(failure),
     })
 }

@@ -11,7 +11,7 @@ use crate::{
 
 const WEIGHTS: Target = Target::new(
     "weights",
-    "ruleset, game_type, mutators, kind, player, name, plain, weight, deviation, division, games, last_seen, pinned",
+    "ruleset, game_type, mutators, kind, player, name, plain, weight, deviation, division, games, wins, last_seen, pinned",
 );
 
 /// What becomes of a row that exists.
@@ -21,7 +21,7 @@ macro_rules! replaced {
             " ON CONFLICT (",
             $key,
             ") DO UPDATE SET name = excluded.name, plain = excluded.plain, weight = excluded.weight,
-                  deviation = excluded.deviation, division = excluded.division, games = excluded.games,
+                  deviation = excluded.deviation, division = excluded.division, games = excluded.games, wins = excluded.wins,
                   last_seen = excluded.last_seen, pinned = excluded.pinned"
         )
     };
@@ -58,6 +58,7 @@ fn values(row: &WeightRow) -> Vec<Value> {
         row.deviation,
         row.rank.map(|rank| rank.division),
         row.games,
+        row.wins,
         row.last_seen,
         row.is_pinned
     ]

@@ -107,7 +107,7 @@ pub(in crate::store) async fn take_lease(
     lock: Arc<Held>,
 ) -> Result<Lease, StoreError> {
     let query = scalar(
-        "INSERT INTO leases (name, holder, epoch, ends_at) VALUES ($1, $2, 1, 0)
+        "INSERT INTO leases (name, holder, epoch) VALUES ($1, $2, 1)
          ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = leases.epoch + 1
          RETURNING epoch",
     );

@@ -139,7 +139,9 @@ impl SqliteFile {
     /// How many changes to players the file contains, and when it last forgot one.
     pub async fn forgotten(&self) -> Result<Forgotten, StoreError> {
         let mut connection = self.connect().await?;
-        let query = sqlx::query_as("SELECT changes, forgotten FROM player_changes");
+        let query = sqlx::query_as(
+            "SELECT a.number, b.number FROM state a JOIN state b ON b.name = 'forgotten' WHERE a.name = 'player_changes'",
+        );
         let (changes, latest) = query.fetch_one(&mut connection).await?;
         Ok(Forgotten { changes, latest })
     }
@@ -161,25 +163,18 @@ impl Forgotten {
     }
 }
 
-/// A hash of all rows of a table. `quote` writes each number so that it can be read back to the last bit; of sums,
-/// ten digits count.
+/// A hash of all rows of a table. `quote` writes each number so that it can be read back to the last bit.
 async fn hash(connection: &mut SqliteConnection, table: &str) -> Result<String, StoreError> {
-    let columns: Vec<(String, String)> =
-        sqlx::query_as("SELECT name, type FROM pragma_table_info(?) ORDER BY name")
+    let columns: Vec<String> =
+        sqlx::query_scalar("SELECT name FROM pragma_table_info(?) ORDER BY name")
             .bind(table)
             .fetch_all(&mut *connection)
             .await?;
-    let is_sum = table.starts_with("balance_");
-    let quote = |(column, kind): &(String, String)| match (table, column.as_str()) {
+    let quote = |column: &String| match (table, column.as_str()) {
         // The numbers of persons depend on the order in which matches came; their handles do not.
         ("persons", "person") => "''".to_owned(),
         ("performances", "person") => {
             "quote((SELECT handle FROM persons p WHERE p.person = performances.person))".to_owned()
-        }
-        // The last bits of a sum depend on the order in which the database has added.
-        _ if is_sum && kind == "REAL" => {
-            let column = quoted(column);
-            format!("iif({column} IS NULL, 'NULL', printf('%.9e', {column}))")
         }
         _ => format!("quote({})", quoted(column)),
     };

@@ -9,7 +9,6 @@ mod denied;
 mod file;
 mod leases;
 mod maintenance;
-pub(super) mod migrations;
 #[cfg(test)]
 mod plans;
 
@@ -32,12 +31,12 @@ use tokio::{
 
 use super::{
     Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
-    db::{Pool, Write},
+    db::{Pool, Write, moved_to},
     refuse_older,
+    schema::SQLITE,
 };
 pub(super) use leases::{Held, take_lease};
 pub use maintenance::{Forgotten, SqliteFile};
-use migrations::MIGRATIONS;
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -185,7 +184,7 @@ impl File {
         }
         let began = Instant::now();
         let mut write = Write::new(writer.acquire().await?, began, metrics);
-        let begin = "BEGIN IMMEDIATE; SELECT place AS moved_to FROM moved";
+        let begin = concat!("BEGIN IMMEDIATE; ", moved_to!());
         match write.begin(begin, &self.path.display()).await {
             Ok(()) => Ok(write),
             Err(error) => {
@@ -210,15 +209,15 @@ impl File {
 /// migration.
 async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
     let first = sqlx::query_scalar(FIRST_MIGRATION).fetch_optional(writer);
-    refuse_older(&path.display(), &MIGRATIONS, first.await.ok().flatten())?;
-    let mut tries = 1 + MIGRATIONS.iter().count();
+    refuse_older(&path.display(), &SQLITE, first.await.ok().flatten())?;
+    let mut tries = 1 + SQLITE.iter().count();
     loop {
         tries -= 1;
-        match MIGRATIONS.run(writer).await {
+        match SQLITE.run(writer).await {
             // Another process has run the same one meanwhile.
             Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) if tries > 0 => {}
             done => {
-                let fail = |error| StoreError::migrating(&path.display(), &MIGRATIONS, error);
+                let fail = |error| StoreError::migrating(&path.display(), &SQLITE, error);
                 return done.map_err(fail);
             }
         }

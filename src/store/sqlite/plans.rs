@@ -2,11 +2,11 @@
 
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 
-use super::MIGRATIONS;
 use crate::{
     domain::Cause,
     store::{
         MatchFilter,
+        schema::SQLITE,
         sql::{
             pages::{persons, shared},
             players,
@@ -19,7 +19,7 @@ use crate::{
 async fn steps(text: &str) -> Vec<String> {
     let options = SqlitePoolOptions::new().max_connections(1);
     let pool = options.connect("sqlite::memory:").await.unwrap();
-    MIGRATIONS.run(&pool).await.unwrap();
+    SQLITE.run(&pool).await.unwrap();
     let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {text}"));
     let steps = sqlx::query(plan).fetch_all(&pool).await.unwrap();
     steps.iter().map(|step| step.get("detail")).collect()
@@ -93,7 +93,7 @@ async fn a_player_is_looked_up_and_matches_of_two_are_found_without_a_scan() {
     let steps = [steps(persons::PERSON).await, steps(shared::SHARED).await].concat();
     let scans = |step: &&String| step.starts_with("SCAN ") && !step.starts_with("SCAN found");
     assert_eq!(steps.iter().find(scans), None, "{steps:#?}");
-    let other = "SEARCH e USING COVERING INDEX performances_by_person (person=? AND ended_at=? AND match_id=?)";
+    let other = "SEARCH e USING COVERING INDEX performances_by_person (person=? AND ended_ms=? AND match_id=?)";
     assert!(steps.iter().any(|step| step == other), "{steps:#?}");
 }
 

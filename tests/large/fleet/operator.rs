@@ -91,7 +91,7 @@ pub fn correct(world: &Arc<World>, folder: &Path, url: &str, seed: u64) -> Corre
 
 /// What the operator has done is what is stored.
 pub async fn check(db: &mut PgConnection, all: &Corrections, faults: &mut Faults) {
-    let pins = "SELECT player, weight FROM pinned_weights";
+    let pins = "SELECT player, pinned_weight FROM player_settings WHERE pinned_weight IS NOT NULL";
     let pins: Vec<(String, f64)> = sqlx::query_as(pins).fetch_all(&mut *db).await.unwrap();
     let pins: BTreeMap<String, f64> = pins.into_iter().collect();
     for (player, weight) in &all.pins {
@@ -108,7 +108,8 @@ pub async fn check(db: &mut PgConnection, all: &Corrections, faults: &mut Faults
         let same = merged.is_none_or(|merged| merges.contains(pair) == merged);
         faults.check(same, "a merge is not", format!("{pair:?} {merged:?}"));
     }
-    let voided = "SELECT match_id FROM voided_matches";
+    let voided =
+        "SELECT id FROM matches WHERE fingerprint IN (SELECT fingerprint FROM voided_fingerprints)";
     let voided: Vec<i64> = sqlx::query_scalar(voided)
         .fetch_all(&mut *db)
         .await
@@ -117,7 +118,7 @@ pub async fn check(db: &mut PgConnection, all: &Corrections, faults: &mut Faults
         let same = voids.is_none_or(|voids| voided.contains(id) == voids);
         faults.check(same, "a void match is not", format!("{id} {voids:?}"));
     }
-    let hidden = "SELECT player FROM hidden_players";
+    let hidden = "SELECT player FROM player_settings WHERE hidden";
     let hidden: Vec<String> = sqlx::query_scalar(hidden)
         .fetch_all(&mut *db)
         .await

@@ -115,8 +115,8 @@ fn play_with_all(world: &Arc<World>, daemon: usize) {
 /// Waits until this process has the lease of the fold and has written all that there is. Returns whether it has.
 async fn is_written(url: &str, pid: u32) -> bool {
     let query = "SELECT
-        (SELECT count(*) FROM leases WHERE name = 'fold' AND holder LIKE $1 AND ends_at > now_millis()) = 1
-        AND (SELECT matches FROM derived_from) = (SELECT count(*) FROM matches)
+        (SELECT count(*) FROM leases WHERE name = 'fold' AND holder LIKE $1 AND ends_at > clock()) = 1
+        AND (SELECT number FROM state WHERE name = 'learned') = (SELECT count(*) FROM matches)
         AND (SELECT count(*) FROM rulings) = (SELECT count(*) FROM matches)";
     for _ in 0..300 {
         let mut db = PgConnection::connect(url).await.unwrap();

@@ -101,7 +101,7 @@ async fn left_by_another_version() -> TempDir {
     std::fs::remove_dir_all(path.with_extension("learned")).unwrap();
     common::sql(
         &path,
-        "UPDATE derived_from SET settings = 'another version'",
+        "UPDATE state SET text = 'another version' WHERE name = 'learned'",
     )
     .await;
     folder
@@ -365,7 +365,7 @@ async fn weights_follow_the_matches_while_they_cannot_be_written() {
     service.learning().refresh().await.unwrap();
     common::sql(
         &path,
-        "CREATE TRIGGER full BEFORE UPDATE ON derived_from BEGIN SELECT RAISE(ABORT, 'full'); END",
+        "CREATE TRIGGER full BEFORE UPDATE ON state WHEN NEW.name = 'learned' BEGIN SELECT RAISE(ABORT, 'full'); END",
     )
     .await;
     let known = || {
@@ -403,7 +403,7 @@ async fn a_daemon_learns_from_every_match_while_nothing_can_be_derived_on_disk()
     let service = std::sync::Arc::new(open(&path).await);
     common::sql(
         &path,
-        "CREATE TRIGGER full BEFORE INSERT ON derived_from BEGIN SELECT RAISE(ABORT, 'full'); END",
+        "CREATE TRIGGER full BEFORE INSERT ON state WHEN NEW.name = 'learned' BEGIN SELECT RAISE(ABORT, 'full'); END",
     )
     .await;
     let learning = service.learning().clone();

@@ -50,7 +50,7 @@ impl League {
         };
         // Its tables are there from now on.
         league.start("few").stop();
-        let free = "DELETE FROM lease_settings";
+        let free = "UPDATE leases SET settings = NULL, given_back_at = '1970-01-01 00:00:00'";
         let free = sqlx::query(free).execute(&mut league.database);
         league.runtime.block_on(free).unwrap();
         Some(league)
@@ -81,7 +81,7 @@ impl League {
 
     /// The lease of the queues has ended for longer than it takes any daemon to notice.
     fn has_ended(&mut self) {
-        self.wait("SELECT now_millis() - ends_at > 3000 FROM leases WHERE name = 'queues/main'");
+        self.wait("SELECT ends_at < clock(-3000) FROM leases WHERE name = 'queues/main'");
     }
 
     /// The daemon holds the lease of the queues.
@@ -90,7 +90,7 @@ impl League {
         let database = &mut self.database;
         self.runtime.block_on(until(async || {
             let query = "SELECT EXISTS (SELECT 1 FROM leases WHERE name = 'queues/main'
-                             AND ends_at > now_millis() AND holder LIKE $1)";
+                             AND ends_at > clock() AND holder LIKE $1)";
             let query = sqlx::query_scalar(query)
                 .bind(&pid)
                 .fetch_one(&mut *database);
@@ -166,7 +166,7 @@ fn tickets_wait_for_a_daemon_that_has_their_queue(other: &str) {
     // It does not come back. A minute later, the other one goes on without its queue.
     more.kill();
     league.has_ended();
-    let later = "UPDATE leases SET ends_at = now_millis() - 60000 WHERE name = 'queues/main'";
+    let later = "UPDATE leases SET ends_at = clock(-60000) WHERE name = 'queues/main'";
     let later = sqlx::query(later).execute(&mut league.database);
     league.runtime.block_on(later).unwrap();
     league.runs(&other);

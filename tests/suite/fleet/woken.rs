@@ -15,7 +15,7 @@ use crate::common::{
 
 /// The process that runs the queues; `None` while the lease is free.
 async fn holder(database: &mut PgConnection) -> Option<u32> {
-    let query = "SELECT holder FROM leases WHERE name LIKE 'queues%' AND ends_at > now_millis()";
+    let query = "SELECT holder FROM leases WHERE name LIKE 'queues%' AND ends_at > clock()";
     let holder: Option<String> = sqlx::query_scalar(query)
         .fetch_optional(database)
         .await

@@ -34,7 +34,7 @@ async fn decided(daemon: &Daemon) -> Vec<Option<i64>> {
 /// The id, the map and the milliseconds of each stored match, in the order in which they began.
 async fn stored(daemon: &Daemon) -> Vec<(i64, String, i64)> {
     daemon.service.sessions().write_backlog().await.unwrap();
-    let sql = "SELECT id, map, ended_at - started_at FROM matches ORDER BY started_at";
+    let sql = "SELECT id, map, CAST(round((julianday(ended_at) - julianday(started_at)) * 86400000) AS BIGINT) FROM matches ORDER BY started_at";
     rows(&daemon.folder.path().join("test.db"), sql).await
 }
 

@@ -331,8 +331,9 @@ fn views(story: &Story, id: i64, page: &Value) {
     let forecast = rounded(page["forecast"].as_f64().unwrap());
     assert_eq!(report.last(), Some(&(id, picked, started, forecast)));
     assert_eq!(report[0].1, None, "BALANCE picked no teams for it");
-    let sql = "SELECT cause, name, humans, chance FROM chance_report
-               WHERE match_id = (SELECT max(match_id) FROM chance_report) ORDER BY step";
+    let sql = "SELECT k.cause, p.name, k.humans, round(k.chance, 3) FROM match_chances k
+               LEFT JOIN match_players p ON p.match_id = k.match_id AND p.seat = k.seat
+               WHERE k.match_id = (SELECT max(match_id) FROM match_chances) ORDER BY k.step";
     let report: Vec<(String, Option<String>, String, f64)> = runtime.block_on(rows(&path, sql));
     let causes: Vec<&str> = report.iter().map(|row| &*row.0).collect();
     assert_eq!(causes, ["picked", "started", "place", "leave", "move"]);

@@ -399,6 +399,7 @@ async fn notices_are_not_written_with_what_was_known_before_a_change(backend: im
             deviation: 5.0,
             rank: None,
             games: 3,
+            wins: 1,
             last_seen: Timestamp(7),
             is_pinned: false,
         };

@@ -261,7 +261,7 @@ const OTHER: &str = "rating.system = \"elo\"";
 /// The lease of the fold has ended for longer than it takes any daemon to notice.
 async fn has_ended(database: &mut PgConnection) {
     until(async || {
-        let query = "SELECT now_millis() - ends_at > 3000 FROM leases WHERE name = 'fold'";
+        let query = "SELECT ends_at < clock(-3000) FROM leases WHERE name = 'fold'";
         let query = sqlx::query_scalar(query).fetch_one(&mut *database);
         query.await.unwrap()
     })
@@ -304,7 +304,7 @@ async fn the_second_only_reads(first: &str, second: &str) {
     drop(service);
     has_ended(&mut database).await;
     assert!(!other.is_writer());
-    let later = "UPDATE leases SET ends_at = now_millis() - 60000 WHERE name = 'fold'";
+    let later = "UPDATE leases SET ends_at = clock(-60000) WHERE name = 'fold'";
     sqlx::query(later).execute(&mut database).await.unwrap();
     until(async || other.is_writer() && by().await.settings != key).await;
     assert_eq!(other.differs_in(), [""; 0]);

@@ -185,7 +185,7 @@ async fn two_with_the_tags_of_two_clans_are_two() {
 
 /// The handle of an identity, as it has always been computed.
 async fn handle(database: &mut SqliteConnection, id: &str) -> String {
-    let query = sqlx::query_scalar("SELECT key FROM handle_key");
+    let query = sqlx::query_scalar("SELECT unhex(text) FROM state WHERE name = 'handle_key'");
     let key: Vec<u8> = query.fetch_one(database).await.unwrap();
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
     mac.update(format!("human:{id}").as_bytes());
@@ -215,7 +215,7 @@ async fn the_handles_of_all_forms_of_a_steam_id_open_the_page() {
     // As a version left it for which each form was a player.
     for statement in [
         "DELETE FROM merged_players",
-        "UPDATE derived_from SET settings = 'other'",
+        "UPDATE state SET text = 'other' WHERE name = 'learned'",
         "UPDATE persons SET player = 'STEAM_0:1:6110', handle = 'x' WHERE player = 'STEAM_0:1:6110'",
     ] {
         sqlx::query(statement).execute(&mut database).await.unwrap();

@@ -233,7 +233,9 @@ async fn the_queues_predictions_are_held_against_what_happened() {
     assert_eq!(recorded, 4);
     let chance = if team == 0 { chance } else { 1.0 - chance };
     assert!(chance > 0.5, "the one who has won before");
-    let sql = "SELECT matches, predicted, predicted_team_0_wins, happened_team_0_wins FROM balance_report";
+    let sql = "SELECT count(*), count(chance_as_picked), CAST(avg(chance_as_picked) AS DOUBLE PRECISION),
+                   CAST(avg(CASE WHEN chance_as_picked IS NOT NULL THEN CASE winner WHEN 0 THEN 1 ELSE 0 END END)
+                        AS DOUBLE PRECISION) FROM match_report";
     let row: (i64, i64, f64, f64) = rows(&path, sql).await[0];
     assert_eq!((row.0, row.1, row.3), (4, 1, 1.0));
     assert!((row.2 - chance).abs() < 6e-4, "{row:?}, {chance}");

@@ -132,13 +132,13 @@ async fn a_check_finds_rows_of_tables_without_foreign_keys() {
     let database = folder.path().join("evenkeel.db");
     change(
         &database,
-        "DELETE FROM match_players WHERE seat = 0; INSERT INTO match_games VALUES (1, 900)",
+        "DELETE FROM match_players WHERE seat = 0; INSERT INTO match_chances (match_id, step, cause) VALUES (900, 0, 'picked')",
     )
     .await;
     let (code, text, _) = run(folder.path(), &["check"]);
     assert_eq!(code, 5);
     for rows in [
-        "1 rows of the table match_games belong to rows of matches that are",
+        "1 rows of the table match_chances belong to rows of matches that are",
         "of the table performances belong",
     ] {
         assert!(text.contains(rows), "{text}");
@@ -161,7 +161,7 @@ async fn a_check_finds_records_that_are_not_those_of_their_rows() {
             "the rows of match 1 are not those of its record",
         ),
         (
-            "UPDATE match_count SET matches = matches + 5",
+            "UPDATE state SET number = number + 5 WHERE name = 'matches'",
             "matches, and ",
         ),
     ] {

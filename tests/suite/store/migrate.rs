@@ -28,38 +28,38 @@ const SETTINGS: &str = "
     INSERT INTO voided_fingerprints VALUES (zeroblob(16));
     INSERT INTO merged_players VALUES ('bot', 'Grunt', 'Sarge', 0), ('human', 'gone', 'never seen', 0),
         ('human', 'STEAM_0:1:5', '76561197960265739', 0);
-    INSERT INTO pinned_weights VALUES ('bot', 'Major', 61.3), ('human', ' ', 0);
-    INSERT INTO start_weights VALUES ('bot', 'Skelebot', 33.3, 1), ('human', 'line\nbreak', 100, 0);
-    INSERT INTO hidden_players VALUES ('bot', 'Ayumi'), ('human', '🏳️‍🌈');
-    UPDATE player_changes SET changes = 41, forgotten = 7, corrected = 40, correction = 'void';";
+    INSERT INTO player_settings VALUES ('bot', 'Major', 61.3, NULL, NULL, 0), ('human', ' ', 0, NULL, NULL, 0),
+        ('bot', 'Skelebot', NULL, 33.3, 1, 0), ('human', 'line\nbreak', 0.5, 100, 0, 1), ('bot', 'Ayumi', NULL, NULL, NULL, 1),
+        ('human', '🏳️‍🌈', NULL, NULL, NULL, 1);
+    INSERT OR REPLACE INTO state VALUES ('player_changes', 41, NULL), ('forgotten', 7, NULL), ('corrected', 40, 'void');";
 
 /// What the weights do not depend on.
 const REST: &str = "
     INSERT INTO match_halves VALUES (zeroblob(16), 1), (x'ffffffffffffffffffffffffffffffff', 2);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
-    INSERT INTO match_games VALUES (-9223372036854775808, 1), (9223372036854775807, 2);
-    UPDATE matches SET reported_at = 9223372036854775807 WHERE id = 1;
-    UPDATE matches SET reported_at = -1 WHERE id = 2;
-    INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, 5), ('', '', x'00ff', -7, 'too-short', -1);
-    INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', 9223372036854775807), (x'ff', '', x'', -1);
-    INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', -1, 5), ('', '', x'00', 'c', 'picked', '', 0, 0);
-    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', 5, NULL, NULL), ('', '', '', -1, '', 9223372036854775807);
-    INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', -1, 'void', 0.1, 1e-300), ('', 'bot', '', 0, '', 0, 100);
-    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', -1);
+    UPDATE matches SET game = CASE id WHEN 1 THEN -9223372036854775808 ELSE 9223372036854775807 END WHERE id < 3;
+    UPDATE matches SET reported_at = '9999-12-31 23:59:59.999' WHERE id = 1;
+    UPDATE matches SET reported_at = '1969-12-31 23:59:59.999' WHERE id = 2;
+    INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(32), 1, NULL, '1970-01-01 00:00:00.005'), ('', '', x'00ff', -7, 'too-short', '1969-12-31 23:59:59.999');
+    INSERT INTO sign_ins VALUES (zeroblob(32), 'Ω', x'00ff', '9999-12-31 23:59:59.999'), (x'ff', '', x'', '1969-12-31 23:59:59.999');
+    INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'00', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
+    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9999-12-31 23:59:59.999');
+    INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', '1969-12-31 23:59:59.999', 'void', 0.1, 1e-300), ('', 'bot', '', '1970-01-01 00:00:00', '', 0, 100);
+    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999');
     INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES
-        (5, 1, 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
-        (900, 2, '', '', 0, NULL, 'place', '0', NULL, '');
+        (5, '1970-01-01 00:00:00.001', 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
+        (900, '1970-01-01 00:00:00.002', '', '', 0, NULL, 'place', '0', NULL, '');
     DELETE FROM decisions WHERE id = 900;
     INSERT INTO match_chances VALUES
         (1, 0, 'picked', NULL, NULL, NULL, NULL, 0.30000000000000004, NULL, NULL, NULL, NULL),
         (2, 0, 'picked', NULL, NULL, NULL, NULL, 1, NULL, '1 v 1', '0 v 0', 'ctf'),
         (2, 201, 'auto-move', 9223372036854775807, 1, 0, 7, NULL, '0.5 v 0.3 v 0.2', '', '', NULL);
-    INSERT INTO behaviour VALUES ('ann', '', 20000, 5, 0, 1, 0), ('ann', '*', -1, 0, 1e308, 9, 9),
-        ('bob', 'server', 0, 0, 5e-324, 0, 0);
-    INSERT INTO tickets VALUES (1, 'web', 't1', 'duel', '[\"ann\"]', '{}', 1, 'queued', NULL, '', 1, 0);
-    INSERT INTO queue_hours VALUES ('duel', 495000, 1, 2, 3, 4, 5, 6, 0.1, 7);
-    INSERT INTO webhook_events VALUES (20, 'evt_a', 'hosted', 7, 5, 'host:1'), (30, 'evt_b', 'formed', 8, 6, NULL);
-    INSERT INTO webhooks VALUES ('site', 'formed hosted recorded', 20, 3, 4, 5, 6, 'refused'),
+    INSERT INTO behaviour VALUES ('ann', '', 20000, '1970-01-01 00:00:00.005', 0, 1, 0), ('ann', '*', -1, '1970-01-01 00:00:00', 1e308, 9, 9),
+        ('bob', 'server', 0, '1970-01-01 00:00:00', 5e-324, 0, 0);
+    INSERT INTO tickets VALUES (1, 'web', 't1', 'duel', '[\"ann\"]', '{}', '1970-01-01 00:00:00.005', 'queued', NULL, '', '1970-01-01 00:00:00.005', 0);
+    INSERT INTO queue_hours VALUES ('duel', '2026-06-21 00:00:00', 1, 2, 3, 4, 5, 6, 0.1, 7);
+    INSERT INTO webhook_events VALUES (20, 'hosted', 7, 'host:1', 'evt_a', '1970-01-01 00:00:00.005'), (30, 'formed', 8, NULL, 'evt_b', '1970-01-01 00:00:00.005');
+    INSERT INTO webhooks VALUES ('site', 'formed hosted recorded', 20, 3, 4, 5, '1970-01-01 00:00:00.005', 'refused'),
         ('', '', 0, 0, 0, 0, NULL, NULL);
     DELETE FROM matches WHERE id = (SELECT max(id) FROM matches)";
 
@@ -243,7 +243,10 @@ async fn one_that_was_killed_at_its_end_begins_again() {
     let folder = TempDir::new().unwrap();
     let path = full(folder.path()).await;
     let new = folder.path().join("new.db");
-    let moved = format!("INSERT INTO moved VALUES (1, '{}')", new.display());
+    let moved = format!(
+        "INSERT INTO state VALUES ('moved', NULL, '{}')",
+        new.display()
+    );
     common::sql(&path, moved.leak()).await;
     let (code, _, err) = migrate(folder.path(), "evenkeel.db", "other.db");
     assert_eq!(code, 5, "{err}");

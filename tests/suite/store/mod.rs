@@ -187,7 +187,7 @@ async fn rows_that_were_being_written_when_a_process_ended_are_written_again() {
         &path,
         "DELETE FROM performances WHERE match_id % 3 = 0; DELETE FROM weights WHERE player = 'a';
          UPDATE weights SET weight = 1 WHERE player = 'b'; INSERT INTO persons (kind, player, handle) VALUES ('bot', 'z', 'zz');
-         UPDATE derived_from SET settings = 'unfinished 0123456789abcdef'",
+         UPDATE state SET text = 'unfinished 0123456789abcdef' WHERE name = 'learned'",
     )
     .await;
     let two = reopened(&path, "").await;
@@ -441,17 +441,20 @@ async fn the_views_answer_an_operator() {
     service.learning().refresh().await.unwrap();
     let url = format!("sqlite://{}", folder.path().join("test.db").display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
-    let board: Vec<(String, String, Option<i64>, String, f64)> = sqlx::query_as(
-        "SELECT ruleset, kind, place, player, weight FROM leaderboard WHERE kind = 'human'",
+    let board: Vec<(String, String, Option<i64>, String, f64, i64)> = sqlx::query_as(
+        "SELECT ruleset, kind, place, player, weight, wins FROM leaderboard WHERE kind = 'human'",
     )
     .fetch_all(&pool)
     .await
     .unwrap();
-    let row = |player: &str, weight| ("ctf".into(), "human".into(), None, player.into(), weight);
-    assert_eq!(board, [row("ann", 62.5), row("bob", 37.5)]);
+    let row = |player: &str, weight, wins| {
+        let (ruleset, kind) = ("ctf".to_owned(), "human".to_owned());
+        (ruleset, kind, None, player.to_owned(), weight, wins)
+    };
+    assert_eq!(board, [row("ann", 62.5, 1), row("bob", 37.5, 0)]);
     type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
     let history: Vec<Row> = sqlx::query_as(
-        "SELECT score, points_for, points_against, minutes, unrated FROM player_history WHERE player = 'ann'",
+        "SELECT scores, points_for, points_against, minutes, unrated FROM player_history WHERE player = 'ann'",
     )
     .fetch_all(&pool)
     .await
@@ -597,7 +600,7 @@ async fn rows_changed_by_hand_are_an_error_and_no_panic() {
     let url = format!("sqlite://{}", folder.path().join("test.db").display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
     for spoil in [
-        "UPDATE matches SET ended_at = 9000000000000000000",
+        "UPDATE matches SET ended_at = '9000000000000000000'",
         "UPDATE matches SET record = substr(record, 1, length(record) - 1)",
         "UPDATE matches SET record = zeroblob(200)",
         "UPDATE matches SET record = x''",

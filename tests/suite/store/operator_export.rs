@@ -24,41 +24,40 @@ use crate::{
 /// One row of each kind, and of matches 1 and 2 all that the record does not have; in no order. What is not exported:
 /// a decision that has picked nothing, tickets, what is derived.
 const CONTENT: &str = "
-    UPDATE handle_key SET key = x'000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff';
-    UPDATE player_changes SET changes = 41, forgotten = 7, corrected = 40, correction = 'void';
+    INSERT OR REPLACE INTO state VALUES ('player_changes', 41, NULL), ('forgotten', 7, NULL), ('corrected', 40, 'void'),
+        ('handle_key', NULL, '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff');
     INSERT INTO merged_players VALUES ('human', 'gone', 'never seen', 0), ('bot', 'Grunt', 'Sarge', 0), ('human', '[x] a', 'a', 1);
-    INSERT INTO pinned_weights VALUES ('human', ' ', 0), ('bot', 'Major', 61.300000000000004);
-    INSERT INTO start_weights VALUES ('human', 'line\nbreak', 100, 0), ('bot', 'Skelebot', 33.3, 1);
-    INSERT INTO hidden_players VALUES ('human', '🏳️‍🌈'), ('bot', 'Ayumi');
+    INSERT INTO player_settings VALUES ('human', ' ', 0, NULL, NULL, 0), ('bot', 'Major', 61.300000000000004, NULL, NULL, 0),
+        ('human', 'line\nbreak', NULL, 100, 0, 0), ('bot', 'Skelebot', NULL, 33.3, 1, 0), ('human', '🏳️‍🌈', NULL, NULL, NULL, 1),
+        ('bot', 'Ayumi', NULL, NULL, NULL, 1);
     INSERT INTO voided_fingerprints VALUES (x'ffffffffffffffffffffffffffffffff'), (zeroblob(16));
-    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', -1);
-    INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', -1, 'void', 0.1, 0.0009765625), ('', 'bot', '', 0, '', 0, 100);
-    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', 5, NULL, NULL), ('', '', '', -1, '', 9223372036854775807);
-    INSERT INTO behaviour VALUES ('ann', '*', -1, 0, 1e308, 9, 9), ('ann', '', 20000, 5, -2.5, 1, 0);
-    INSERT INTO webhook_events VALUES (20, 'evt_a', 'hosted', 7, 5, 'host:1'), (30, 'evt_b', 'formed', 8, 6, NULL);
-    INSERT INTO webhooks VALUES ('site', 'formed hosted recorded', 20, 3, 4, 5, 6, 'refused'), ('', '', 0, 0, 0, 0, NULL, NULL);
-    INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(4), 1, NULL, 5), ('', '', x'00ff', -7, 'too-short', -1);
-    INSERT INTO sign_ins VALUES (x'ff', 'Ω', x'00ff', 9223372036854775807), (x'00', '', x'', -1);
-    INSERT INTO pickups VALUES ('club', 'Ω', x'aa', 'hall', 'void', '{\"a\": \"\\u0000\"}', -1, 5), ('', '', x'', 'c', 'picked', '', 0, 0);
-    INSERT INTO match_games VALUES (-9223372036854775808, 1);
-    UPDATE matches SET reported_at = 9223372036854775807 WHERE id = 1;
+    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999');
+    INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', '1969-12-31 23:59:59.999', 'void', 0.1, 0.0009765625), ('', 'bot', '', '1970-01-01 00:00:00', '', 0, 100);
+    INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9999-12-31 23:59:59.999');
+    INSERT INTO behaviour VALUES ('ann', '*', -1, '1970-01-01 00:00:00', 1e308, 9, 9), ('ann', '', 20000, '1970-01-01 00:00:00.005', -2.5, 1, 0);
+    INSERT INTO webhook_events VALUES (20, 'hosted', 7, 'host:1', 'evt_a', '1970-01-01 00:00:00.005'), (30, 'formed', 8, NULL, 'evt_b', '1970-01-01 00:00:00.006');
+    INSERT INTO webhooks VALUES ('site', 'formed hosted recorded', 20, 3, 4, 5, '1970-01-01 00:00:00.006', 'refused'), ('', '', 0, 0, 0, 0, NULL, NULL);
+    INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(4), 1, NULL, '1970-01-01 00:00:00.005'), ('', '', x'00ff', -7, 'too-short', '1969-12-31 23:59:59.999');
+    INSERT INTO sign_ins VALUES (x'ff', 'Ω', x'00ff', '9999-12-31 23:59:59.999'), (x'00', '', x'', '1969-12-31 23:59:59.999');
+    INSERT INTO pickups VALUES ('club', 'Ω', x'aa', 'hall', 'void', '{\"a\": \"\\u0000\"}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
+    UPDATE matches SET game = -9223372036854775808, reported_at = '9999-12-31 23:59:59.999' WHERE id = 1;
     INSERT INTO match_halves VALUES (x'ffffffffffffffffffffffffffffffff', 1), (zeroblob(16), 1);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     INSERT INTO match_chances VALUES
         (1, 2, 'auto-move', 7, 1, 0, 7, NULL, '0.5 v 0.3 v 0.2', '', '', NULL),
         (1, 0, 'picked', NULL, NULL, NULL, NULL, 0.30000000000000004, NULL, '1 v 1', '0 v 0', 'ctf');
     INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES
-        (1, 1, 's', 'r', -1, 1, 'balance', '1', 0.2, 'before the one that counts'),
-        (2, 2, 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
-        (3, 3, 's', 'r', -1, 1, 'place', '1', NULL, ''),
-        (4, 9223372036854775807, 's', 'r', -1, 1, 'balance', '1', NULL, 'in play'),
-        (5, 9223372036854775807, 's', 'r', -1, 1, 'balance', '1', NULL, 'the last one'),
-        (6, 1, '', '', 0, NULL, 'balance', '0', NULL, ''),
-        (900, 2, '', '', 0, NULL, 'place', '0', NULL, '');
+        (1, '1970-01-01 00:00:00.001', 's', 'r', -1, 1, 'balance', '1', 0.2, 'before the one that counts'),
+        (2, '1970-01-01 00:00:00.002', 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
+        (3, '1970-01-01 00:00:00.003', 's', 'r', -1, 1, 'place', '1', NULL, ''),
+        (4, '9999-12-31 23:59:59.999', 's', 'r', -1, 1, 'balance', '1', NULL, 'in play'),
+        (5, '9999-12-31 23:59:59.999', 's', 'r', -1, 1, 'balance', '1', NULL, 'the last one'),
+        (6, '1970-01-01 00:00:00.001', '', '', 0, NULL, 'balance', '0', NULL, ''),
+        (900, '1970-01-01 00:00:00.002', '', '', 0, NULL, 'place', '0', NULL, '');
     DELETE FROM decisions WHERE id = 900;
     DELETE FROM webhook_events WHERE number = 30;
     DELETE FROM matches WHERE id = 4;
-    INSERT INTO tickets VALUES (1, 'web', 't1', 'duel', '[\"ann\"]', '{}', 1, 'queued', NULL, '', 1, 0)";
+    INSERT INTO tickets VALUES (1, 'web', 't1', 'duel', '[\"ann\"]', '{}', '1970-01-01 00:00:00.001', 'queued', NULL, '', '1970-01-01 00:00:00.001', 0)";
 
 /// What is exported of it, without the lines of matches and their records.
 const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
@@ -77,7 +76,7 @@ const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
 {"kind":"forgotten","handle":"00ff","instead":"forgotten-9-0","at":-1}
 {"kind":"recount","ruleset":"","player":"","bot":true,"recounted_at":0,"cause":"","weight_then":0.0,"weight_now":100.0}
 {"kind":"recount","ruleset":"ctf","player":"Ω","recounted_at":-1,"cause":"void","weight_then":0.1,"weight_now":0.0009765625}
-{"kind":"link","player":"","into_player":"","client":"","asked_at":-1,"confirmed_by":"","confirmed_at":9223372036854775807}
+{"kind":"link","player":"","into_player":"","client":"","asked_at":-1,"confirmed_by":"","confirmed_at":253402300799999}
 {"kind":"link","player":"discord-7","into_player":"Ω","client":"club","asked_at":5}
 {"kind":"behaviour","player":"ann","reporter":"","day":20000,"at":5,"points":-2.5,"reports":1,"no_shows":0}
 {"kind":"behaviour","player":"ann","reporter":"*","day":-1,"at":0,"points":1e+308,"reports":9,"no_shows":9}
@@ -87,14 +86,14 @@ const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
 {"kind":"receipt","client":"","key":"","body":"00ff","match_id":-7,"unrated":"too-short","made_at":-1}
 {"kind":"receipt","client":"club","key":"id:Ω","body":"00000000","match_id":1,"made_at":5}
 {"kind":"sign-in","secret":"00","client":"","token":"","made_at":-1}
-{"kind":"sign-in","secret":"ff","client":"Ω","token":"00ff","made_at":9223372036854775807}
+{"kind":"sign-in","secret":"ff","client":"Ω","token":"00ff","made_at":253402300799999}
 {"kind":"pickup","client":"","pickup":"","asked":"","channel":"c","stage":"picked","content":"","made_at":0,"changed_at":0}
 {"kind":"pickup","client":"club","pickup":"Ω","asked":"aa","channel":"hall","stage":"void","content":"{\"a\": \"\\u0000\"}","made_at":-1,"changed_at":5}
 {"kind":"end","matches":3}
 "#;
 
 /// What is exported of match 1.
-const MATCH: &str = r#"{"kind":"match","id":1,"fingerprint":"FINGERPRINT","game":-9223372036854775808,"reporter":{"client":"club","recorded_at":9223372036854775807},"chances":[{"step":0,"cause":"picked","chance":0.30000000000000004,"humans":"1 v 1","bots":"0 v 0","ruleset":"ctf"},{"step":2,"cause":"auto-move","at_ms":7,"seat":1,"from_team":0,"to_team":7,"chances":"0.5 v 0.3 v 0.2","humans":"","bots":""}],"halves":["00000000000000000000000000000000","ffffffffffffffffffffffffffffffff"],"logs":["00000000000000000000000000000000","000102030405060708090a0b0c0d0e0f"],"decisions":[{"id":2,"made_at":2,"server":"s","ruleset":"r","game":-1,"seed":"18446744073709551615","chance":0.1,"decision":"{\"a\":\"\\u0000\"}"},{"id":5,"made_at":9223372036854775807,"server":"s","ruleset":"r","game":-1,"seed":"1","decision":"the last one"}]}"#;
+const MATCH: &str = r#"{"kind":"match","id":1,"fingerprint":"FINGERPRINT","game":-9223372036854775808,"reporter":{"client":"club","recorded_at":253402300799999},"chances":[{"step":0,"cause":"picked","chance":0.30000000000000004,"humans":"1 v 1","bots":"0 v 0","ruleset":"ctf"},{"step":2,"cause":"auto-move","at_ms":7,"seat":1,"from_team":0,"to_team":7,"chances":"0.5 v 0.3 v 0.2","humans":"","bots":""}],"halves":["00000000000000000000000000000000","ffffffffffffffffffffffffffffffff"],"logs":["00000000000000000000000000000000","000102030405060708090a0b0c0d0e0f"],"decisions":[{"id":2,"made_at":2,"server":"s","ruleset":"r","game":-1,"seed":"18446744073709551615","chance":0.1,"decision":"{\"a\":\"\\u0000\"}"},{"id":5,"made_at":253402300799999,"server":"s","ruleset":"r","game":-1,"seed":"1","decision":"the last one"}]}"#;
 
 /// A match that a client has brought.
 fn brought() -> MatchRecord {

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use evenkeel::{
     domain::{
-        Kind::{self, Human},
+        Kind::{self, Bot, Human},
         MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp, WeightEntry,
     },
     store::{
@@ -255,12 +255,13 @@ fn weight(id: &str, weight: f64, last_seen: Timestamp) -> WeightRow {
     WeightRow {
         ruleset: "ctf".into(),
         key: key(id),
-        name: id.to_uppercase(),
+        name: id.to_owned(),
         weight,
         deviation: 4.0,
         rank: None,
         is_pinned: false,
         games: 6,
+        wins: 3,
         last_seen,
     }
 }
@@ -315,12 +316,26 @@ async fn fill(store: &Arc<Store>) {
         weights: as_they_stand(vec![
             weight("ann", 51.25, last_seen),
             weight("bob", 49.0, last_seen),
+            weight("cid", 47.0, Timestamp((MONDAY - 40 * DAY) * 60_000)),
+            WeightRow {
+                key: PlayerKey {
+                    kind: Bot,
+                    id: "sarge".into(),
+                },
+                ..weight("sarge", 55.5, last_seen)
+            },
         ]),
         divisions: vec![],
         seasons: vec![],
         recount: Recount::default(),
     };
     assert!(store.replace_derived(&rows, true, None).await.unwrap());
+}
+
+/// A time as tables have it.
+fn time(at: i64) -> String {
+    let text = Timestamp(at).exact().unwrap();
+    text.replace('T', " ").replace('Z', "")
 }
 
 /// Decisions before and in three of the matches, and a hosted match, past the store.
@@ -343,31 +358,34 @@ fn beside() -> String {
     ] {
         sql.push_str(&format!(
             "INSERT INTO decisions (made_at, server, ruleset, game, match_id, kind, seed, chance, decision)
-             VALUES ({}, 'test', 'ctf', {match_id}, {match_id}, '{kind}', '7', {chance}, '{{\"answer\":{answer}}}');",
-            at(match_id) - before
+             VALUES ('{}', 'test', 'ctf', {match_id}, {match_id}, '{kind}', '7', {chance}, '{{\"answer\":{answer}}}');",
+            time(at(match_id) - before)
         ));
     }
     sql.push_str(
         "INSERT INTO decisions (made_at, server, ruleset, game, kind, seed, decision)
-         VALUES (0, 'test', 'ctf', 9, 'balance', '7', 'no JSON');",
+         VALUES ('1970-01-01 00:00:00', 'test', 'ctf', 9, 'balance', '7', 'no JSON');",
     );
     for (match_id, chance) in [(1, 0.55), (3, 0.52), (5, 0.45)] {
         sql.push_str(&format!(
             "INSERT INTO match_chances (match_id, step, cause, chance) VALUES ({match_id}, 0, 'picked', {chance});"
         ));
     }
-    let formed = at(5) - 30_000;
+    let before = |millis: i64| time(at(5) - 30_000 - millis);
+    let formed = before(0);
     sql.push_str(&format!(
         "INSERT INTO formed_matches (match_id, queue, size, penalty, chance, seed, searched_at, formed_at)
-         VALUES (5, 'duel', 2, 0.5, 0.45, '7', {formed}, {formed});
+         VALUES (5, 'duel', 2, 0.5, 0.45, '7', '{formed}', '{formed}');
          INSERT INTO tickets (number, owner, ticket, queue, players, content, submitted_at, state, match_id, reason,
                               changed_at, told)
-         VALUES (1, 'lobby', 't', 'duel', '[\"ann\"]', '{{}}', {formed} - 95500, 'matched', 5, '', {formed}, 1),
-                (2, 'lobby', 'u', 'duel', '[\"bob\"]', '{{}}', {formed} - 9000, 'queued', NULL, '', {formed}, 1);
+         VALUES (1, 'lobby', 't', 'duel', '[\"ann\"]', '{{}}', '{}', 'matched', 5, '', '{formed}', 1),
+                (2, 'lobby', 'u', 'duel', '[\"bob\"]', '{{}}', '{}', 'queued', NULL, '', '{formed}', 1);
          INSERT INTO formed_seats (match_id, seat, team, ticket, player, accepted) VALUES (5, 0, 0, 1, 'ann', 1);
          INSERT INTO hosted_matches (match_id, queue, state, since, wait_until, tries, why, passes)
-         VALUES (5, 'duel', 'over', {} , 0, 1, '', '{{}}');",
-        at(5) + 600_000
+         VALUES (5, 'duel', 'over', '{}', '{formed}', 1, '', '{{}}');",
+        before(95_500),
+        before(9_000),
+        time(at(5) + 600_000)
     ));
     sql
 }
@@ -406,62 +424,6 @@ async fn filled(open: &impl Backend) -> (DatabaseUrl, Arc<Store>) {
     (place, store)
 }
 
-async fn closeness_is_counted_by_outcomes(open: impl Backend) {
-    let (place, store) = filled(&open).await;
-    let sql = "SELECT ruleset, mean_gap, share_draws, share_team_0_wins, share_favourite_wins FROM balance_report";
-    let row = |ruleset: &str, of: [Option<f64>; 4]| {
-        json!({"ruleset": ruleset, "mean_gap": of[0], "share_draws": of[1], "share_team_0_wins": of[2],
-               "share_favourite_wins": of[3]})
-    };
-    // Differences of 2, 0, 3, 3, 2 and 0; team 0 and team 1 won two each; the favourite won the first, the fourth
-    // and the fifth match.
-    let expected = [
-        row("ctf", [Some(1.667), Some(0.333), Some(0.5), Some(0.75)]),
-        row("four", [Some(3.833), Some(0.167), Some(1.0), None]),
-        row("ns2", [None, Some(0.0), Some(0.667), Some(0.667)]),
-    ];
-    assert_eq!(query(&place, sql).await, json!(expected));
-    let by = |table: &str| {
-        format!(
-            "SELECT sum(matches) AS matches, sum(matches * share_draws) AS draws, sum(predicted) AS predicted
-             FROM {table} WHERE ruleset = 'ns2'"
-        )
-    };
-    let expected = json!([{"matches": 3.0, "draws": 0.0, "predicted": 3.0}]);
-    assert_eq!(query(&place, &by("balance_by_week")).await, expected);
-    assert_eq!(query(&place, &by("balance_by_map")).await, expected);
-    // A draw of a game without scores does not give it scores.
-    let mut draw = unscored(3, 0);
-    draw.outcome = Outcome::Draw;
-    // The last millisecond of a Sunday before 1970.
-    draw.end = Timestamp(-3 * DAY * 60_000 - 1);
-    draw.start = draw.end.plus_millis(-600_000);
-    let id = record(&store, &draw).await;
-    let rows = DerivedRows {
-        from: DerivedFrom {
-            matches: 17,
-            last_match: id,
-            settings: "one".into(),
-        },
-        rulings: vec![ruling(id, &draw, Some(0.6), 50.0)].into(),
-        weights: as_they_stand(Vec::new()),
-        divisions: vec![],
-        seasons: vec![],
-        recount: Recount::default(),
-    };
-    assert!(store.replace_derived(&rows, false, None).await.unwrap());
-    let sql = "SELECT week, matches FROM balance_by_week WHERE ruleset = 'ns2' AND share_draws = 1";
-    assert_eq!(
-        query(&place, sql).await,
-        json!([{"week": "1969-12-22", "matches": 1.0}])
-    );
-    let sql = "SELECT mean_gap, share_draws FROM balance_report WHERE ruleset = 'ns2'";
-    assert_eq!(
-        query(&place, sql).await,
-        json!([{"mean_gap": null, "share_draws": 0.25}])
-    );
-}
-
 /// The statements of the section "Ten questions".
 fn questions() -> Vec<String> {
     let page = fs::read_to_string(concat!(
@@ -481,65 +443,55 @@ fn questions() -> Vec<String> {
 
 /// The answers to the questions, computed by hand.
 fn answers() -> [Value; 10] {
-    let week = |week: &str, favourite: f64, brier: f64| {
-        json!({"week": week, "matches": 3.0, "mean_gap": 1.667, "share_draws": 0.333,
-               "share_favourite_wins": favourite, "brier": brier})
+    let best = |name: &str, weight: f64| json!({"name": name, "weight": weight, "games": 6.0, "wins": 3.0});
+    let name = |name: &str| json!({"name": name});
+    let won = |winner: f64| json!(winner);
+    let played = |ended_at: &str, map: &str, scores: &str, winner: Value| json!({"ended_at": format!("2026-11-{ended_at}"), "map": map, "scores": scores, "winner": winner});
+    let after = |day: &str, map: &str, outcome: &str, weight: f64| json!({"ended_at": format!("2026-11-{day} 20:10:00"), "map": map, "outcome": outcome, "weight": weight});
+    let sides = |map: &str, matches: f64, first: f64| json!({"map": map, "matches": matches, "won_by_team_0": first});
+    let picked = |id: f64, day: &str, map: &str, scores: &str, chance: f64| {
+        json!({"match_id": id, "ended_at": format!("2026-11-{day} 20:10:00"), "map": map, "scores": scores,
+               "chance_as_picked": chance})
     };
-    let of_ruleset =
-        |ruleset: &str, matches: f64, gap: Option<f64>, draws: f64, favourite: Option<f64>| {
-            json!({"ruleset": ruleset, "matches": matches, "mean_gap": gap, "share_draws": draws,
-               "share_favourite_wins": favourite})
-        };
-    let weights = ["02", "03", "04", "09", "10", "11"]
-        .iter()
-        .zip(ANN)
-        .enumerate();
-    let weights = weights.map(|(at, (day, weight))| {
-        json!({"ended": format!("2026-11-{day} 20:10:00"), "match_id": at as f64 + 1.0,
-            "weight_before": 50.0, "weight": weight, "cause": null})
-    });
-    let best = |name: &str, weight: f64| json!({"place": null, "name": name, "weight": weight, "deviation": 4.0, "games": 6.0});
-    let map = |map: &str, matches: f64, gap: f64| json!({"map": map, "matches": matches, "share_team_0_wins": 0.5, "mean_gap": gap});
-    let picked = |made: &str, match_id: f64, ratio: f64, chance: f64, gap: f64| json!({"made": made, "match_id": match_id, "ratio": ratio, "chance": chance, "gap": gap});
-    let seat = |team: f64, name: &str| json!({"team": team, "name": name, "share": 1.0});
-    let mate =
-        |name: &str, matches: f64, won: f64| json!({"name": name, "matches": matches, "won": won});
     [
-        json!([best("ANN", 51.25), best("BOB", 49.0)]),
-        weights.collect(),
+        json!([best("ann", 51.25), best("bob", 49.0), best("cid", 47.0)]),
+        json!([{"ruleset": "ctf", "weight": 51.25, "games": 6.0, "wins": 3.0, "last_seen": "2026-11-11 20:10:00"}]),
+        json!([name("ann"), name("bob"), name("cid"), name("dan")]),
         json!([
-            of_ruleset("ctf", 6.0, Some(1.667), 0.333, Some(0.75)),
-            of_ruleset("four", 6.0, Some(3.833), 0.167, None),
-            of_ruleset("ns2", 3.0, None, 0.0, Some(0.667)),
+            played("12 20:00:00.001", "field", "5:3", won(0.0)),
+            played("11 20:10:00", "field", "2:2", Value::Null),
+            played("10 20:10:00", "field", "0:2", won(1.0)),
+            played("09 20:10:00", "ruins", "3:0", won(0.0)),
+            played("04 20:10:00", "ruins", "1:4", won(1.0)),
+            played("03 20:10:00", "field", "2:2", Value::Null),
+            played("02 20:15:00", "yard", "4:1:1:0", won(0.0)),
+            played("02 20:14:00", "yard", "4:1:1:0", won(0.0)),
+            played("02 20:13:00", "yard", "4:1:1:0", won(0.0)),
+            played("02 20:12:00", "yard", "4:1:1:0", won(0.0)),
         ]),
-        // (0.16 + 0.04 + 0.36) / 3, and (0.16 + 0.09 + 0) / 3.
+        // The first match of ctf, the short one, and two of ns2.
+        json!([{"won_together": 4.0}]),
+        json!([{"name": "sarge", "ruleset": "ctf", "weight": 55.5}]),
         json!([
-            week("2026-11-02", 0.5, 0.1867),
-            week("2026-11-09", 1.0, 0.0833)
-        ]),
-        json!([map("field", 4.0, 1.0), map("ruins", 2.0, 3.0)]),
-        // (0.55 + 0.52 + 0.45) / 3, of which team 0 won one.
-        json!([{"matches": 3.0, "predicted": 0.507, "happened": 0.333}]),
-        json!([
-            picked("2026-11-04 19:59:59", 3.0, 0.99, 0.52, 3.0),
-            picked("2026-11-02 19:59:59", 1.0, 0.97, 0.55, 2.0),
-            picked("2026-11-10 20:00:00", 5.0, 0.9, 0.45, 2.0),
+            after("02", "field", "won", ANN[0]),
+            after("03", "field", "draw", ANN[1]),
+            after("04", "ruins", "lost", ANN[2]),
+            after("09", "ruins", "won", ANN[3]),
+            after("10", "field", "lost", ANN[4]),
+            after("11", "field", "draw", ANN[5]),
         ]),
         json!([
-            seat(0.0, "ann"),
-            // 4 minutes on team 0, then 6 on team 1.
-            seat(1.0, "bob"),
-            seat(1.0, "cid"),
-            seat(1.0, "dan"),
+            sides("field", 3.0, 2.0),
+            sides("ruins", 2.0, 1.0),
+            sides("veil", 3.0, 2.0),
+            sides("yard", 5.0, 5.0),
         ]),
-        // With bob in the matches 1, 2 and 7 of ctf, in which they won the first and the last, and in three of ns2,
-        // of which they won two. In the others with cid, who lost with ann, and with dan, who won.
         json!([
-            mate("bob", 6.0, 4.0),
-            mate("cid", 2.0, 0.0),
-            mate("dan", 1.0, 1.0)
+            picked(1.0, "02", "field", "5:3", 0.55),
+            picked(3.0, "04", "ruins", "1:4", 0.52),
+            picked(5.0, "10", "field", "0:2", 0.45),
         ]),
-        json!([{"unrated": "too-short", "matches": 1.0}]),
+        json!([{"name": "cid", "last_seen": "2026-09-23 20:00:00"}]),
     ]
 }
 
@@ -554,44 +506,16 @@ async fn the_questions_of_the_manual_have_the_right_answers(open: impl Backend) 
 
 async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     let (place, store) = filled(&open).await;
-    let sql = "SELECT match_id, ratio, chance, gap, picked, score FROM match_report WHERE match_id < 4 OR match_id = 8
+    let sql = "SELECT match_id, chance_as_picked, gap, picked, scores FROM match_report WHERE match_id < 4 OR match_id = 8
                ORDER BY match_id";
-    let row = |id: f64,
-               ratio: Option<f64>,
-               chance: Option<f64>,
-               gap: Option<f64>,
-               picked: f64,
-               score: &str| {
-        json!({"match_id": id, "ratio": ratio, "chance": chance, "gap": gap, "picked": picked, "score": score})
-    };
+    let row = |id: f64, chance: Option<f64>, gap: Option<f64>, picked: f64, scores: &str| json!({"match_id": id, "chance_as_picked": chance, "gap": gap, "picked": picked, "scores": scores});
     let expected = json!([
-        row(1.0, Some(0.97), Some(0.55), Some(2.0), 1.0, "5:3"),
-        row(2.0, None, None, Some(0.0), 0.0, "2:2"),
-        row(3.0, Some(0.99), Some(0.52), Some(3.0), 1.0, "1:4"),
-        row(8.0, None, None, None, 0.0, "0:0"),
+        row(1.0, Some(0.55), Some(2.0), 1.0, "5:3"),
+        row(2.0, None, Some(0.0), 0.0, "2:2"),
+        row(3.0, Some(0.52), Some(3.0), 1.0, "1:4"),
+        row(8.0, None, None, 0.0, "0:0"),
     ]);
     assert_eq!(query(&place, sql).await, expected);
-    let sql = "SELECT ratio, gap, picked FROM decision_report ORDER BY decision_id";
-    let row = |ratio: Option<f64>, gap: Option<f64>, picked: f64| json!({"ratio": ratio, "gap": gap, "picked": picked});
-    let expected = json!([
-        row(Some(0.5), Some(2.0), 0.0),
-        row(Some(0.97), Some(2.0), 1.0),
-        row(Some(0.1), Some(2.0), 0.0),
-        row(Some(0.8), Some(2.0), 0.0),
-        row(Some(0.99), Some(3.0), 1.0),
-        row(Some(0.9), Some(2.0), 1.0),
-        row(None, None, 0.0),
-    ]);
-    assert_eq!(query(&place, sql).await, expected);
-    let sql = "SELECT since, formed, longest_wait_seconds, ended, players FROM hosted_report";
-    let expected = json!([{"since": "2026-11-10 20:10:00", "formed": "2026-11-10 19:59:30", "longest_wait_seconds": 95.5,
-                           "ended": "2026-11-10 20:10:00", "players": 1.0}]);
-    assert_eq!(query(&place, sql).await, expected);
-    let sql = "SELECT oldest_submitted FROM queue_report";
-    assert_eq!(
-        query(&place, sql).await,
-        json!([{"oldest_submitted": "2026-11-10 19:59:21"}])
-    );
     // The program itself still reads the times.
     assert_eq!(store.hosted_rows(9).await.unwrap()[0].since, ctf(4).end);
     let queue = &store.queue_rows().await.unwrap()[0];
@@ -604,12 +528,51 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     half.outcome = Outcome::Won(1);
     half.events.clear();
     let id = record(&store, &half).await;
-    let sql = format!("SELECT score FROM match_report WHERE match_id = {id}");
-    assert_eq!(query(&place, &sql).await, json!([{"score": "2.75:3"}]));
+    let sql = format!("SELECT scores FROM match_report WHERE match_id = {id}");
+    assert_eq!(query(&place, &sql).await, json!([{"scores": "2.75:3"}]));
+}
+
+/// Whoever opens the file sees few names, and a player's matches under the identity that counts.
+#[tokio::test]
+async fn a_database_shows_at_most_forty_names() {
+    let (place, store) = filled(&Sqlite::new()).await;
+    let sql = "SELECT count(*) AS names FROM sqlite_schema
+               WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'";
+    let names = query(&place, sql).await[0]["names"].as_f64().unwrap();
+    assert!(names <= 40.0, "{names}");
+    store.merge_player(&key("dan"), &key("ann")).await.unwrap();
+    let sql = "SELECT player, name FROM player_history WHERE match_id = 1";
+    let row = |player: &str, name: &str| json!({"player": player, "name": name});
+    let expected = [
+        row("ann", "ann"),
+        row("bob", "bob"),
+        row("cid", "cid"),
+        row("ann", "dan"),
+    ];
+    assert_eq!(query(&place, sql).await, json!(expected));
+}
+
+/// The tables have the names of rulesets in lower case, and whoever writes them as the game does finds them.
+#[tokio::test]
+async fn a_ruleset_is_found_in_any_spelling() {
+    let (place, _store) = filled(&Sqlite::new()).await;
+    for table in [
+        "weights",
+        "leaderboard",
+        "player_history",
+        "match_report",
+        "decisions",
+    ] {
+        let count = async |ruleset: &str| {
+            let sql = format!("SELECT count(*) AS rows FROM {table} WHERE ruleset = '{ruleset}'");
+            query(&place, &sql).await[0]["rows"].as_f64().unwrap()
+        };
+        assert!(count("ctf").await > 1.0, "{table}");
+        assert_eq!(count("CTF").await, count("ctf").await, "{table}");
+    }
 }
 
 on_each_database! {
-    closeness_is_counted_by_outcomes
     the_questions_of_the_manual_have_the_right_answers
     reports_have_dates_and_the_picked_teams
 }
@@ -670,7 +633,7 @@ async fn the_pages_state_what_the_database_has() {
                         avg(outcome = 'draw') AS draws,
                         avg(gap) AS gap
                  FROM matches m JOIN rulings r ON r.match_id = m.id
-                 WHERE r.ruleset = 'arena.ctf' AND datetime(m.ended_at / 1000, 'unixepoch') BETWEEN '{from}' AND '{to}'"
+                 WHERE r.ruleset = 'arena.ctf' AND m.ended_at BETWEEN '{from}' AND '{to}'"
             ),
         )
         .await;

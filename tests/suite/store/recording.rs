@@ -160,7 +160,7 @@ async fn a_late_commit_is_counted() {
     assert_eq!(first[0].record.end, duel(0).end);
     assert_eq!(store.extent_to(next).await.unwrap().0, 1);
     // A match that is removed is not counted any more.
-    let removed = "DELETE FROM matches WHERE fingerprint = substr(sha256('late'), 1, 16); UPDATE player_changes SET changes = changes + 1";
+    let removed = "DELETE FROM matches WHERE fingerprint = substr(sha256('late'), 1, 16); UPDATE state SET number = number + 1 WHERE name = 'player_changes'";
     sqlx::raw_sql(removed).execute(&mut late).await.unwrap();
     assert_eq!(store.extent().await.unwrap().0, 6);
 }
@@ -176,7 +176,7 @@ async fn an_event_waits_for_those_before_it() {
     store.set_webhooks(&hooks).await.unwrap();
     let insert = "INSERT INTO matches (fingerprint, untimed, server, client, started_at, ended_at, map, game_type, mutators,
                              mode, outcome, humans, bots, record)
-        VALUES (uuid_send(gen_random_uuid()), false, '', '', 0, (extract(epoch FROM now()) * 1000)::bigint, '', 'ctf', '', '',
+        VALUES (uuid_send(gen_random_uuid()), false, '', '', clock(), clock(), '', 'ctf', '', '',
                 'draw', 0, 0, '')";
     let (mut first, mut second) = (open.connect("events").await, open.connect("events").await);
     sqlx::raw_sql("BEGIN").execute(&mut first).await.unwrap();

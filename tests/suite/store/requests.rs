@@ -20,10 +20,15 @@ use evenkeel::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::common::backends::open_chosen;
+use crate::common::backends::{Backend, Postgres, open_chosen};
 
 const LONG: Duration = Duration::from_secs(600);
 const DAEMONS: [&str; 3] = ["one", "two", "three"];
+
+/// Daemons share a database only on PostgreSQL.
+async fn open_shared() -> Option<Arc<Store>> {
+    Some(Postgres::shared()?.database("requests").await)
+}
 
 async fn open(folder: &TempDir) -> Arc<Store> {
     open_chosen(&folder.path().join("test.db")).await
@@ -260,8 +265,9 @@ impl World {
 }
 
 async fn nothing_is_lost(steps: &[Step]) {
-    let folder = TempDir::new().unwrap();
-    let store = open(&folder).await;
+    let Some(store) = open_shared().await else {
+        return;
+    };
     for daemon in DAEMONS {
         store.is_alive(daemon, LONG).await.unwrap();
     }
@@ -300,8 +306,9 @@ proptest! {
 
 #[tokio::test]
 async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
-    let folder = TempDir::new().unwrap();
-    let store = open(&folder).await;
+    let Some(store) = open_shared().await else {
+        return;
+    };
     store.is_alive("one", LONG).await.unwrap();
     let long = "x".repeat(MAX_REQUEST + 1);
     let asked = [
@@ -371,8 +378,9 @@ async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
 
 #[tokio::test]
 async fn daemons_are_alive_for_as_long_as_they_say() {
-    let folder = TempDir::new().unwrap();
-    let store = open(&folder).await;
+    let Some(store) = open_shared().await else {
+        return;
+    };
     let names = |names: &[&str]| {
         names
             .iter()

@@ -352,6 +352,7 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
             progress: 0.25,
         }),
         games: 2,
+        wins: 1,
         last_seen: Timestamp(7),
         is_pinned: id == "ann",
     };

@@ -194,7 +194,7 @@ async fn whatever_happens_to_tickets_is_read_back() {
 async fn rows(store: &Store) -> String {
     let mut hours = Vec::new();
     for queue in ["plain", "checked", "hosted"] {
-        hours.extend(store.queue_hours(queue, 0).await.unwrap());
+        hours.extend(store.queue_hours(queue, Timestamp(0)).await.unwrap());
     }
     let mut players = store.ticket_players(0).await.unwrap();
     players.sort();

@@ -50,6 +50,7 @@ fn row(draw: &mut Draw, player: usize) -> WeightRow {
             progress: 0.0,
         }),
         games: draw.below(100) as u32,
+        wins: draw.below(50) as u32,
         last_seen: Timestamp(draw.below(1_000_000) as i64),
         is_pinned: draw.below(9) == 0,
     }

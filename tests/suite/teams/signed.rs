@@ -233,13 +233,14 @@ async fn a_sign_in_ends_after_thirty_days() {
     );
     let mut browser = Browser::open(&api, "");
     browser.cookie = cookie;
-    let day = 86_400_000i64;
-    for (days, valid) in [(29, true), (31, false)] {
-        let query = sqlx::query("UPDATE sign_ins SET made_at = made_at - $1");
-        query.bind(days * day).execute(&mut database).await.unwrap();
+    for (days, valid) in [(29_i64, true), (31, false)] {
+        let query =
+            sqlx::query("UPDATE sign_ins SET made_at = datetime(made_at, '-' || $1 || ' days')");
+        query.bind(days).execute(&mut database).await.unwrap();
         assert_eq!(is_signed_in(&mut browser), valid, "{days}");
-        let query = sqlx::query("UPDATE sign_ins SET made_at = made_at + $1");
-        query.bind(days * day).execute(&mut database).await.unwrap();
+        let query =
+            sqlx::query("UPDATE sign_ins SET made_at = datetime(made_at, '+' || $1 || ' days')");
+        query.bind(days).execute(&mut database).await.unwrap();
     }
     database.close().await.unwrap();
     assert_eq!(api.call("", "GET", "/v1/live", &Value::Null).0, 200);

@@ -27,6 +27,7 @@ fn weight(ruleset: &str, id: &str, name: &str, kind: Kind) -> WeightRow {
         rank: None,
         is_pinned: false,
         games: 3,
+        wins: 1,
         last_seen: Timestamp(1),
     }
 }

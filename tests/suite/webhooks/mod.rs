@@ -251,7 +251,11 @@ async fn what_waits_is_bounded_in_number_and_age_and_counted() {
     assert_eq!(sending.row().await.dropped, 3);
     sending.stop().await;
     sending.record(7).await;
-    sql(&sending.path, "UPDATE webhook_events SET at = at - 4000000").await;
+    sql(
+        &sending.path,
+        "UPDATE webhook_events SET at = datetime(at, '-4000 seconds')",
+    )
+    .await;
     sending.record(8).await;
     sending.start(&toml).await;
     assert_eq!(scores(&mut receiver, 1).await, [8.0]);

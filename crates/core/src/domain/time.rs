@@ -1,6 +1,6 @@
 //! Instants, as in logs and databases.
 
-use std::fmt;
+use std::{fmt, ops::RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct Timestamp(pub i64);
 const TOLERANCE: i64 = 5 * 60 * 1_000;
 
 impl Timestamp {
+    /// The times that have a year of four digits.
+    pub const YEARS: RangeInclusive<Self> = Self(-62_167_219_200_000)..=Self(253_402_300_799_999);
+
     /// The instant of a date and time in UTC; `None` if there is no such date.
     ///
     /// `month` and `day` count from 1; years are 1900 to 9999, which bounds hostile input.

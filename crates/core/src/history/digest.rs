@@ -202,6 +202,7 @@ impl Digest {
                 deaths: participant.deaths.into(),
                 captures: captures[index],
                 minutes: participant.millis() as f64 / 60_000.0,
+                won: has_won(record, participant),
                 learns,
                 ..Tally::new(player)
             });
@@ -250,6 +251,12 @@ fn captures(record: &MatchRecord) -> Vec<f64> {
         }
     }
     captures
+}
+
+/// Whether the team has won that a participant was on for longest.
+fn has_won(record: &MatchRecord, participant: &Participant) -> bool {
+    let team = participant.main_team().filter(|_| record.has_teams());
+    team.is_some_and(|team| record.outcome == Outcome::Won(team))
 }
 
 /// Each team's place, 0 for the first; empty where the outcome is unknown.

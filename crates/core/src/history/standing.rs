@@ -44,6 +44,7 @@ const LEAST_KNOWN: f64 = 2.0 / 3.0;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Career {
     pub(super) games: u32,
+    pub(super) wins: u32,
     pub(super) first_seen: Timestamp,
     pub(super) last_seen: Timestamp,
     /// Time played in rated games.
@@ -135,6 +136,7 @@ impl Standing {
         for tally in &game.tallies {
             let fresh = || Career {
                 games: 0,
+                wins: 0,
                 first_seen: end,
                 last_seen: end,
                 minutes: 0.0,
@@ -143,6 +145,7 @@ impl Standing {
             };
             let career = self.careers.enter(tally.player, fresh);
             career.games += u32::from(tally.learns);
+            career.wins += u32::from(tally.learns && tally.won);
             career.last_seen = end;
             career.minutes += tally.minutes;
         }

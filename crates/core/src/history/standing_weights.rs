@@ -30,6 +30,7 @@ impl Standing {
             rank: self.ladder.rank(player, account.weight),
             roles: self.role_weights(curve, player),
             games: career.games,
+            wins: career.wins,
             first_seen: career.first_seen,
             last_seen: career.last_seen,
             hours: career.minutes / 60.0,

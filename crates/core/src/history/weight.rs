@@ -31,6 +31,8 @@ pub struct Weight<'a> {
     pub roles: RoleWeights,
     /// Number of rated games that the player was in.
     pub games: u32,
+    /// How many of these the team has won that the player was on for longest.
+    pub wins: u32,
     /// The end of the first rated game that the player was in.
     pub first_seen: Timestamp,
     /// The end of the last rated game that the player was in.

@@ -22,6 +22,8 @@ pub struct Tally {
     pub captures: f64,
     /// Time played, in minutes.
     pub minutes: f64,
+    /// Whether the team that they were on for longest has won.
+    pub won: bool,
     /// Whether the game may change this player's estimate, as [`Seat::learns`](super::Seat::learns).
     pub learns: bool,
 }

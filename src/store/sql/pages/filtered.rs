@@ -76,7 +76,7 @@ impl MatchFilter<'_> {
     fn ended(&self) -> &'static str {
         let elsewhere = self.map.is_some() || self.server.is_some();
         match (self.person, self.ruleset) {
-            (Some(_), _) => "d.ended_at",
+            (Some(_), _) => "d.ended_ms",
             (None, Some(_)) if !elsewhere => "r.ended_at",
             _ => "m.ended_at",
         }
@@ -122,11 +122,11 @@ impl MatchFilter<'_> {
                 .push(" <> 0 AND m.gap IS NOT NULL");
         }
         if let Some(since) = self.since {
-            query
-                .push(" AND ")
-                .push(ended)
-                .push(" >= ")
-                .push_bind(since.0);
+            query.push(" AND ").push(ended).push(" >= ");
+            match self.person {
+                Some(_) => query.push_bind(since.0),
+                None => query.push_bind(since),
+            };
         }
         self.of_person(&mut query, rarer);
         self.go_on(&mut query);
@@ -167,7 +167,10 @@ impl MatchFilter<'_> {
             query
                 .push(" AND ")
                 .push(self.ended())
-                .push(" <= (SELECT ended_at FROM matches WHERE id = ")
+                .push(match self.person {
+                    Some(_) => " <= (SELECT max(ended_ms) FROM performances WHERE match_id = ",
+                    None => " <= (SELECT ended_at FROM matches WHERE id = ",
+                })
                 .push_bind(before)
                 .push(")");
             query

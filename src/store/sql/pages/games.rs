@@ -92,12 +92,12 @@ impl Store {
     /// A player's latest rated matches, the last one first.
     pub async fn games_of(&self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
         let query = sql(
-            "SELECT p.match_id, p.ended_at, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
+            "SELECT p.match_id, m.ended_at, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
                     p.points_for, p.points_against, r.ruleset, r.chance AS forecast, m.map
              FROM performances p
              JOIN rulings r ON r.match_id = p.match_id
              JOIN matches m ON m.id = p.match_id
-             WHERE p.person = $1 ORDER BY p.ended_at DESC, p.match_id DESC LIMIT $2",
+             WHERE p.person = $1 ORDER BY p.ended_ms DESC, p.match_id DESC LIMIT $2",
         );
         let rows = query
             .bind(person)
@@ -162,7 +162,7 @@ impl Store {
             "SELECT q.person, q.team = p.team AS together, count(*), sum(p.result)
              FROM performances p
              JOIN performances q ON q.match_id = p.match_id AND q.person <> p.person
-             WHERE p.person = $1 AND p.ended_at >= $2 AND p.result IS NOT NULL AND q.team IS NOT NULL
+             WHERE p.person = $1 AND p.ended_ms >= $2 AND p.result IS NOT NULL AND q.team IS NOT NULL
              GROUP BY q.person, q.team = p.team HAVING count(*) >= $3",
         );
         let query = query.bind(person).bind(since.0).bind(fewest);
@@ -243,7 +243,7 @@ pub(super) async fn shown(
                 (SELECT w.name FROM weights w WHERE w.player = p.player AND w.kind = p.kind
                  ORDER BY w.last_seen DESC LIMIT 1) AS name
          FROM persons p
-         WHERE NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+         WHERE NOT EXISTS (SELECT 1 FROM player_settings h WHERE h.kind = p.kind AND h.player = p.player AND h.hidden)
            AND p.person IN ",
     );
     query.list(persons.iter().map(|counted| counted.0));

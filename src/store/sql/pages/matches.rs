@@ -170,7 +170,7 @@ async fn seats(
     let query = sql(
         "SELECT p.seat, p.kind, p.player, p.name, p.team, f.weight_before, f.weight, f.deviation, f.cause, o.handle,
                 o.player AS counted,
-                EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player IN (p.player, o.player))
+                EXISTS (SELECT 1 FROM player_settings h WHERE h.kind = p.kind AND h.player IN (p.player, o.player) AND h.hidden)
                     AS hidden
          FROM match_players p
          LEFT JOIN performances f ON f.match_id = p.match_id AND f.seat = p.seat

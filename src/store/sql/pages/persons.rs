@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::persons;
+use super::super::{persons, players, state};
 use crate::{
     domain::{Kind, PlayerKey, Timestamp, steam},
     store::{Store, StoreError, db::*},
@@ -58,16 +58,15 @@ pub(in crate::store) const PERSON: &str = "SELECT p.person, p.kind, p.player, p.
                 WHERE a.handle = $1) found
      JOIN persons p ON p.person = found.person
      WHERE ($2 IS NULL OR p.kind = $2)
-       AND NOT EXISTS (SELECT 1 FROM hidden_players h WHERE h.kind = p.kind AND h.player = p.player)
+       AND NOT EXISTS (SELECT 1 FROM player_settings h WHERE h.kind = p.kind AND h.player = p.player AND h.hidden)
      ORDER BY p.handle = $1 DESC, p.kind = 'human' DESC, p.player = $1 DESC";
 
 impl Store {
     /// The handles of players, and who is hidden.
     pub async fn handles(&self) -> Result<Handles, StoreError> {
         let mut tx = self.pages.snapshot().await?;
-        let secret = scalar("SELECT key FROM handle_key");
-        let secret = secret.fetch_one(&mut tx).await?;
-        let hidden = sql("SELECT kind, player FROM hidden_players");
+        let secret = state::handle_key(&mut tx).await?;
+        let hidden = sql("SELECT kind, player FROM player_settings WHERE hidden");
         let hidden = hidden.fetch_all(&mut tx).await?;
         let hidden = hidden.iter().map(Row::player).collect::<Result<_, _>>()?;
         Ok(Handles { secret, hidden })
@@ -136,16 +135,18 @@ impl Store {
         for id in [Some(&player.id), merged.as_ref()].into_iter().flatten() {
             let query = match hidden {
                 true => sql(
-                    "INSERT INTO hidden_players (kind, player) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    "INSERT INTO player_settings (kind, player, hidden) VALUES ($1, $2, TRUE)
+                     ON CONFLICT (kind, player) DO UPDATE SET hidden = excluded.hidden WHERE NOT player_settings.hidden",
                 ),
                 false => sql(
-                    "DELETE FROM hidden_players WHERE kind = $1 AND (player = $2 OR player IN
+                    "UPDATE player_settings SET hidden = FALSE WHERE kind = $1 AND hidden AND (player = $2 OR player IN
                          (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2))",
                 ),
             };
             let query = query.bind(kind).bind(id);
             done += query.execute(&mut tx).await?;
         }
+        players::drop_empty(&mut tx).await?;
         self.commit(tx).await?;
         Ok(done > 0)
     }

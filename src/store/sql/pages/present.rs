@@ -32,7 +32,7 @@ impl Store {
             .into_iter()
             .chain(merged.values().map(String::as_str))
             .collect();
-        let hidden = "SELECT kind, player, player AS value FROM hidden_players";
+        let hidden = "SELECT kind, player, player AS value FROM (SELECT * FROM player_settings WHERE hidden) AS h";
         let hidden = values(&mut tx, hidden, &all).await?;
         let handles = "SELECT p.kind, p.player, p.handle AS value FROM persons p";
         let handles = values(&mut tx, handles, &all).await?;

@@ -11,8 +11,8 @@ columns! {
     pub struct QueueHour {
         /// The name of the queue.
         pub queue: String,
-        /// The hour, counted from the beginning of 1970 in UTC.
-        pub hour: i64,
+        /// When the hour began.
+        pub began: Timestamp,
         /// Number of tickets that were matched.
         pub matched: i64,
         /// Number of tickets that were cancelled.
@@ -29,6 +29,13 @@ columns! {
         pub penalty: f64,
         /// Number of the cancelled tickets that left because a player declined the match or did not answer in time.
         pub unready: i64,
+    }
+}
+
+impl QueueHour {
+    /// The hour, counted from the beginning of 1970 in UTC.
+    pub fn number(&self) -> i64 {
+        self.began.0.div_euclid(3_600_000)
     }
 }
 
@@ -97,10 +104,14 @@ columns! {
 }
 
 impl Store {
-    /// The hours of a queue from the hour `since` on, in order.
-    pub async fn queue_hours(&self, queue: &str, since: i64) -> Result<Vec<QueueHour>, StoreError> {
+    /// The hours of a queue that begin at `since` or later, in order.
+    pub async fn queue_hours(
+        &self,
+        queue: &str,
+        since: Timestamp,
+    ) -> Result<Vec<QueueHour>, StoreError> {
         let query = tuple(
-            "SELECT queue, hour, matched, cancelled, expired, waited_ms AS waited, longest_ms AS longest, matches, penalty,
+            "SELECT queue, hour AS began, matched, cancelled, expired, waited_ms AS waited, longest_ms AS longest, matches, penalty,
                     unready
              FROM queue_hours WHERE queue = $1 AND hour >= $2 ORDER BY hour LIMIT 1000",
         );

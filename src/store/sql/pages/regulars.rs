@@ -85,15 +85,15 @@ async fn weights_over_time(
 
 /// The weights of the person $1 under the ruleset $2 after one of $4 of the latest $3 matches, chosen by the seconds of their
 /// end, and after the last one. An index has all that is read of the other matches.
-const SOME_WEIGHTS: &str = "SELECT p.ended_at, p.weight
-    FROM (SELECT match_id, seat, ended_at FROM performances WHERE person = $1
-          ORDER BY ended_at DESC, match_id DESC LIMIT $3) s
+const SOME_WEIGHTS: &str = "SELECT r.ended_at, p.weight
+    FROM (SELECT match_id, seat, ended_ms FROM performances WHERE person = $1
+          ORDER BY ended_ms DESC, match_id DESC LIMIT $3) s
     CROSS JOIN performances p CROSS JOIN rulings r
-    WHERE s.ended_at / 1000 % 997 % $4 = 0 AND p.match_id = s.match_id AND p.seat = s.seat
+    WHERE s.ended_ms / 1000 % 997 % $4 = 0 AND p.match_id = s.match_id AND p.seat = s.seat
       AND r.match_id = s.match_id AND r.ruleset = $2 AND p.weight IS NOT NULL
     UNION
     SELECT l.ended_at, l.weight FROM (
-        SELECT p.ended_at, p.weight FROM performances p CROSS JOIN rulings r
+        SELECT r.ended_at, p.weight FROM performances p CROSS JOIN rulings r
         WHERE p.person = $1 AND r.match_id = p.match_id AND r.ruleset = $2 AND p.weight IS NOT NULL
-        ORDER BY p.ended_at DESC LIMIT 1) l
+        ORDER BY p.ended_ms DESC LIMIT 1) l
     ORDER BY 1";

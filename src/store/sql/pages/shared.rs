@@ -63,7 +63,7 @@ pub(in crate::store) const SHARED: &str = "SELECT a.match_id AS id, a.team = b.t
         CASE WHEN a.person = $3 THEN a.result ELSE b.result END AS result, r.chance AS forecast
     FROM performances d CROSS JOIN performances e
     CROSS JOIN performances a CROSS JOIN performances b CROSS JOIN rulings r
-    WHERE d.person = $1 AND e.person = $2 AND e.ended_at = d.ended_at AND e.match_id = d.match_id
+    WHERE d.person = $1 AND e.person = $2 AND e.ended_ms = d.ended_ms AND e.match_id = d.match_id
       AND a.match_id = d.match_id AND a.seat = d.seat AND b.match_id = e.match_id AND b.seat = e.seat
       AND r.match_id = d.match_id AND a.result IS NOT NULL AND b.result IS NOT NULL AND a.person <> b.person
-    ORDER BY d.ended_at DESC, d.match_id DESC LIMIT $4";
+    ORDER BY d.ended_ms DESC, d.match_id DESC LIMIT $4";

@@ -76,7 +76,7 @@ impl Turn<'_> {
         let changed = with_given(
             tx,
             "number BIGINT, before TEXT, match_before BIGINT, state TEXT, match_id BIGINT, reason TEXT,
-             changed_at BIGINT, told BOOLEAN",
+             changed_at TEXT, told BOOLEAN",
             "UPDATE tickets SET state = given.state, match_id = given.match_id, reason = given.reason,
                                 changed_at = given.changed_at, told = given.told
              FROM {given} WHERE tickets.number = given.number AND tickets.state = given.before

@@ -122,7 +122,7 @@ impl QueueSummary {
     ) -> Self {
         let first = at - (HOURS - 1);
         let line = |hour: i64| {
-            let own = hours.iter().filter(|own| own.hour == hour);
+            let own = hours.iter().filter(|own| own.number() == hour);
             HourLine {
                 from: Timestamp(hour.saturating_mul(HOUR)),
                 line: QueueLine::of(own),
@@ -135,7 +135,7 @@ impl QueueSummary {
             median_wait: size.and_then(|size| size.wait),
             now,
             week: UsualWeek::of(hours, at),
-            day: QueueLine::of(hours.iter().filter(|own| own.hour >= first)),
+            day: QueueLine::of(hours.iter().filter(|own| own.number() >= first)),
             hours: (first..first + HOURS).map(line).collect(),
             matches_looked_at,
             rules,
@@ -224,7 +224,10 @@ impl Page for QueuesPage {
         let mut queues = Vec::with_capacity(names.len());
         for (name, rules) in names {
             let size = sizes.iter().find(|size| size.name == name);
-            let hours = site.pages().queue_hours(&name, at - WEEKS * 168).await?;
+            let hours = site
+                .pages()
+                .queue_hours(&name, Timestamp((at - WEEKS * 168) * HOUR))
+                .await?;
             let now = QueueNow::read(site, &name, site.now()).await?;
             let findings = rules::read(site, &name, &rules).await?;
             queues.push(QueueSummary::new(name, size, &hours, (now, at), findings));
@@ -273,7 +276,7 @@ mod tests {
     fn hours_add_up() {
         let hour = |hour, matched, waited, matches| QueueHour {
             queue: "q".into(),
-            hour,
+            began: Timestamp(hour * HOUR),
             matched,
             cancelled: 1,
             expired: 0,

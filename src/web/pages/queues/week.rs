@@ -53,10 +53,10 @@ impl UsualWeek {
         let past = || {
             hours
                 .iter()
-                .filter(|own| (now - WEEKS * WEEK..now).contains(&own.hour))
+                .filter(|own| (now - WEEKS * WEEK..now).contains(&own.number()))
         };
         let Some(first) = past()
-            .map(|own| own.hour)
+            .map(QueueHour::number)
             .min()
             .filter(|first| now - first >= 24)
         else {
@@ -67,7 +67,7 @@ impl UsualWeek {
             let times = (first..now)
                 .filter(|own| hour_of_week(*own) == hour)
                 .count();
-            let own = || past().filter(|own| hour_of_week(own.hour) == hour);
+            let own = || past().filter(|own| hour_of_week(own.number()) == hour);
             let matched = own().map(|own| own.matched).sum();
             let waited: i64 = own().map(|own| own.waited).sum();
             let matches: i64 = own().map(|own| own.matches).sum();
@@ -132,7 +132,7 @@ mod tests {
     fn hour(hour: i64, matches: i64) -> QueueHour {
         QueueHour {
             queue: "q".into(),
-            hour,
+            began: Timestamp(hour * HOUR),
             matched: 2 * matches,
             cancelled: 0,
             expired: 0,

@@ -3,7 +3,7 @@
 use super::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
 };
-use crate::domain::RecordError;
+use crate::domain::{RecordError, Timestamp};
 
 const MAX_MUTATORS: usize = 256;
 const MAX_TEXT: usize = 1_024;
@@ -38,6 +38,10 @@ impl MatchRecord {
             "mutators are not sorted and unique",
         )?;
         ensure(self.start <= self.end, "it ends before it starts")?;
+        ensure(
+            Timestamp::YEARS.contains(&self.start) && Timestamp::YEARS.contains(&self.end),
+            "it is not in the years 0 to 9999",
+        )?;
         ensure(
             self.millis() <= MAX_MILLIS || self.play_millis() <= MAX_MILLIS,
             "it lasts over a week",
