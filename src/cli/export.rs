@@ -12,7 +12,7 @@ use crate::{
     domain::Timestamp,
     ingest::write_record,
     server::Service,
-    store::{Cursor, Exported},
+    store::{Cursor, Part},
 };
 
 /// Write the stored matches as JSON objects, one per line
@@ -113,16 +113,13 @@ async fn all_to_file(service: &Service, path: &Path) -> Result<(), CliError> {
     let mut progress = Progress::of_matches(service).await?;
     let mut file = BufWriter::new(OutputFile::create_private(path).map_err(fail)?);
     let mut done = 0;
-    let written = service.store().export_all(|part| {
-        let line = match &part {
-            Exported::Line(line) => serde_json::to_string(line).map_err(CliError::failed)?,
-            Exported::Match(stored) => {
-                done += 1;
-                progress.set(done);
-                write_record(&stored.record, stored.fingerprint)
-            }
-        };
-        writeln!(file, "{line}").map_err(fail)
+    let written = service.store().export_all(async |part| {
+        if let Part::Match(_) = part {
+            done += 1;
+            progress.set(done);
+        }
+        let text = part.text().map_err(CliError::failed)?;
+        writeln!(file, "{text}").map_err(fail)
     });
     written.await?;
     progress.done();

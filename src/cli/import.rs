@@ -12,7 +12,7 @@ use crate::{
     ingest::read_record,
     server::Service,
     store::{
-        Imported, Parts,
+        Part, Parts,
         operator_lines::{FORMAT, OperatorLine},
     },
 };
@@ -93,7 +93,7 @@ impl Parts for &mut Lines<'_> {
     type Error = CliError;
 
     /// The next part. Fails if a line is not one of an export, or if the last one is missing.
-    fn next(&mut self) -> Result<Option<(u64, Imported)>, CliError> {
+    async fn next(&mut self) -> Result<Option<(u64, Part)>, CliError> {
         self.progress.set(self.bytes);
         let Some(line) = self.line()? else {
             return match self.is_ended {
@@ -113,11 +113,11 @@ impl Parts for &mut Lines<'_> {
                 let record = self.parsed(read_record(&line))?;
                 self.parsed(record.check())?;
                 self.matches += 1;
-                Imported::Match(Box::new((*head, record)))
+                Part::Match(Box::new((*head, record)))
             }
             line => {
                 self.note(&line)?;
-                Imported::Line(line)
+                Part::Line(line)
             }
         };
         Ok(Some((number, part)))

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{
     CURRENT, Learning, LearningError, OLD, STARTING, checkpoint, derive::on_blocking_thread,
-    knowledge::Knowledge, learned::Learned, stored::StoredWeights,
+    knowledge::Knowledge, learned::Learned, stored::StoredWeights, verify::stored_weights,
 };
 use crate::{
     domain::{PlayerKey, RoleWeights},
@@ -175,7 +175,7 @@ impl Learning {
         overrides: &OperatorOverrides,
     ) -> Result<Knowledge, LearningError> {
         let mut knowledge = Learned::nothing(&self.settings, overrides)?.knowledge;
-        let rows = self.stored_weights().await?;
+        let rows = stored_weights(&self.store).await?;
         knowledge.folds.clear();
         knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
         Ok(knowledge)

@@ -1,57 +1,55 @@
-//! Compares the weights in the database with those that its matches give, and writes nothing.
+//! Compares the weights in the database with those in another one that has the same matches.
 
 use std::collections::BTreeMap;
 
-use super::{Learning, LearningError, learned::Learned};
-use crate::{domain::Kind, store::WeightRow};
+use super::{Learning, LearningError};
+use crate::{
+    domain::Kind,
+    store::{Store, StoreError, WeightRow},
+};
 
 /// What came of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verified {
-    /// All weights are those of the matches, to the last bit; their number.
+    /// All weights are equal, to the last bit; their number.
     Equal(usize),
     /// Some are not: how many, and one of them with its ruleset.
     Different(usize, String),
-    /// They cannot be compared, because none have been derived yet, matches have come since, or another
-    /// configuration was used.
+    /// They cannot be compared, because the other database has none yet, or not those of all its matches, or those of
+    /// another configuration.
     Incomparable(&'static str),
 }
 
 impl Learning {
-    /// Folds all matches, and compares the weights with those in the database. `progress` gets the number of
-    /// matches done.
-    pub async fn verify(&self, mut progress: impl FnMut(u64)) -> Result<Verified, LearningError> {
+    /// Compares the weights with those in the other database, which has the same matches.
+    pub async fn compare_with(&self, other: &Store) -> Result<Verified, LearningError> {
         let overrides = self.store.overrides().await?;
         let (matches, _) = self.store.extent().await?;
-        match self.store.derived_from().await? {
-            None => return Ok(Verified::Incomparable("no weights have been derived yet")),
+        Ok(match other.derived_from().await? {
+            None => Verified::Incomparable("it has no weights yet"),
             Some(from) if from.settings != self.key(&overrides) => {
-                let why = "the weights were derived with another configuration or another version";
-                return Ok(Verified::Incomparable(why));
+                Verified::Incomparable("its weights are those of another configuration or version")
             }
             Some(from) if from.matches != matches => {
-                let why = "matches have come since the weights were derived";
-                return Ok(Verified::Incomparable(why));
+                Verified::Incomparable("its weights are not those of all its matches")
             }
-            Some(_) => {}
-        }
-        let mut nothing = Learned::nothing(&self.settings, &overrides)?;
-        nothing.rules = false;
-        let learned = self.fold(nothing, matches, true, &mut progress).await?;
-        let derived = learned.knowledge.rows();
-        Ok(compare(&derived, &self.stored_weights().await?))
+            Some(_) => compare(
+                &stored_weights(&self.store).await?,
+                &stored_weights(other).await?,
+            ),
+        })
     }
+}
 
-    /// All weights in the database.
-    pub(super) async fn stored_weights(&self) -> Result<Vec<WeightRow>, LearningError> {
-        let mut rows = Vec::new();
-        for ruleset in self.store.rulesets().await? {
-            for kind in [Kind::Human, Kind::Bot] {
-                rows.extend(self.store.weights(&ruleset, kind).await?);
-            }
+/// All weights in a database.
+pub(super) async fn stored_weights(store: &Store) -> Result<Vec<WeightRow>, StoreError> {
+    let mut rows = Vec::new();
+    for ruleset in store.rulesets().await? {
+        for kind in [Kind::Human, Kind::Bot] {
+            rows.extend(store.weights(&ruleset, kind).await?);
         }
-        Ok(rows)
     }
+    Ok(rows)
 }
 
 /// Compares two sets of weights. Numbers that are equal have the same bits: none is NaN, and -0 counts as 0,

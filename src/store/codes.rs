@@ -21,7 +21,7 @@ impl StoreError {
         match error {
             // These have it already.
             Self::Foreign { .. }
-            | Self::Unfinished { .. }
+            | Self::Moved { .. }
             | Self::Unsuitable { .. }
             | Self::Newer { .. }
             | Self::Empty { .. }

@@ -76,15 +76,7 @@ pub enum StoreError {
         /// The path or the address of the database.
         place: String,
     },
-    /// A transfer to this database has begun and not ended.
-    #[error(
-        "{place} contains only a part of another database: run `evenkeel migrate-store` again, or remove it"
-    )]
-    Unfinished {
-        /// The path or the address of the database.
-        place: String,
-    },
-    /// The database was transferred to another one, which is used instead.
+    /// The database was moved to another one, which is used instead.
     #[error(
         "{place} was moved to {to}: use that one. `evenkeel migrate-store --undo {place}` makes this one usable \
          again, without what was written to the other one since"
@@ -236,7 +228,11 @@ impl StoreError {
     /// Whether any other write would fail, too, perhaps after a long wait.
     pub(super) fn stops_all_writes(&self) -> bool {
         match self {
-            Self::Locked(_) | Self::Silent(_) | Self::Away(_) | Self::Removed => true,
+            Self::Locked(_)
+            | Self::Silent(_)
+            | Self::Away(_)
+            | Self::Removed
+            | Self::Moved { .. } => true,
             Self::At { source, .. } => source.stops_all_writes(),
             Self::Shared(error) => error.stops_all_writes(),
             _ => false,

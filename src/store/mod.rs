@@ -56,7 +56,7 @@ pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
-pub use operator_lines::{Exported, OperatorLine};
+pub use operator_lines::{OperatorLine, Part};
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
 pub use recounts::{Correction, Recount, RecountCause, RecountRow};
 pub use requests::{
@@ -68,7 +68,7 @@ pub use sql::{
     decisions::DecisionRow,
     links::Link,
     logs::{LogMatches, LogReplaced},
-    operator_import::{Imported, Parts},
+    operator_import::Parts,
     own_tickets::{OwnTicket, TicketMatch},
     pages::{
         Companion, Companions, Favoured, GameOfPerson, Handles, HostedLine, InstanceLine,
@@ -85,7 +85,7 @@ pub use sql::{
 };
 pub use sqlite::{Forgotten, SqliteFile};
 pub use tickets::FoundMatch;
-pub use transfer::{TableCompared, TableSum, Transfer, TransferError, take_back};
+pub use transfer::{TransferError, Transferred, take_back, transfer};
 
 /// An open database.
 ///
@@ -250,15 +250,12 @@ pub async fn open_at(
     patience: Duration,
 ) -> Result<Arc<Store>, StoreError> {
     let store = transfer::open(place, create, patience).await?;
-    let (is_part, moved) = (store.mark().await?.is_some(), store.moved_to().await?);
-    let place = place.to_string();
-    let error = match moved {
-        _ if is_part => StoreError::Unfinished { place },
-        Some(to) => StoreError::Moved { place, to },
-        None => return Ok(Arc::new(store)),
+    let Some(to) = store.moved_to().await? else {
+        return Ok(Arc::new(store));
     };
     store.close().await;
-    Err(error)
+    let place = place.to_string();
+    Err(StoreError::Moved { place, to })
 }
 
 /// Opens the SQLite database at `path`, as [`open_at`] does.

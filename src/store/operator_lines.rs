@@ -9,18 +9,38 @@ use super::{
     StoreError, Stored,
     db::{At, Column, Row, Value, columns},
 };
-use crate::domain::{Fingerprint, Kind, PlayerKey, Timestamp, to_hex};
+use crate::{
+    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, to_hex},
+    ingest::write_record,
+};
 
 /// The version of these lines.
 pub const FORMAT: u32 = 1;
 
-/// A part of an export with all that operators have set.
+/// A part of the content of a database.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Exported {
+pub enum Part {
     /// A line of its own.
     Line(OperatorLine),
-    /// A match, which follows its [`MatchHead`].
-    Match(Box<Stored>),
+    /// A match, and what is known beside its record.
+    Match(Box<(MatchHead, MatchRecord)>),
+}
+
+impl Part {
+    /// The line, or the two lines of a match, without the end of the last one.
+    ///
+    /// # Errors
+    /// Fails if a line has no form in JSON.
+    pub fn text(&self) -> Result<String, serde_json::Error> {
+        let (head, record) = match self {
+            Self::Line(line) => return serde_json::to_string(line),
+            Self::Match(one) => &**one,
+        };
+        let line = serde_json::to_string(&OperatorLine::Match(Box::new(head.clone())))?;
+        let print = Fingerprint::from_slice(&head.fingerprint.0);
+        let print = print.unwrap_or_else(|| Fingerprint::of(record));
+        Ok(format!("{line}\n{}", write_record(record, print)))
+    }
 }
 
 /// A line that is not a match.
@@ -136,7 +156,7 @@ impl Column<'_> for Bytes {
     }
 }
 
-/// A number with a fraction. JSON has no infinite ones.
+/// A number with a fraction. JSON has no infinite ones, and -0 is 0, as SQLite stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Number(pub f64);
@@ -144,7 +164,7 @@ pub struct Number(pub f64);
 impl Column<'_> for Number {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
         let number: f64 = Column::read(row, at)?;
-        let finite = number.is_finite().then_some(Self(number));
+        let finite = number.is_finite().then_some(Self(number + 0.0));
         finite.ok_or_else(|| StoreError::bad("number", &number.to_string()))
     }
 }

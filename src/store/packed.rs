@@ -6,7 +6,7 @@
 //!
 //! Rows come from the database, which other programs can write. So the length is bounded, and each fault is an error.
 
-use std::{borrow::Cow, cell::RefCell};
+use std::cell::RefCell;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -46,20 +46,6 @@ pub(super) fn pack(record: &MatchRecord, fingerprint: Fingerprint) -> Vec<u8> {
 /// The record that was stored so. Fails with what is wrong with the bytes; the caller must check the record.
 pub(super) fn unpack(packed: &[u8]) -> Result<MatchRecord, String> {
     read_record(&inflate(packed)?).map_err(|why| why.into_owned())
-}
-
-/// Bytes that may be a stored record, with the record that a database stores instead of it; `None` if they are anything
-/// else, or stay as they are.
-pub(super) fn storable(
-    packed: &[u8],
-    storable: impl Fn(&MatchRecord) -> Cow<'_, MatchRecord>,
-) -> Option<Vec<u8>> {
-    let record = unpack(packed).ok()?;
-    match storable(&record) {
-        Cow::Borrowed(_) => None,
-        // The fingerprint is that of the row.
-        Cow::Owned(other) => Some(pack(&other, Fingerprint::of(&other))),
-    }
 }
 
 thread_local! {

@@ -9,7 +9,7 @@ use futures_util::{
 };
 use sqlx::{
     Arguments, AssertSqlSafe, Database, Either, Error, Executor, Postgres, Sqlite, SqlitePool,
-    Transaction, pool::PoolConnection,
+    Transaction, pool::PoolConnection, postgres::PgRow, sqlite::SqliteRow,
 };
 use tokio::time::timeout;
 
@@ -143,22 +143,17 @@ impl Connection {
         self.patience = self.patience.map(|_| patience);
     }
 
-    /// Executes SQL that has no parameters, and may be several statements.
-    pub async fn execute_text(&mut self, text: &'static str) -> Result<(), StoreError> {
-        let steps = match &mut self.inner {
-            Inner::Sqlite(connection) => connection.fetch_many(text).map_ok(drop_row).boxed(),
-            Inner::SqliteWithin(transaction) => {
-                transaction.fetch_many(text).map_ok(drop_row).boxed()
-            }
-            Inner::Postgres(connection) => connection.fetch_many(text).map_ok(drop_row).boxed(),
-            Inner::PostgresWithin(transaction) => {
-                transaction.fetch_many(text).map_ok(drop_row).boxed()
-            }
+    /// Executes SQL that has no parameters, and may be several statements. Returns the rows of all.
+    pub async fn execute_text(&mut self, text: &'static str) -> Result<Vec<Row>, StoreError> {
+        let rows = match &mut self.inner {
+            Inner::Sqlite(connection) => sqlite_rows(connection, text),
+            Inner::SqliteWithin(transaction) => sqlite_rows(transaction, text),
+            Inner::Postgres(connection) => postgres_rows(connection, text),
+            Inner::PostgresWithin(transaction) => postgres_rows(transaction, text),
         };
-        limited(steps, self.patience)
-            .try_for_each(|()| future::ready(Ok(())))
-            .await?;
-        Ok(())
+        let rows = limited(rows, self.patience);
+        let rows = rows.try_filter_map(|row| future::ready(Ok(row)));
+        Ok(rows.try_collect().await?)
     }
 
     /// The rows of a statement, one after the other.
@@ -191,7 +186,21 @@ impl Connection {
     }
 }
 
-fn drop_row<D, R>(_: Either<D, R>) {}
+fn sqlite_rows<'a>(
+    connection: &'a mut <Sqlite as Database>::Connection,
+    text: &'static str,
+) -> BoxStream<'a, Result<Option<Row>, Error>> {
+    let row = |step: Either<_, SqliteRow>| step.right().map(Row::Sqlite);
+    connection.fetch_many(text).map_ok(row).boxed()
+}
+
+fn postgres_rows<'a>(
+    connection: &'a mut <Postgres as Database>::Connection,
+    text: &'static str,
+) -> BoxStream<'a, Result<Option<Row>, Error>> {
+    let row = |step: Either<_, PgRow>| step.right().map(Row::Postgres);
+    connection.fetch_many(text).map_ok(row).boxed()
+}
 
 /// Ends a stream with an error if its next item takes longer than this.
 fn limited<'a, T: Send + 'a>(

@@ -24,4 +24,4 @@ pub(super) use connection::{Connection, Dialect, Pool};
 pub(super) use query::{Executor, Query, Sql, scalar, sql, tuple};
 pub(super) use row::{At, Column, FromRow, Row, columns};
 pub(super) use value::{Value, values};
-pub(super) use write::Write;
+pub(super) use write::{Write, moved_to};

@@ -2,6 +2,7 @@
 //! closed and not used again.
 
 use std::{
+    fmt::Display,
     ops::{Deref, DerefMut},
     sync::Arc,
 };
@@ -10,6 +11,14 @@ use tokio::time::Instant;
 
 use super::{Connection, query::Executor};
 use crate::store::{StoreError, StoreMetrics};
+
+/// Reads where the database was moved to: the last statement of those that begin a write.
+macro_rules! moved_to {
+    () => {
+        "SELECT text AS moved_to FROM state WHERE name = 'moved'"
+    };
+}
+pub(in crate::store) use moved_to;
 
 /// A transaction that writes. If it is dropped before [`commit`](Self::commit) or [`abandon`](Self::abandon) has
 /// succeeded, it closes its connection, and the database rolls it back.
@@ -33,6 +42,24 @@ impl Write {
             began,
             metrics: metrics.clone(),
         }
+    }
+
+    /// Begins the transaction with `statements`, of which the last one is [`moved_to`]. Rolls it back and fails
+    /// if the database was moved to another one, perhaps since this process has opened it: nobody would find what is
+    /// written.
+    pub async fn begin(
+        &mut self,
+        statements: &'static str,
+        place: &(dyn Display + Sync),
+    ) -> Result<(), StoreError> {
+        let rows = self.execute_text(statements).await?;
+        let Some(to) = rows.iter().find_map(|row| row.get("moved_to").ok()) else {
+            return Ok(());
+        };
+        self.execute_text("ROLLBACK").await?;
+        self.finished = true;
+        let place = place.to_string();
+        Err(StoreError::Moved { place, to })
     }
 
     /// Counts the write as failed, and keeps the connection: its transaction has not begun.

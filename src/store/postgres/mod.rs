@@ -26,7 +26,7 @@ use tokio::time::{Instant, timeout};
 
 use super::{
     Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
-    db::{Pool, Write, scalar},
+    db::{Pool, Write, moved_to, scalar},
     refuse_older,
     schema::POSTGRES,
 };
@@ -58,23 +58,31 @@ const LISTENERS: u32 = 4;
 /// stopped, and others wait for it.
 const IDLE_IN_TRANSACTION: &str = "10000";
 
-/// Begins, and waits for the lock of the writers, in one message to the server. The number is "EVKL" in ASCII: the lock
-/// must have the same number in all daemons, and no other program should take locks in this database.
-const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276)";
+/// Begins, waits for locks, and looks whether the database was moved, in one message to the server.
+macro_rules! begin {
+    ($($lock:literal),*) => {
+        concat!("BEGIN; ", $("SELECT pg_advisory_xact_lock", $lock, "; ",)* moved_to!())
+    };
+}
+/// Waits for no lock.
+const BEGIN_APART: &str = begin!();
+/// Waits for the lock of the writers. The number is "EVKL" in ASCII: the lock must have the same number in all daemons,
+/// and no other program should take locks in this database.
+const BEGIN: &str = begin!("(1163283276)");
 /// Waits for both locks. The number of the second one, that of the matches, is "EVKM" in ASCII.
-const BEGIN_ALONE: &str =
-    "BEGIN; SELECT pg_advisory_xact_lock(1163283276); SELECT pg_advisory_xact_lock(1163283277)";
+const BEGIN_ALONE: &str = begin!("(1163283276)", "(1163283277)");
+/// Waits for the lock of the writers, and until nobody has the lock of the matches alone.
+const BEGIN_IN_TURN: &str = begin!("(1163283276)", "_shared(1163283277)");
+/// Waits until nobody has the lock of the matches alone.
+const BEGIN_TOGETHER: &str = begin!("_shared(1163283277)");
 /// The channel on which daemons announce requests and what was decided.
 pub(super) const REQUESTS: &str = "evenkeel_requests";
-
-/// Waits for the lock of the writers, and until nobody has the lock of the matches alone.
-const BEGIN_IN_TURN: &str = "BEGIN; SELECT pg_advisory_xact_lock(1163283276); SELECT pg_advisory_xact_lock_shared(1163283277)";
-/// Waits until nobody has the lock of the matches alone.
-const BEGIN_TOGETHER: &str = "BEGIN; SELECT pg_advisory_xact_lock_shared(1163283277)";
 
 /// What a [`Store`] needs of a PostgreSQL server besides its other connections.
 #[derive(Debug)]
 pub(super) struct Server {
+    /// The address of the database, as the operator knows it.
+    place: String,
     /// For single statements that do not wait for the writers of all processes, such as those of leases.
     pub apart: Pool,
     pub counted: Counted,
@@ -88,7 +96,7 @@ pub(super) struct Server {
     patience: Duration,
 }
 
-/// Does what [`open_at`](super::open_at) does, and opens a database also if a transfer to it is not finished.
+/// Does what [`open_at`](super::open_at) does, and opens a database also if it was moved to another one.
 ///
 /// # Errors
 /// Those of [`open_at`](super::open_at).
@@ -118,6 +126,7 @@ pub async fn open(
     let apart = pool(&options, APART, connect);
     let readers = pool(&read_only, settings.readers, connect);
     let server = Server {
+        place: url.to_string(),
         counted: Counted::default(),
         recorder: pool(&options, 1, connect),
         turns: pool(&options, TURNS, connect),
@@ -190,7 +199,7 @@ impl Server {
 
     /// Begins a write beside all others.
     pub async fn begin_apart(&self, metrics: &Arc<StoreMetrics>) -> Result<Write, StoreError> {
-        self.begin_with("BEGIN", &self.apart, metrics).await
+        self.begin_with(BEGIN_APART, &self.apart, metrics).await
     }
 
     /// Waits for the locks for as long as the server allows, which is `patience`, and for the server twice as long as
@@ -203,7 +212,7 @@ impl Server {
     ) -> Result<Write, StoreError> {
         let began = Instant::now();
         let mut write = Write::new(pool.acquire().await?, began, metrics);
-        let begun = timeout(2 * self.patience, write.execute_text(statements)).await;
+        let begun = timeout(2 * self.patience, write.begin(statements, &self.place)).await;
         begun.unwrap_or(Err(sqlx::Error::PoolTimedOut.into()))?;
         Ok(write)
     }

@@ -18,7 +18,7 @@ mod matches;
 mod new_games;
 pub(super) mod numbers;
 pub(super) mod operator_import;
-mod operator_lines;
+pub mod operator_lines;
 mod orphans;
 pub(super) mod own_tickets;
 pub(super) mod pages;

@@ -16,24 +16,17 @@ use crate::{
     store::{
         StoreError,
         db::*,
-        operator_lines::{Bytes, Cells, MatchHead, MergeLine, NumbersLine, OperatorLine as Line},
+        operator_lines::{
+            Bytes, Cells, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, Part,
+        },
     },
 };
 
 /// The most matches that are written at a time.
 const BATCH: usize = 512;
 
-/// A part of the content of a database.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Imported {
-    /// A line of its own.
-    Line(Line),
-    /// A match, and what is known beside its record.
-    Match(Box<(MatchHead, MatchRecord)>),
-}
-
 /// Where the parts come from.
-pub trait Parts: Send {
+pub trait Parts {
     /// Why there are no more.
     type Error: From<StoreError>;
 
@@ -41,7 +34,7 @@ pub trait Parts: Send {
     ///
     /// # Errors
     /// Fails if there is none, and the last one was not the end.
-    fn next(&mut self) -> Result<Option<(u64, Imported)>, Self::Error>;
+    fn next(&mut self) -> impl Future<Output = Result<Option<(u64, Part)>, Self::Error>>;
 
     /// The error of a line that the database refuses.
     fn refused(&self, line: u64, why: &str) -> Self::Error;
@@ -71,7 +64,11 @@ impl Store {
     }
 }
 
-async fn import<P: Parts>(tx: &mut Connection, parts: &mut P) -> Result<u64, P::Error> {
+/// Writes all parts that there are, as [`Store::import_all`] does.
+pub(in crate::store) async fn import<P: Parts>(
+    tx: &mut Connection,
+    parts: &mut P,
+) -> Result<u64, P::Error> {
     refuse_used(tx).await?;
     // A daemon may have noted the configured webhooks: no event of them is kept.
     for table in ["DELETE FROM webhook_events", "DELETE FROM webhooks"] {
@@ -81,9 +78,9 @@ async fn import<P: Parts>(tx: &mut Connection, parts: &mut P) -> Result<u64, P::
     // Triggers would make events of the matches once there are webhooks.
     let mut last = Vec::new();
     let mut merges = Merges::default();
-    while let Some((number, part)) = parts.next()? {
+    while let Some((number, part)) = parts.next().await? {
         match part {
-            Imported::Match(one) => {
+            Part::Match(one) => {
                 count += 1;
                 matches.push((number, *one));
                 if matches.len() == BATCH {
@@ -91,13 +88,13 @@ async fn import<P: Parts>(tx: &mut Connection, parts: &mut P) -> Result<u64, P::
                     matches.clear();
                 }
             }
-            Imported::Line(line @ (Line::Webhook(_) | Line::Event(_) | Line::Numbers(_))) => {
+            Part::Line(line @ (Line::Webhook(_) | Line::Event(_) | Line::Numbers(_))) => {
                 last.push((number, line));
             }
-            Imported::Line(line) => {
+            Part::Line(line) => {
                 let added = merges.add(&line);
                 of_line(parts, number, added)?;
-                let written = write_line(tx, &line).await;
+                let written = write_line(tx, &line, &merges).await;
                 of_line(parts, number, written)?;
             }
         }
@@ -110,7 +107,7 @@ async fn import<P: Parts>(tx: &mut Connection, parts: &mut P) -> Result<u64, P::
         _ => 2,
     });
     for (number, line) in last {
-        let written = write_line(tx, &line).await;
+        let written = write_line(tx, &line, &merges).await;
         of_line(parts, number, written)?;
     }
     Ok(count)
@@ -136,7 +133,8 @@ async fn write_batch<P: Parts>(
 ) -> Result<(), P::Error> {
     tx.execute_text("SAVEPOINT batch").await?;
     let Err(error) = write_matches(tx, matches).await else {
-        return Ok(tx.execute_text("RELEASE SAVEPOINT batch").await?);
+        tx.execute_text("RELEASE SAVEPOINT batch").await?;
+        return Ok(());
     };
     if error.refusal().is_some() {
         tx.execute_text("ROLLBACK TO SAVEPOINT batch").await?;
@@ -153,13 +151,20 @@ async fn write_batch<P: Parts>(
 struct Merges {
     players: HashSet<PlayerKey>,
     into: HashSet<PlayerKey>,
+    /// Whether 0.2 has written the lines, which did not tell the merges of an operator from those of the configuration.
+    is_mixed: bool,
 }
 
 impl Merges {
     /// Takes the next line. Fails if it makes a chain with an earlier one, of which a cycle is one.
     fn add(&mut self, line: &Line) -> Result<(), StoreError> {
-        let Line::Merge(MergeLine { who, into_player }) = line else {
-            return Ok(());
+        let MergeLine { who, into_player } = match line {
+            Line::Merge(line) => line,
+            Line::Export(line) => {
+                self.is_mixed = line.version.starts_with("0.2.");
+                return Ok(());
+            }
+            _ => return Ok(()),
         };
         let into = PlayerKey {
             kind: who.kind(),
@@ -185,7 +190,7 @@ impl Merges {
 }
 
 /// Refuses a database that has matches, or in which an operator has set something.
-async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
+pub(in crate::store) async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
     let query = scalar(
         "SELECT EXISTS (SELECT 1 FROM matches) OR (SELECT number > 0 FROM state WHERE name = 'player_changes')",
     );
@@ -196,7 +201,7 @@ async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
 }
 
 /// Writes the row of a line.
-async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> {
+async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result<(), StoreError> {
     let (table, cells) = match line {
         Line::Export(_) | Line::End(_) => return Ok(()),
         Line::Match(_) => return Err(StoreError::BadValue("a line without its match".to_owned())),
@@ -205,7 +210,7 @@ async fn write_line(tx: &mut Connection, line: &Line) -> Result<(), StoreError> 
             // A database has a key from its first moment on.
             return state::set(tx, "handle_key", None, Some(&to_hex(&line.key.0))).await;
         }
-        Line::Merge(line) => ("merged_players", merge(tx, line).await?),
+        Line::Merge(line) => ("merged_players", merge(tx, line, merges.is_mixed).await?),
         Line::Pin(line) => return write_setting(tx, line.cells(), "pinned_weight IS NULL").await,
         Line::StartWeight(line) => {
             return write_setting(tx, line.cells(), "start_weight IS NULL").await;
@@ -267,7 +272,7 @@ fn row(table: &str, cells: Cells) -> Sql {
 
 /// The row of an identity that counts as another one. Gives it the handle that the other database had given: links to
 /// its page lead to that of the other one.
-async fn merge(tx: &mut Connection, line: &MergeLine) -> Result<Cells, StoreError> {
+async fn merge(tx: &mut Connection, line: &MergeLine, is_mixed: bool) -> Result<Cells, StoreError> {
     let key = state::handle_key(tx).await?;
     let player = line.who.key();
     let person = vec![
@@ -278,7 +283,7 @@ async fn merge(tx: &mut Connection, line: &MergeLine) -> Result<Cells, StoreErro
     write_row(tx, "persons", person).await?;
     // No operator has said that a form of a Steam id is the account.
     let account = steam::canonical_key(player.kind, &player.id);
-    let automatic = account.is_some_and(|account| account.id == line.into_player);
+    let automatic = is_mixed && account.is_some_and(|account| account.id == line.into_player);
     let mut cells = line.cells();
     cells.push(("automatic", automatic.into()));
     Ok(cells)

@@ -9,8 +9,8 @@ use crate::store::{
     Cursor, StoreError, Stored,
     db::*,
     operator_lines::{
-        Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, Exported, HandleKeyLine, MatchHead,
-        NumbersLine, OperatorLine as Line, ReporterLine,
+        Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
+        NumbersLine, OperatorLine as Line, Part, ReporterLine,
     },
 };
 
@@ -99,34 +99,38 @@ impl Store {
     /// Fails if `to` does, or if rows are not valid.
     pub async fn export_all<E: From<StoreError>>(
         &self,
-        mut to: impl FnMut(Exported) -> Result<(), E> + Send,
+        to: impl AsyncFnMut(Part) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut tx = self.readers.snapshot().await?;
-        to(Exported::Line(Line::Export(ExportLine::own())))?;
-        let numbers = numbers(&mut tx).await?;
-        to(Exported::Line(Line::Numbers(numbers)))?;
-        for (query, line) in TABLES {
-            let mut rows = tx.stream(sql(query).into_statement());
-            while let Some(row) = rows.try_next().await? {
-                to(Exported::Line(line(&row)?))?;
-            }
+        export(&mut self.readers.snapshot().await?, to).await
+    }
+}
+
+/// Does what [`Store::export_all`] does, with the database as `tx` sees it.
+pub(in crate::store) async fn export<E: From<StoreError>>(
+    tx: &mut Connection,
+    mut to: impl AsyncFnMut(Part) -> Result<(), E>,
+) -> Result<(), E> {
+    to(Part::Line(Line::Export(ExportLine::own()))).await?;
+    to(Part::Line(Line::Numbers(numbers(tx).await?))).await?;
+    for (query, line) in TABLES {
+        let mut rows = tx.stream(sql(query).into_statement());
+        while let Some(row) = rows.try_next().await? {
+            to(Part::Line(line(&row)?)).await?;
         }
-        let (mut cursor, mut count) = (Cursor::START, 0);
-        loop {
-            let read = matches_after(&mut tx, cursor, MATCHES).await?;
-            let (matches, next) = read;
-            if matches.is_empty() {
-                break;
-            }
-            let mut beside = Beside::of(&mut tx, &matches).await?;
-            for stored in matches {
-                count += 1;
-                to(Exported::Line(Line::Match(beside.take(&stored))))?;
-                to(Exported::Match(Box::new(stored)))?;
-            }
-            cursor = next;
+    }
+    let (mut cursor, mut count) = (Cursor::START, 0);
+    loop {
+        let (matches, next) = matches_after(tx, cursor, MATCHES).await?;
+        if matches.is_empty() {
+            return to(Part::Line(Line::End(EndLine { matches: count }))).await;
         }
-        to(Exported::Line(Line::End(EndLine { matches: count })))
+        let mut beside = Beside::of(tx, &matches).await?;
+        for stored in matches {
+            count += 1;
+            let head = beside.take(&stored);
+            to(Part::Match(Box::new((head, stored.record)))).await?;
+        }
+        cursor = next;
     }
 }
 
@@ -140,12 +144,12 @@ async fn numbers(tx: &mut Connection) -> Result<NumbersLine, StoreError> {
 }
 
 /// The lines of some matches, by their numbers.
-struct Beside(HashMap<i64, Box<MatchHead>>);
+struct Beside(HashMap<i64, MatchHead>);
 
 impl Beside {
     async fn of(tx: &mut Connection, matches: &[Stored]) -> Result<Self, StoreError> {
         let lines = matches.iter();
-        let lines = lines.map(|stored| (stored.id, Box::new(MatchHead::of(stored))));
+        let lines = lines.map(|stored| (stored.id, MatchHead::of(stored)));
         let mut beside = Self(lines.collect());
         let ids: Vec<i64> = matches.iter().map(|stored| stored.id).collect();
         for (query, end, fill) in PARTS {
@@ -160,20 +164,20 @@ impl Beside {
         Ok(beside)
     }
 
-    fn take(&mut self, stored: &Stored) -> Box<MatchHead> {
+    fn take(&mut self, stored: &Stored) -> MatchHead {
         let line = self.0.remove(&stored.id);
-        line.unwrap_or_else(|| Box::new(MatchHead::of(stored)))
+        line.unwrap_or_else(|| MatchHead::of(stored))
     }
 }
 
 /// Rows about matches: the query before and after the list of their numbers, and what a row adds to the line of its match.
-type Part = (
+type Query = (
     &'static str,
     &'static str,
     fn(&mut MatchHead, &Row) -> Result<(), StoreError>,
 );
 
-const PARTS: [Part; 6] = [
+const PARTS: [Query; 6] = [
     (
         "SELECT id AS match_id, game FROM matches WHERE id IN ",
         "",

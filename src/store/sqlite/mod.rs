@@ -31,11 +31,11 @@ use tokio::{
 
 use super::{
     Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
-    db::{Pool, Write},
+    db::{Pool, Write, moved_to},
     refuse_older,
     schema::SQLITE,
 };
-pub(super) use leases::take_lease;
+pub(super) use leases::{Held, take_lease};
 pub use maintenance::{Forgotten, SqliteFile};
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
@@ -192,7 +192,8 @@ impl File {
         }
         let began = Instant::now();
         let mut write = Write::new(writer.acquire().await?, began, metrics);
-        match write.execute_text("BEGIN IMMEDIATE").await {
+        let begin = concat!("BEGIN IMMEDIATE; ", moved_to!());
+        match write.begin(begin, &self.path.display()).await {
             Ok(()) => Ok(write),
             Err(error) => {
                 if error.is_locked() {

@@ -6,6 +6,7 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
+        MatchRecord,
     },
     store::{self, OperatorLine, Recorded},
 };
@@ -39,11 +40,11 @@ const CONTENT: &str = "
     INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(4), 1, NULL, '1970-01-01 00:00:00.005'), ('', '', x'00ff', -7, 'too-short', '1969-12-31 23:59:59.999');
     INSERT INTO sign_ins VALUES (x'ff', 'Ω', x'00ff', '9998-12-31 23:59:59.999'), (x'00', '', x'', '1969-12-31 23:59:59.999');
     INSERT INTO pickups VALUES ('club', 'Ω', x'aa', 'hall', 'void', '{\"a\": \"\\u0000\"}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
-    UPDATE matches SET game = -9223372036854775808, client = 'club', reported_at = '9998-12-31 23:59:59.999' WHERE id = 1;
+    UPDATE matches SET game = -9223372036854775808, reported_at = '9998-12-31 23:59:59.999' WHERE id = 1;
     INSERT INTO match_halves VALUES (x'ffffffffffffffffffffffffffffffff', 1), (zeroblob(16), 1);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
     INSERT INTO match_chances VALUES
-        (1, 2, 'auto-move', 7, 3, 0, 7, NULL, '0.5 v 0.3 v 0.2', '', '', NULL),
+        (1, 2, 'auto-move', 7, 1, 0, 7, NULL, '0.5 v 0.3 v 0.2', '', '', NULL),
         (1, 0, 'picked', NULL, NULL, NULL, NULL, 0.30000000000000004, NULL, '1 v 1', '0 v 0', 'ctf');
     INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES
         (1, '1970-01-01 00:00:00.001', 's', 'r', -1, 1, 'balance', '1', 0.2, 'before the one that counts'),
@@ -92,7 +93,15 @@ const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
 "#;
 
 /// What is exported of match 1.
-const MATCH: &str = r#"{"kind":"match","id":1,"fingerprint":"FINGERPRINT","game":-9223372036854775808,"reporter":{"client":"club","recorded_at":253370764799999},"chances":[{"step":0,"cause":"picked","chance":0.30000000000000004,"humans":"1 v 1","bots":"0 v 0","ruleset":"ctf"},{"step":2,"cause":"auto-move","at_ms":7,"seat":3,"from_team":0,"to_team":7,"chances":"0.5 v 0.3 v 0.2","humans":"","bots":""}],"halves":["00000000000000000000000000000000","ffffffffffffffffffffffffffffffff"],"logs":["00000000000000000000000000000000","000102030405060708090a0b0c0d0e0f"],"decisions":[{"id":2,"made_at":2,"server":"s","ruleset":"r","game":-1,"seed":"18446744073709551615","chance":0.1,"decision":"{\"a\":\"\\u0000\"}"},{"id":5,"made_at":253370764799999,"server":"s","ruleset":"r","game":-1,"seed":"1","decision":"the last one"}]}"#;
+const MATCH: &str = r#"{"kind":"match","id":1,"fingerprint":"FINGERPRINT","game":-9223372036854775808,"reporter":{"client":"club","recorded_at":253370764799999},"chances":[{"step":0,"cause":"picked","chance":0.30000000000000004,"humans":"1 v 1","bots":"0 v 0","ruleset":"ctf"},{"step":2,"cause":"auto-move","at_ms":7,"seat":1,"from_team":0,"to_team":7,"chances":"0.5 v 0.3 v 0.2","humans":"","bots":""}],"halves":["00000000000000000000000000000000","ffffffffffffffffffffffffffffffff"],"logs":["00000000000000000000000000000000","000102030405060708090a0b0c0d0e0f"],"decisions":[{"id":2,"made_at":2,"server":"s","ruleset":"r","game":-1,"seed":"18446744073709551615","chance":0.1,"decision":"{\"a\":\"\\u0000\"}"},{"id":5,"made_at":253370764799999,"server":"s","ruleset":"r","game":-1,"seed":"1","decision":"the last one"}]}"#;
+
+/// A match that a client has brought.
+fn brought() -> MatchRecord {
+    MatchRecord {
+        client: "club".into(),
+        ..full()
+    }
+}
 
 /// An SQLite database with four matches, of which the first has ended second, and with all that operators can set.
 async fn content(folder: &Path) {
@@ -100,7 +109,7 @@ async fn content(folder: &Path) {
     let store = store::open(&path, true, common::BUSY).await.unwrap();
     let earlier = game(0, &[(Human, "a")], &[(Bot, "b")], [1.0, 0.0]);
     let later = |minute| game(minute, &[(Human, "a")], &[(Human, "b")], [1.0, 2.0]);
-    for (id, record) in (1..).zip([full(), earlier, later(50), later(90)]) {
+    for (id, record) in (1..).zip([brought(), earlier, later(50), later(90)]) {
         assert_eq!(store.record(&record).await.unwrap(), Recorded::New(id));
     }
     store.close().await;
@@ -159,7 +168,7 @@ async fn each_kind_has_its_line_and_the_rest_is_the_export() {
         if head.id == 1 {
             let print = Fingerprint::of(&record).to_string();
             assert_eq!(*line, MATCH.replace("FINGERPRINT", &print));
-            assert_eq!(record, full());
+            assert_eq!(record, brought());
         }
     }
     assert!(ids.is_sorted_by_key(|(_, end)| *end));

@@ -1,10 +1,14 @@
 //! Games that several daemons record at the same time: each is recorded once, and none is lost.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use evenkeel::{
     domain::{Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp},
-    store::{Cursor, DecisionRow, HookKind, Recorded, Store},
+    store::{self, Cursor, DecisionRow, HookKind, Recorded, Store},
 };
 use futures_util::future::join_all;
 
@@ -12,6 +16,7 @@ use crate::common::{
     self,
     backends::{Backend, Postgres, Sqlite, on_each_database},
     game,
+    postgres::Server,
 };
 
 /// A game of two players whom no other game has.
@@ -189,4 +194,54 @@ async fn an_event_waits_for_those_before_it() {
     let events = store.next_events("hook", 0, 9).await.unwrap();
     assert_eq!(events.len(), 2);
     assert!(events[0].number < events[1].number);
+}
+
+/// A game of seven against seven.
+fn full_game(number: i64) -> MatchRecord {
+    let names: Vec<String> = (0..14)
+        .map(|seat| format!("p{}", (number * 14 + seat) % 400))
+        .collect();
+    let players: Vec<_> = names.iter().map(|name| (Human, name.as_str())).collect();
+    game(number, &players[..7], &players[7..], [5.0, 3.0])
+}
+
+/// So many game servers end their games as fast as they can.
+async fn measure(kind: &str, store: Arc<Store>) {
+    const SERVERS: i64 = 48;
+    const GAMES: i64 = 20;
+    let ends = (0..SERVERS).map(|server| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            for number in server * GAMES..(server + 1) * GAMES {
+                let record = full_game(number);
+                store
+                    .record_game(&record, &chances(), number)
+                    .await
+                    .unwrap();
+            }
+        })
+    });
+    let began = Instant::now();
+    for end in join_all(ends).await {
+        end.unwrap();
+    }
+    let rate = (SERVERS * GAMES) as f64 / began.elapsed().as_secs_f64();
+    println!("{kind}: {rate:.0} games a second");
+}
+
+/// Run it with `cargo test --release --test suite recording -- --ignored --nocapture`.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures how many games that end at once are recorded in a second"]
+async fn how_many_games_are_recorded_in_a_second() {
+    let server = Server::start_durable();
+    for round in 0..3 {
+        let sqlite = Sqlite::new();
+        measure("SQLite", sqlite.database("one").await).await;
+        if let Some(server) = &server {
+            let name = format!("round{round}");
+            server.create(&name).await;
+            let store = store::open_at(&server.place(&name), true, Duration::from_secs(20)).await;
+            measure("PostgreSQL", store.unwrap()).await;
+        }
+    }
 }
