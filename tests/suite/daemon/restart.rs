@@ -241,7 +241,9 @@ async fn pages_say_that_the_matches_are_being_counted_again() {
         () = is_begun.notified() => {}
         _ = &mut rebuilding => panic!("it ends"),
     }
-    assert!(get("/balance").await.body.contains(said));
+    let answer = get("/balance").await;
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.contains(said), "{}", answer.body);
     assert!(monitor.status().await.matches.learning_again);
     rebuilding.await.unwrap();
     assert!(!get("/balance").await.body.contains(said));

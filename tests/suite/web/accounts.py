@@ -39,10 +39,10 @@ def entries(person):
     """What the player's latest matches have entered, the last one first."""
     return query(
         """SELECT f.match_id, f.weight_before, f.weight, f.deviation, f.cause, f.result,
-                  strftime('%Y-%m-%dT%H:%M:%SZ', f.ended_at / 1000, 'unixepoch') AS ended
+                  strftime('%Y-%m-%dT%H:%M:%SZ', f.ended_ms / 1000, 'unixepoch') AS ended
            FROM performances f JOIN rulings r ON r.match_id = f.match_id
            WHERE f.person = ? AND r.ruleset = ? AND f.weight IS NOT NULL
-           ORDER BY f.ended_at DESC, f.match_id DESC LIMIT ?""",
+           ORDER BY f.ended_ms DESC, f.match_id DESC LIMIT ?""",
         [person, ruleset, MOST_MATCHES],
     )
 

@@ -12,6 +12,7 @@ import math
 import sqlite3
 import sys
 import urllib.request
+from datetime import datetime, timedelta
 from statistics import NormalDist, variance
 
 database, address, ruleset = sys.argv[1:]
@@ -122,7 +123,7 @@ def regulars():
         person = db.execute("SELECT person FROM persons WHERE handle = ?", [handle]).fetchone()[0]
         count = f"SELECT count(*) FROM performances WHERE person = ? AND match_id IN ({marks})"
         same(f"{handle} matches", line["matches"], db.execute(count, [person, *ids]).fetchone()[0])
-        last = "SELECT weight FROM performances WHERE person = ? ORDER BY ended_at DESC LIMIT 1"
+        last = "SELECT weight FROM performances WHERE person = ? ORDER BY ended_ms DESC LIMIT 1"
         same(f"{handle} weight", line["history"][-1]["weight"], db.execute(last, [person]).fetchone()[0], 1e-3)
 
 
@@ -145,7 +146,8 @@ def course():
     for match in MATCHES:
         own = scores(match)
         matches, squares = 0.98 * matches + 1, 0.98 * squares + (own[0] - own[1]) ** 2
-        lengths.append(match["ended_at"] - match["started_at"])
+        began, ended = (datetime.fromisoformat(match[at]) for at in ("started_at", "ended_at"))
+        lengths.append((ended - began) / timedelta(milliseconds=1))
     lengths = sorted(lengths[-100:])
     length = lengths[math.ceil(len(lengths) * 0.9) - 1]
     normal = NormalDist()
