@@ -39,7 +39,8 @@ pub fn configure(folder: &Path) -> SocketAddr {
     let config = fs::read_to_string(&path).unwrap()
         + &format!(
             "[web]\nlisten = \"{pages}\"\n[api]\nenabled = true\n\
-             [[clients]]\nname = \"line\"\nnetworks = [\"127.0.0.1/32\"]\nrights = [\"ask\", \"report\"]\n\
+             [[clients]]\nname = \"server\"\nnetworks = [\"127.0.0.1/32\"]\nrights = [\"ask\", \"report\"]\n\
+             [[clients]]\nname = \"asks\"\nnetworks = [\"127.0.0.1/32\"]\nrights = [\"ask\"]\n\
              [[clients]]\nname = \"http\"\ntoken = \"{TOKEN}\"\nrights = [\"ask\", \"report\"]\n"
         );
     fs::write(path, config).unwrap();

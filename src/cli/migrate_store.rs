@@ -57,7 +57,9 @@ pub(super) async fn run(args: MigrateStoreArgs) -> Result<(), CliError> {
         .set(done);
     });
     let moved = moved.await;
-    bar.map(Progress::done);
+    if let Some(bar) = bar {
+        bar.done();
+    }
     let moved = moved.map_err(|error| match error {
         TransferError::Differs { .. } => CliError::damaged(error.to_string()),
         error => error.into(),

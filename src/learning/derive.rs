@@ -89,7 +89,7 @@ impl Learning {
                 false => None,
             };
             if let Some(at) = earlier {
-                let mut earlier = learned.from_past(at);
+                let mut earlier = learned.earlier_at(at);
                 earlier.ruled = self.ruled(&look.key, earlier.at.matches).await?;
                 *slot = Some((key, earlier));
                 is_new = true;
@@ -191,7 +191,7 @@ impl Learning {
             None => None,
         };
         let mut learned = match known.zip(earlier) {
-            Some((known, at)) => known.from_past(at),
+            Some((known, at)) => known.earlier_at(at),
             None => self.restore(&look.overrides, look.most()).await?,
         };
         learned.ruled = self.ruled(&look.key, learned.at.matches).await?;

@@ -286,7 +286,7 @@ impl Learned {
 
     /// A state that goes on from an earlier one, the one at this place of [`past`](Self::past). It shares with this one what
     /// neither changes. The rulings on the later matches are not those of the database any more.
-    pub(super) fn from_past(&self, at: usize) -> Self {
+    pub(super) fn earlier_at(&self, at: usize) -> Self {
         let point = self.past[at].point.clone();
         let mut earlier = Self {
             past: self.past[..=at].to_vec(),

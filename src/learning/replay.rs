@@ -93,7 +93,7 @@ impl Learning {
             let known = slot.as_ref().filter(|(key, _)| *key == look.key);
             let known = known.and_then(|(_, learned)| {
                 let last = learned.past.len().checked_sub(1)?;
-                Some(learned.from_past(last))
+                Some(learned.earlier_at(last))
             });
             if self.is_command() {
                 *slot = None; // nobody asks
