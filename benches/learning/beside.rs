@@ -30,7 +30,7 @@ const GAMES: u32 = 400;
 /// The time from one END to the next game.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Adds to a configuration what a report over HTTP needs, and returns the address.
+/// Adds to a configuration what a report over HTTP needs, and returns an address for it.
 pub fn configure(folder: &Path) -> SocketAddr {
     let pages = TcpListener::bind("127.0.0.1:0")
         .and_then(|free| free.local_addr())
@@ -38,7 +38,7 @@ pub fn configure(folder: &Path) -> SocketAddr {
     let path = folder.join("evenkeel.toml");
     let config = fs::read_to_string(&path).unwrap()
         + &format!(
-            "[web]\nlisten = \"{pages}\"\n[api]\nenabled = true\n\
+            "[api]\nenabled = true\n\
              [[clients]]\nname = \"server\"\nnetworks = [\"127.0.0.1/32\"]\nrights = [\"ask\", \"report\"]\n\
              [[clients]]\nname = \"asks\"\nnetworks = [\"127.0.0.1/32\"]\nrights = [\"ask\"]\n\
              [[clients]]\nname = \"http\"\ntoken = \"{TOKEN}\"\nrights = [\"ask\", \"report\"]\n"

@@ -101,16 +101,16 @@ fn main() {
     }
     if name == "beside" {
         let pages = beside::configure(&folder);
-        let mut daemon = start(&folder);
+        let mut daemon = start(&folder, &[("EVENKEEL_WEB_LISTEN", &pages.to_string())]);
         beside::play(&daemon, &folder, history, pages);
         return daemon.stop();
     }
     command(&folder, &["rebuild"]);
     let bytes = fs::metadata(folder.join("evenkeel.db")).unwrap().len();
     println!("database: {} MB", bytes / 1_000_000);
-    play(&mut start(&folder), history);
+    play(&mut start(&folder, &[]), history);
     checkpoints(&folder.join("evenkeel.db"));
-    start(&folder).stop();
+    start(&folder, &[]).stop();
 }
 
 /// Writes the matches of a history as JSON lines.
@@ -155,10 +155,11 @@ fn memory(pid: u32) -> Option<String> {
     Some(format!("{now} MB, at most {most} MB"))
 }
 
-/// Starts a daemon, and waits until it knows a weight.
-fn start(folder: &Path) -> Process {
+/// Starts a daemon with variables that change its configuration, and waits until it knows a weight.
+fn start(folder: &Path, variables: &[(&str, &str)]) -> Process {
     let began = Instant::now();
-    let daemon = Process::start_configured(folder);
+    let configured = [variables, &[("EVENKEEL_CONFIG", "evenkeel.toml")]].concat();
+    let daemon = Process::start_with(folder, &configured);
     let listens = began.elapsed().as_secs_f64();
     let mut peer = Peer::open(daemon.address, "asks");
     peer.send("GAME ctf");
