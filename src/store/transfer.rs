@@ -87,8 +87,8 @@ pub struct Transferred {
 ///
 /// # Errors
 /// Fails if a daemon uses one of the databases, if the target is not new or does not take everything, or if a database
-/// does. The target is new then, and the source can be used as before. If this is killed after the source got its mark
-/// and before the target has everything, the same call begins again.
+/// does. The target is new then, and the source can be used as before. Only if this is killed, or the target fails to
+/// commit, after the source got its mark, the source keeps it: the same call begins again, and [`take_back`] removes it.
 pub async fn transfer(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
