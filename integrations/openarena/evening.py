@@ -159,7 +159,8 @@ def main():
             evening.run(password)
             evening.start("sidecar", connect)
             evening.sees("sidecar", sidecar[1][0], 20)
-            evening.sees("sidecar", sidecar[1][1], 60)
+            # On a slow machine the bots play before the sidecar is there: the page says that it waits for the next warm-up.
+            evening.sees("sidecar", sidecar[1][1], 600)
             # Teams that are even after two minutes play until one of them captures a flag.
             evening.sees("sidecar", ended[1][0], 600)
             printed = [evening.run(command.replace("cd ~/evening\n", "")) for command in ended[0]]
