@@ -26,7 +26,7 @@ pub(super) struct Seeking {
     /// The [version](Match::version) of its players.
     version: u64,
     /// The contents of the tickets of each team, each with those of its players who are in the match.
-    teams: Vec<BTreeMap<TicketNumber, (String, BTreeSet<String>)>>,
+    teams: Vec<BTreeMap<TicketNumber, (Arc<TicketSpec>, BTreeSet<String>)>>,
     free: Vec<usize>,
     heads: Vec<usize>,
     size: usize,
@@ -79,9 +79,9 @@ impl Seeking {
             *heads += 1;
             let ticket = tickets.get(player).and_then(|ticket| life.ticket(*ticket));
             if let (Some(record), Some(team)) = (ticket, teams.get_mut(usize::from(team))) {
-                let content = || (record.ticket.content.clone(), BTreeSet::new());
+                let stated = || (record.ticket.spec.clone(), BTreeSet::new());
                 team.entry(record.number)
-                    .or_insert_with(content)
+                    .or_insert_with(stated)
                     .1
                     .insert(player.to_owned());
             }
@@ -112,8 +112,7 @@ impl Seeking {
 
     /// What the search sees of the match.
     fn open(&self, queue: &Queue, pool: &RoundPool, facts: &PlayerFacts) -> OpenMatch {
-        let present = |(content, players): &(String, BTreeSet<String>)| -> Option<Ticket> {
-            let spec: TicketSpec = serde_json::from_str(content).ok()?;
+        let present = |(spec, players): &(Arc<TicketSpec>, BTreeSet<String>)| -> Option<Ticket> {
             let mut ticket = queue.ticket(spec, &mut |id| facts.known(id)).ok()?;
             ticket.players.retain(|player| players.contains(&player.id));
             Some(ticket)

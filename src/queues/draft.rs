@@ -75,10 +75,7 @@ impl Draft {
 
     /// The ticket, if the queue's declarations allow it, and the queue that has checked it.
     pub(super) fn submission(&self, owner: &str) -> Result<(Arc<Queue>, Submission), QueuesError> {
-        let checked = self
-            .queue
-            .ticket(self.spec.clone(), &mut |_| Known::default())?;
-        let content = serde_json::to_string(&self.spec).map_err(|_| QueuesError::TooLarge)?;
+        let checked = self.queue.ticket(&self.spec, &mut |_| Known::default())?;
         let submission = Submission {
             owner: owner.to_owned(),
             id: self.spec.ticket.clone(),
@@ -88,7 +85,7 @@ impl Draft {
                 .into_iter()
                 .map(|player| player.id)
                 .collect(),
-            content,
+            spec: Arc::new(self.spec.clone()),
         };
         Ok((self.queue.clone(), submission))
     }

@@ -11,7 +11,7 @@ use crate::{
     domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
     learning::{BehaviourBook, Learning, Standings, View},
     lifecycle::{Lifecycle, Match, Submission},
-    matchmaking::{Known, PLAYER_MATCHES, PlannedMatch, QUEUE_MATCHES, Queue, Ticket, TicketSpec},
+    matchmaking::{Known, PLAYER_MATCHES, PlannedMatch, QUEUE_MATCHES, Queue, Ticket},
 };
 
 /// The most matches of a player that count as the last ones.
@@ -175,9 +175,7 @@ pub(super) fn admit(
     if facts.awaits(&ticket.players) {
         return Err(QueuesError::NotReady);
     }
-    let spec = serde_json::from_str::<TicketSpec>(&ticket.content);
-    let spec = spec.map_err(|_| QueuesError::TooLarge)?;
-    let checked = queue.ticket(spec, &mut |id| facts.known(id))?;
+    let checked = queue.ticket(&ticket.spec, &mut |id| facts.known(id))?;
     Ok(queue.admit(&checked)?)
 }
 

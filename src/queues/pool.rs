@@ -1,6 +1,6 @@
 //! The tickets of a round with everything that its searches see, and the form in which that is stored.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ const MAX_KNOWN: usize = 256 * 1024;
 pub(super) struct Waiting {
     pub number: TicketNumber,
     pub waited: i64,
-    pub content: String,
+    pub spec: Arc<TicketSpec>,
 }
 
 /// The tickets of a round, and what its searches see of them.
@@ -62,11 +62,8 @@ impl RoundPool {
     }
 
     fn add(&mut self, queue: &Queue, one: &Waiting, known: &mut dyn FnMut(&str) -> Known) {
-        let Ok(mut spec) = serde_json::from_str::<TicketSpec>(&one.content) else {
-            return;
-        };
-        spec.waited = one.waited as f64 / 1_000.0;
-        if let Ok(ticket) = queue.ticket(spec, known) {
+        if let Ok(mut ticket) = queue.ticket(&one.spec, known) {
+            ticket.waited = one.waited as f64 / 1_000.0;
             self.numbers.push(one.number);
             self.tickets.push(ticket);
         }
@@ -154,7 +151,7 @@ impl RoundPool {
             let one = Waiting {
                 number: *number,
                 waited: waited.max(0),
-                content: record.ticket.content.clone(),
+                spec: record.ticket.spec.clone(),
             };
             let mut known = players.remove(number).unwrap_or_default().into_iter();
             restored.add(&queue, &one, &mut |_| known.next().unwrap_or_default());

@@ -185,7 +185,7 @@ pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &PlayerFacts) -> Vec
     let waiting = waiting.map(|record| Waiting {
         number: record.number,
         waited: life.waited(record),
-        content: record.ticket.content.clone(),
+        spec: record.ticket.spec.clone(),
     });
     waiting.collect()
 }

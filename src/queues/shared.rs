@@ -14,7 +14,7 @@ use crate::{
     learning::Learning,
     learning::leases::{LeaseSettings, SharedSettings},
     lifecycle::{CoordinatorSettings, QueueTerms, Submission},
-    matchmaking::{Cores, Host, Known, Queue, TicketSpec},
+    matchmaking::{Cores, Host, Known, Queue},
     session::Clock,
     store::Store,
 };
@@ -66,11 +66,8 @@ impl Shared {
 
     /// Whether the queue of a ticket accepts it.
     pub(super) fn accepts(&self, ticket: &Submission) -> bool {
-        let spec = serde_json::from_str::<TicketSpec>(&ticket.content).ok();
         let queue = self.queue(&ticket.queue);
-        let checked = queue
-            .zip(spec)
-            .map(|(queue, spec)| queue.ticket(spec, &mut |_| Known::default()));
+        let checked = queue.map(|queue| queue.ticket(&ticket.spec, &mut |_| Known::default()));
         checked.is_some_and(|ticket| ticket.is_ok())
     }
 

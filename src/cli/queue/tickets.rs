@@ -79,7 +79,7 @@ fn ticket(line: &str, queue: &Queue) -> Result<Ticket, String> {
         let ours: Vec<(String, Raw)> = ours.collect();
         known.insert(player.id.clone(), learned(ours)?);
     }
-    let ticket = queue.ticket(spec, &mut |id| known.remove(id).unwrap_or_default());
+    let ticket = queue.ticket(&spec, &mut |id| known.remove(id).unwrap_or_default());
     ticket.map_err(|error| error.to_string())
 }
 

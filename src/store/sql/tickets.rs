@@ -101,6 +101,7 @@ fn state(word: &str, id: Option<MatchId>) -> Option<State> {
 
 fn ticket(row: &Row) -> Result<TicketRecord, StoreError> {
     let players: String = row.get("players")?;
+    let content: String = row.get("content")?;
     let in_state: String = row.get("state")?;
     let reason: String = row.get("reason")?;
     let known = Reason::ALL
@@ -114,7 +115,8 @@ fn ticket(row: &Row) -> Result<TicketRecord, StoreError> {
             queue: row.get("queue")?,
             players: serde_json::from_str(&players)
                 .map_err(|_| StoreError::bad("players", &players))?,
-            content: row.get("content")?,
+            // No queue accepts a ticket whose content cannot be read.
+            spec: serde_json::from_str(&content).unwrap_or_default(),
         },
         submitted_at: row.get("submitted_at")?,
         state: state(&in_state, row.get("match_id")?)

@@ -87,7 +87,7 @@ fn two_tickets() -> Lifecycle {
             id: player.to_owned(),
             queue: "duel".to_owned(),
             players: vec![player.to_owned()],
-            content: "{}".to_owned(),
+            spec: std::sync::Arc::default(),
         };
         life.submit(ticket).unwrap();
     }

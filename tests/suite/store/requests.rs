@@ -85,7 +85,7 @@ fn ticket(number: i64, owner: &str, id: &str) -> TicketRecord {
             id: id.to_owned(),
             queue: "duel".to_owned(),
             players: vec![format!("{owner}/{id}")],
-            content: "{}".to_owned(),
+            spec: std::sync::Arc::default(),
         },
         submitted_at: Timestamp(0),
         state: State::Queued,

@@ -16,6 +16,7 @@ use evenkeel::{
         Change, CoordinatorSettings, Lifecycle, Match, Offer, Proposal, QueueTerms, State, Stored,
         Submission, TicketNumber, TicketRecord,
     },
+    matchmaking::TicketSpec,
     store::{self, Lease, QueueWrite, Store, StoreError, Taken},
 };
 use tempfile::TempDir;
@@ -72,7 +73,10 @@ fn submission(id: &str, queue: &str) -> Submission {
         id: id.to_owned(),
         queue: queue.to_owned(),
         players: vec![format!("{id}-a"), format!("{id} 'b'")],
-        content: format!("{{\"ticket\":\"{id}\"}}"),
+        spec: Arc::new(TicketSpec {
+            ticket: id.to_owned(),
+            ..TicketSpec::default()
+        }),
     }
 }
 

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Instance, Lifecycle, Match, Message, Provider, Stage, Wanted, Why};
-use crate::{
-    domain::MatchId,
-    matchmaking::{Raw, TicketSpec},
-};
+use crate::{domain::MatchId, matchmaking::Raw};
 
 impl Lifecycle {
     /// Finds instances for the matches that wait, or lets these matches ask for one.
@@ -109,12 +106,9 @@ impl Lifecycle {
     /// The largest number of all players for each word of a `map num` that all of them state.
     fn worst(&self, formed: &Match, attribute: &str) -> BTreeMap<String, f64> {
         let tickets = formed.tickets().into_iter();
-        let specs = tickets.filter_map(|number| {
-            let record = self.tickets.get(&number)?;
-            serde_json::from_str::<TicketSpec>(&record.ticket.content).ok()
-        });
+        let records = tickets.filter_map(|number| self.tickets.get(&number));
         let mut all: Option<BTreeMap<String, f64>> = None;
-        for player in specs.flat_map(|spec| spec.players) {
+        for player in records.flat_map(|record| &record.ticket.spec.players) {
             let own = match player.attributes.get(attribute) {
                 Some(Raw::Map(own)) => own.clone(),
                 _ => BTreeMap::new(),

@@ -8,6 +8,7 @@
 //! nothing has changed.
 //!
 //! ```
+//! use std::sync::Arc;
 //! use evenkeel_core::{domain::Timestamp, lifecycle::{Lifecycle, Proposal, QueueTerms, State, Submission}};
 //!
 //! let duel = QueueTerms { ttl: 600_000, ..QueueTerms::default() };
@@ -20,7 +21,7 @@
 //!         id: format!("ticket of {player}"),
 //!         queue: "duel".to_owned(),
 //!         players: vec![player.to_owned()],
-//!         content: String::new(),
+//!         spec: Arc::default(),
 //!     })?;
 //! }
 //! // A search has found a match of the two.

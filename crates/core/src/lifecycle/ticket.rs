@@ -1,10 +1,12 @@
 //! Tickets, as they are submitted and as they are kept.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{MatchId, Timestamp},
-    matchmaking::Latency,
+    matchmaking::{Latency, TicketSpec},
 };
 
 /// The number of a ticket: the order in which tickets were submitted, and thereby its place.
@@ -32,7 +34,7 @@ pub struct QueueTerms {
 }
 
 /// A ticket as it is submitted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Submission {
     /// The name of the client, which the ticket belongs to.
     pub owner: String,
@@ -42,8 +44,8 @@ pub struct Submission {
     pub queue: String,
     /// The ids of the ticket's players.
     pub players: Vec<String>,
-    /// Everything that was stated, in one text that is the same if the ticket is the same.
-    pub content: String,
+    /// Everything that was stated.
+    pub spec: Arc<TicketSpec>,
 }
 
 /// A player who is in a ticket that has not ended, and in no other ticket of the group.
@@ -153,7 +155,7 @@ impl Reason {
 }
 
 /// A ticket, and its state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TicketRecord {
     /// The number of the ticket.
     pub number: TicketNumber,

@@ -72,7 +72,7 @@ impl FromStr for Attribute {
                 AttributeType::Map => return Err("must not have a default".to_owned()),
                 _ => Raw::Text(text.to_owned()),
             };
-            of.read(raw).ok_or_else(refused)
+            of.read(&raw).ok_or_else(refused)
         });
         Ok(Self {
             of,
@@ -188,7 +188,7 @@ impl Serialize for Attribute {
 
 impl AttributeType {
     /// The value that `raw` states; `None` if it is not of this type.
-    pub(super) fn read(&self, raw: Raw) -> Option<Value> {
+    pub(super) fn read(&self, raw: &Raw) -> Option<Value> {
         match (self, raw) {
             (Self::Int { least, most }, raw) => {
                 let number = number(raw)?;
@@ -197,12 +197,17 @@ impl AttributeType {
             }
             (Self::Num, raw) => Some(Value::Number(number(raw)?)),
             (Self::Enum(words), Raw::Text(word)) => {
-                words.contains(&word).then_some(Value::Word(word))
+                words.contains(word).then(|| Value::Word(word.clone()))
             }
-            (Self::Id, Raw::Text(word)) => is_word(&word).then_some(Value::Word(word)),
-            (Self::Set(words), Raw::List(list)) => set(words, list),
-            (Self::Set(words), Raw::Text(word)) => set(words, vec![word]),
-            (Self::Flag, Raw::Flag(flag)) => Some(Value::Number(f64::from(u8::from(flag)))),
+            (Self::Id, Raw::Text(word)) => is_word(word).then(|| Value::Word(word.clone())),
+            (Self::Set(allowed), raw) => {
+                let words = raw.words()?;
+                let known =
+                    |word: &String| allowed.is_empty() && is_word(word) || allowed.contains(word);
+                let fits = words.len() <= MAX_WORDS && words.iter().all(known);
+                fits.then(|| Value::set(words))
+            }
+            (Self::Flag, Raw::Flag(flag)) => Some(Value::Number(f64::from(u8::from(*flag)))),
             (Self::Flag, Raw::Text(text)) => match text.as_str() {
                 "true" | "yes" | "1" => Some(Value::Number(1.0)),
                 "false" | "no" | "0" => Some(Value::Number(0.0)),
@@ -211,30 +216,23 @@ impl AttributeType {
             (Self::Map, Raw::Map(map)) => {
                 let sound = |(word, number): (&String, &f64)| is_word(word) && number.is_finite();
                 let fits = map.len() <= MAX_WORDS && map.iter().all(sound);
-                fits.then(|| Value::Map(map.into_iter().collect()))
+                fits.then(|| {
+                    let entries = map.iter().map(|(word, number)| (word.clone(), *number));
+                    Value::Map(entries.collect())
+                })
             }
             _ => None,
         }
     }
 }
 
-fn number(raw: Raw) -> Option<f64> {
+fn number(raw: &Raw) -> Option<f64> {
     let number = match raw {
-        Raw::Number(number) => number,
+        Raw::Number(number) => *number,
         Raw::Text(text) => text.parse().ok()?,
         _ => return None,
     };
     number.is_finite().then_some(number)
-}
-
-fn set(allowed: &[String], mut list: Vec<String>) -> Option<Value> {
-    let known = |word: &String| allowed.is_empty() && is_word(word) || allowed.contains(word);
-    if list.len() > MAX_WORDS || !list.iter().all(known) {
-        return None;
-    }
-    list.sort_unstable();
-    list.dedup();
-    Some(Value::Set(list))
 }
 
 #[cfg(test)]
@@ -279,7 +277,7 @@ mod tests {
 
     fn read(declaration: &str, raw: &str) -> Option<Value> {
         let of: AttributeType = declaration.parse().unwrap();
-        of.read(serde_json::from_str(raw).unwrap())
+        of.read(&serde_json::from_str(raw).unwrap())
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Queue {
     /// Returns the first thing that the queue's declarations do not allow.
     pub fn ticket(
         &self,
-        spec: TicketSpec,
+        spec: &TicketSpec,
         known: &mut dyn FnMut(&str) -> Known,
     ) -> Result<Ticket, TicketError> {
         if !is_id(&spec.ticket) || !is_word_like(&spec.ticket) {
@@ -56,18 +56,18 @@ impl Queue {
             return Err(TicketError::Players { players, most });
         }
         let mut checked: Vec<TicketPlayer> = Vec::with_capacity(players);
-        for player in spec.players {
+        for player in &spec.players {
             if !is_id(&player.id) {
                 return Err(TicketError::PlayerId);
             }
             if checked.iter().any(|other| other.id == player.id) {
-                return Err(TicketError::Twice(player.id));
+                return Err(TicketError::Twice(player.id.clone()));
             }
             let known = known(&player.id);
             checked.push(self.player(player, known)?);
         }
         Ok(Ticket {
-            id: spec.ticket,
+            id: spec.ticket.clone(),
             waited: spec.waited,
             players: checked,
         })
@@ -84,12 +84,12 @@ impl Queue {
         attribute.is_some_and(open) && self.columns().lists_players(name)
     }
 
-    fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {
+    fn player(&self, spec: &PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {
         let attributes = &self.settings().attributes;
         let mut values = Vec::with_capacity(attributes.len());
         for (name, attribute) in attributes {
             let ids = self.lists_players(name);
-            let value = match spec.attributes.remove(name) {
+            let value = match spec.attributes.get(name) {
                 Some(raw) => match ids {
                     true => players(raw),
                     false => attribute.of.read(raw),
@@ -109,13 +109,14 @@ impl Queue {
             };
             values.push(value);
         }
-        match spec.attributes.into_keys().next() {
+        let mut stated = spec.attributes.keys();
+        match stated.find(|name| !attributes.contains_key(*name)) {
             Some(attribute) => Err(TicketError::Unknown {
-                player: spec.id,
-                attribute: shown(&attribute),
+                player: spec.id.clone(),
+                attribute: shown(attribute),
             }),
             None => Ok(TicketPlayer {
-                id: spec.id,
+                id: spec.id.clone(),
                 values,
                 known,
             }),
@@ -124,18 +125,10 @@ impl Queue {
 }
 
 /// The players' ids that `raw` states; `None` if one of them cannot be an id.
-fn players(raw: Raw) -> Option<Value> {
-    let mut ids = match raw {
-        Raw::List(ids) => ids,
-        Raw::Text(id) => vec![id],
-        _ => return None,
-    };
-    if ids.len() > MAX_WORDS || !ids.iter().all(|id| is_id(id)) {
-        return None;
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    Some(Value::Set(ids))
+fn players(raw: &Raw) -> Option<Value> {
+    let ids = raw.words()?;
+    let fits = ids.len() <= MAX_WORDS && ids.iter().all(|id| is_id(id));
+    fits.then(|| Value::set(ids))
 }
 
 fn is_id(text: &str) -> bool {

@@ -38,6 +38,27 @@ pub enum Raw {
     Map(BTreeMap<String, f64>),
 }
 
+impl Raw {
+    /// The words of a set, or the only one of them; `None` if it is no text.
+    pub(super) fn words(&self) -> Option<&[String]> {
+        match self {
+            Self::List(words) => Some(words),
+            Self::Text(word) => Some(std::slice::from_ref(word)),
+            _ => None,
+        }
+    }
+}
+
+impl Value {
+    /// The set of these words.
+    pub(super) fn set(words: &[String]) -> Self {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words.dedup();
+        Self::Set(words)
+    }
+}
+
 /// Whether the text can be a word: neither empty nor long, without spaces or control characters.
 pub(super) fn is_word(text: &str) -> bool {
     let plain = |c: char| !c.is_control() && !c.is_whitespace();

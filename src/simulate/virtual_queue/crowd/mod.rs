@@ -201,7 +201,7 @@ impl<'q> Crowd<'q> {
             players: players.collect(),
         };
         let mut strengths = strengths.iter();
-        self.queue.ticket(spec, &mut |_| {
+        self.queue.ticket(&spec, &mut |_| {
             let strength = strengths.next().copied().unwrap_or(0.0);
             Known {
                 numbers: BTreeMap::from([

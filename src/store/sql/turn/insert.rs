@@ -64,15 +64,18 @@ impl Turn<'_> {
 }
 
 fn ticket(record: &TicketRecord) -> Result<Vec<Value>, StoreError> {
-    let players = serde_json::to_string(&record.ticket.players);
-    let players = players.map_err(|error| StoreError::BadValue(error.to_string()))?;
+    let text = |json: serde_json::Result<String>| {
+        json.map_err(|error| StoreError::BadValue(error.to_string()))
+    };
+    let players = text(serde_json::to_string(&record.ticket.players))?;
+    let content = text(serde_json::to_string(&record.ticket.spec))?;
     Ok(values![
         record.number,
         &record.ticket.owner,
         &record.ticket.id,
         &record.ticket.queue,
         players,
-        &record.ticket.content,
+        content,
         record.submitted_at,
         word(record.state),
         record.state.match_id(),

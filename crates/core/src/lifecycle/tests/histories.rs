@@ -105,7 +105,7 @@ impl World {
                     owner: OWNERS[owner].to_owned(),
                     id: format!("t{id}"),
                     queue: QUEUES[queue].to_owned(),
-                    content: format!("{players:?}"),
+                    spec: std::sync::Arc::default(),
                     players: players.into_iter().collect(),
                 };
                 if life.submit(ticket.clone()).is_ok() {

@@ -115,7 +115,7 @@ pub(in crate::matchmaking) fn tickets(
             met: vec![vec![format!("p{}", random.index(count))]; 3],
             ..Known::default()
         };
-        queue.ticket(spec, &mut known).unwrap()
+        queue.ticket(&spec, &mut known).unwrap()
     };
     (0..count).map(&mut ticket).collect()
 }

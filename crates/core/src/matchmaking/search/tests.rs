@@ -45,7 +45,7 @@ fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
             players.join(",")
         );
         let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-        queue.ticket(spec, &mut |_| Known::default()).unwrap()
+        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
     };
     (0..count).map(&mut ticket).collect()
 }

@@ -23,7 +23,7 @@ fn ticket(queue: &Queue, id: &str, waited: usize, more: &str) -> Ticket {
     let json =
         format!(r#"{{"ticket":"{id}","waited":{waited},"players":[{{"id":"{id}"{more}}}]}}"#);
     let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-    queue.ticket(spec, &mut |_| Known::default()).unwrap()
+    queue.ticket(&spec, &mut |_| Known::default()).unwrap()
 }
 
 fn planned(queue: &Queue, tickets: &[Ticket]) -> Plan {
@@ -137,7 +137,7 @@ fn avoided_players_may_have_spaces_in_their_ids() {
     assert_eq!(one.players.len(), 1);
     let json = r#"{"ticket":"t","players":[{"id":"p","avoid":[""]}]}"#;
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    let refused = queue.ticket(spec, &mut |_| Known::default()).unwrap_err();
+    let refused = queue.ticket(&spec, &mut |_| Known::default()).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "p: avoid must be the ids of up to 128 players"
@@ -164,7 +164,7 @@ fn the_penalty_is_that_of_the_teams_after_the_final_split() {
             let mut known = Known::default();
             let weight = f64::from(at * at) + 0.37;
             known.numbers.insert("@weight".to_owned(), weight);
-            queue.ticket(spec, &mut |_| known.clone()).unwrap()
+            queue.ticket(&spec, &mut |_| known.clone()).unwrap()
         })
         .collect();
     let plan = planned(&queue, &tickets);
@@ -236,8 +236,8 @@ fn nothing_is_searched_for_where_the_captains_are_too_few() {
 fn two_captains_of_one_party_are_not_enough() {
     let queue = shipped("roles");
     let json = r#"{"ticket":"c","waited":9,"players":[{"id":"c1","captain":true},{"id":"c2","captain":true}]}"#;
-    let party = serde_json::from_str(json).unwrap();
-    let mut tickets = vec![queue.ticket(party, &mut |_| Known::default()).unwrap()];
+    let party: TicketSpec = serde_json::from_str(json).unwrap();
+    let mut tickets = vec![queue.ticket(&party, &mut |_| Known::default()).unwrap()];
     tickets.extend((0..20).map(|at| ticket(&queue, &format!("t{at}"), 1, MEDIC)));
     let (found, plan) = jobs(&queue, &tickets);
     assert_eq!((found, plan.matches.len()), (0, 0));
@@ -290,7 +290,7 @@ proptest! {
             let players: Vec<String> = players.collect();
             let json = format!(r#"{{"ticket":"t{number}","players":[{}]}}"#, players.join(","));
             let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-            queue.ticket(spec, &mut |_| Known::default()).unwrap()
+            queue.ticket(&spec, &mut |_| Known::default()).unwrap()
         }).collect();
         let pool = Pool::new(&queue, &tickets, None);
         let possible = has_match(&pool);

@@ -52,7 +52,7 @@ pub(super) fn checked(queue: &Queue, json: &str, played: &[String]) -> Ticket {
         maps: played.to_vec(),
         ..Known::default()
     };
-    queue.ticket(spec, &mut |_| known.clone()).unwrap()
+    queue.ticket(&spec, &mut |_| known.clone()).unwrap()
 }
 
 /// The only match of a round.

@@ -31,7 +31,7 @@ fn ticket(queue: &Queue, id: &str, stated: &str, players: &[&[(&str, f64)]]) -> 
             .collect(),
         ..Known::default()
     };
-    queue.ticket(spec, &mut known).unwrap()
+    queue.ticket(&spec, &mut known).unwrap()
 }
 
 fn left(queue: &Queue, tickets: &[Ticket]) -> Vec<(usize, String)> {

@@ -113,7 +113,7 @@ impl Round {
         let ticket = |number| {
             let waited = longest * (1.0 - number as f64 / self.tickets as f64);
             let spec = load.ticket(number, waited, self.queue == "rated", &mut stream);
-            queue.ticket(spec, &mut |_| Known::default()).unwrap()
+            queue.ticket(&spec, &mut |_| Known::default()).unwrap()
         };
         (0..self.tickets).map(ticket).collect()
     }

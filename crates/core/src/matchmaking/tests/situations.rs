@@ -18,7 +18,7 @@ pub(super) fn queue(text: &str) -> Queue {
 
 pub(super) fn ticket(queue: &Queue, json: &str) -> Ticket {
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    queue.ticket(spec, &mut |_| Known::default()).unwrap()
+    queue.ticket(&spec, &mut |_| Known::default()).unwrap()
 }
 
 fn planned(queue: &Queue, tickets: &[Ticket]) -> Plan {
@@ -201,7 +201,7 @@ fn a_pick_up_game_is_even_by_weight() {
             numbers: [("@weight".to_owned(), *weight)].into(),
             ..Known::default()
         };
-        queue.ticket(spec, &mut { known }).unwrap()
+        queue.ticket(&spec, &mut { known }).unwrap()
     };
     let tickets: Vec<Ticket> = weights.iter().enumerate().map(ticket).collect();
     let plan = planned(&queue, &tickets);

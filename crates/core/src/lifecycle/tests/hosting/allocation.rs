@@ -115,7 +115,7 @@ fn the_latency_of_a_match_is_the_worst_one_of_its_players_where_all_state_one() 
             players: vec![format!("p{number}")],
             queue: "q".to_owned(),
             id,
-            content,
+            spec: serde_json::from_str(&content).unwrap(),
         };
         life.submit(ticket).unwrap();
     }

@@ -51,7 +51,7 @@ fn submit(life: &mut Lifecycle, id: &str, players: &[&str]) -> TicketNumber {
         id: id.to_owned(),
         queue: "q".to_owned(),
         players: players.iter().map(|player| (*player).to_owned()).collect(),
-        content: String::new(),
+        spec: std::sync::Arc::default(),
     };
     life.submit(ticket).unwrap()
 }

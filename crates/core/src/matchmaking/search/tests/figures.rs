@@ -24,7 +24,7 @@ fn loaded(queue: &Queue, count: usize) -> Vec<Ticket> {
     let ticket = |number: usize| {
         let waited = 10.0 * (1.0 - number as f64 / count as f64);
         let spec = Load::default().ticket(number, waited, false, &mut stream);
-        queue.ticket(spec, &mut |_| Known::default()).unwrap()
+        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
     };
     (0..count).map(ticket).collect()
 }
