@@ -73,6 +73,12 @@ def at_most_each(rule, match):
     return surplus
 
 
+def at_most_together(rule, match):
+    counts = Counter(match.value(p, rule["of"]) for p in match.players)
+    counted = [count for value, count in counts.items() if rule.get("value", value) == value]
+    return sum(max(0, count - math.floor(match.limit(rule))) for count in counted)
+
+
 def differ_each(rule, match):
     teams = [Counter(match.value(p, rule["of"]) for p in team) for team in match.teams]
     limit = math.floor(match.limit(rule))
@@ -152,6 +158,7 @@ VIOLATIONS = {
     "mirror": mirror,
     "mirror-parties": mirror_parties,
     "at-most-each": at_most_each,
+    "at-most-together": at_most_together,
     "differ-each": differ_each,
     "common": common,
     "ceiling": ceiling,

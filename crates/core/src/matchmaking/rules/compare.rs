@@ -9,6 +9,8 @@ pub(super) enum Comparison<T> {
     Each { least: T, most: T },
     /// They differ by at most this.
     Differ(T),
+    /// All of them together are at most this.
+    Together(T),
 }
 
 impl<T> Comparison<T>
@@ -32,19 +34,25 @@ where
                     (least, if number > most { number } else { most })
                 });
                 let apart = most - least;
-                if apart > limit {
-                    apart - limit
-                } else {
-                    T::default()
-                }
+                more(apart, limit)
             }
+            Self::Together(limit) => more(numbers.fold(T::default(), Add::add), limit),
         }
+    }
+}
+
+/// By how much a number is above a limit.
+fn more<T: Default + PartialOrd + Sub<Output = T>>(number: T, limit: T) -> T {
+    if number > limit {
+        number - limit
+    } else {
+        T::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Comparison::{Differ, Each};
+    use super::Comparison::{Differ, Each, Together};
 
     #[test]
     fn what_is_beyond_a_comparison_is_counted() {
@@ -53,6 +61,8 @@ mod tests {
         assert_eq!(each.beyond([0, 5, 3].into_iter()), 1 + 2);
         assert_eq!(Differ(2).beyond([4, 1, 3].into_iter()), 1);
         assert_eq!(Differ(2).beyond([4, 2].into_iter()), 0);
+        assert_eq!(Together(4).beyond([2, 3].into_iter()), 1);
+        assert_eq!(Together(5).beyond([2, 3].into_iter()), 0);
         assert_eq!(Differ(0.5).beyond([1.0, 2.0].into_iter()), 0.5);
         assert_eq!(Differ(0.5).beyond(std::iter::empty()), 0.0);
     }

@@ -7,6 +7,8 @@
 //!   medic. A player whose attribute is a set has every value in it.
 //! - `at-most-each`: no team has more than `at_most` players of one value. With `counted_by` and `from`,
 //!   only players count whose `counted_by` is at least `from`.
+//! - `at-most-together`: the match has no more than `at_most` players of one value, whatever their teams; with
+//!   `value`, only players with that one count.
 //! - `differ-each`: of each value, the teams' numbers of players differ by at most `at_most`. The values
 //!   need not be known beforehand.
 //! - `mirror`: all teams have the same values, each as many times.
@@ -51,6 +53,11 @@ pub(super) const AT_MOST_EACH: Registered = Registered {
     build: at_most_each,
 };
 
+pub(super) const AT_MOST_TOGETHER: Registered = Registered {
+    name: "at-most-together",
+    build: at_most_together,
+};
+
 pub(super) const DIFFER_EACH: Registered = Registered {
     name: "differ-each",
     build: |settings, columns| {
@@ -92,12 +99,7 @@ struct HasKeys {
 
 fn has(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule, QueueError> {
     let keys: HasKeys = settings.read()?;
-    let of = columns.any(&keys.of).map_err(at("of"))?;
-    let words = columns.words_of(&keys.of);
-    if !words.is_empty() && !words.contains(&keys.value) {
-        let why = format!("must be one of: {}", words.join(", "));
-        return Err(QueueError::new("value", why));
-    }
+    let counted = having(&keys.of, keys.value, columns)?;
     if keys.at_least.is_none() && keys.at_most.is_none() {
         return Err(QueueError::new("at_least", "or the key at_most is missing"));
     }
@@ -106,9 +108,44 @@ fn has(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule,
     if least > most {
         return Err(QueueError::new("at_least", "must not be above at_most"));
     }
-    let value = keys.value;
-    let counted = Counted::Having { of, value };
     Ok(CountRule::new(&keys.of, counted, Demand::Each { least, most }).into())
+}
+
+/// The players who have this value.
+fn having(of: &str, value: String, columns: &mut QueueColumns) -> Result<Counted, QueueError> {
+    let column = columns.any(of).map_err(at("of"))?;
+    let words = columns.words_of(of);
+    if !words.is_empty() && !words.contains(&value) {
+        let why = format!("must be one of: {}", words.join(", "));
+        return Err(QueueError::new("value", why));
+    }
+    Ok(Counted::Having { of: column, value })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AtMostTogetherKeys {
+    of: String,
+    value: Option<String>,
+    at_most: Amount,
+    #[serde(default)]
+    relax: Relax,
+}
+
+fn at_most_together(
+    settings: &RuleSettings,
+    columns: &mut QueueColumns,
+) -> Result<BuiltRule, QueueError> {
+    let keys: AtMostTogetherKeys = settings.read()?;
+    let counted = match keys.value {
+        Some(value) => having(&keys.of, value, columns)?,
+        None => Counted::Values {
+            of: columns.value(&keys.of).map_err(at("of"))?,
+            from: None,
+        },
+    };
+    let rule = CountRule::new(&keys.of, counted, Demand::Together);
+    Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
 }
 
 #[derive(Debug, Deserialize)]
@@ -181,6 +218,8 @@ enum Demand {
     Each { least: i32, most: i32 },
     /// Each is at most the limit.
     AtMost,
+    /// All together are at most the limit.
+    Together,
     /// They differ by at most the limit.
     Alike,
     /// They are equal.
@@ -200,6 +239,7 @@ impl Demand {
                 least: 0,
                 most: limit,
             },
+            Self::Together => Comparison::Together(limit),
             Self::Alike => Comparison::Differ(limit),
             Self::Equal => Comparison::Differ(0),
         }
@@ -434,6 +474,17 @@ impl Rule for CountRule {
                     ),
                 }
             }
+            (Counted::Values { .. }, Demand::Together) => {
+                let all = |counts: &[usize]| counts.iter().sum::<usize>();
+                match table.iter().max_by_key(|(_, counts)| all(counts)) {
+                    None => format!("nobody has a {name}"),
+                    Some((key, counts)) => format!(
+                        "{} players have the {name} {}; {limit} are allowed",
+                        all(counts),
+                        text(*key)
+                    ),
+                }
+            }
             (Counted::Values { .. }, Demand::Alike) => {
                 match table.iter().max_by_key(|(_, counts)| apart(counts)) {
                     None => format!("nobody has a {name}"),
@@ -493,10 +544,14 @@ impl Rule for CountRule {
 
     fn lint(&self, own: &QueueRule, queue: &LintContext<'_>) -> Vec<Finding> {
         let size = queue.settings.size.get();
+        let players = f64::from(size) * f64::from(queue.settings.teams.get());
         let is_wide = own.at_most >= f64::from(size);
         let never_binds = match (&self.counted, self.demand) {
             (Counted::Heads, _) => (!own.hard && queue.settings.smaller.is_empty())
                 .then(|| "without `smaller`, all teams have the wanted size".to_owned()),
+            (_, Demand::Together) => {
+                (own.at_most >= players).then(|| format!("a match has only {players} players"))
+            }
             (Counted::Values { .. }, Demand::AtMost | Demand::Alike) if is_wide => {
                 Some(format!("a team has only {size} players"))
             }
@@ -556,7 +611,7 @@ impl PreparedRule for PreparedCounts {
     /// Players with a value that many have are placed first, while teams have room for them.
     fn selectivity(&self, ticket: u32, _: f64) -> f64 {
         match self.demand {
-            Demand::AtMost => {
+            Demand::AtMost | Demand::Together => {
                 let symbols = self.symbols.of_ticket(ticket).iter();
                 let others = symbols.map(|symbol| 1.0 - self.symbols.share(*symbol));
                 others.fold(1.0, f64::min)
@@ -572,6 +627,7 @@ impl PreparedRule for PreparedCounts {
             Demand::AtMost => Share::Limited {
                 most: limit * teams,
             },
+            Demand::Together => Share::Limited { most: limit },
             Demand::Alike => Share::About { slack: limit },
             Demand::Equal if self.parties => Share::Parties { teams },
             Demand::Equal => Share::Players { teams },
@@ -600,6 +656,6 @@ impl PreparedRule for PreparedCounts {
     }
 
     fn is_monotone(&self) -> bool {
-        matches!(self.demand, Demand::AtMost)
+        matches!(self.demand, Demand::AtMost | Demand::Together)
     }
 }

@@ -317,12 +317,13 @@ impl Registered {
 }
 
 /// All types of rules.
-const REGISTRY: [&Registered; 14] = [
+const REGISTRY: [&Registered; 15] = [
     &counted::FULL,
     &measured::SPREAD,
     &counted::MIRROR,
     &counted::MIRROR_PARTIES,
     &counted::AT_MOST_EACH,
+    &counted::AT_MOST_TOGETHER,
     &counted::DIFFER_EACH,
     &common::TYPE,
     &ceiling::TYPE,

@@ -47,6 +47,8 @@ rule = [
   { name = "26", rule = "has", of = "maps", value = "m1", at_least = 2 },
   { name = "27", rule = "has", of = "alone", value = "true", at_most = 1 },
   { name = "28", rule = "range", of = "tier", from = 2, to = 3, hard = true },
+  { name = "30", rule = "at-most-together", of = "kind", at_most = 2 },
+  { name = "31", rule = "at-most-together", of = "kind", value = "a", at_most = 1, hard = true },
   { name = "29", rule = "range", of = "rating + tier", from = 1.5 },
 ]
 "#;

@@ -78,6 +78,15 @@ impl<'a> SeatedMatch<'a> {
                 let each = teams.flat_map(Counts::into_values);
                 each.map(|count| (count as f64 - whole).max(0.0)).sum()
             }
+            "at-most-together" => {
+                let all: Vec<_> = self.teams.iter().flatten().copied().collect();
+                let counts = match rule.value {
+                    Some(_) => vec![self.with_value(rule, &all)],
+                    None => self.counted(rule, &all).into_values().collect(),
+                };
+                let each = counts.into_iter();
+                each.map(|count| (count as f64 - whole).max(0.0)).sum()
+            }
             "has" => self.having(rule),
             "common" => self.not_shared(rule),
             "ceiling" => {
@@ -251,26 +260,29 @@ impl<'a> SeatedMatch<'a> {
     }
 
     fn having(&self, rule: &RuleKeys) -> f64 {
-        let value = rule.value.as_ref().unwrap();
-        let is_flag = |word: &String| value == "true" && word == "1";
-        let has = |player: &&'a TicketPlayer| {
-            let words = self.words(
-                player,
-                &RuleKeys {
-                    at_most: None,
-                    ..rule.clone()
-                },
-            );
-            words.iter().any(|word| word == value || is_flag(word))
-        };
         let least = rule.at_least.unwrap_or(0.0);
         let most = rule.at_most.unwrap_or(f64::INFINITY);
         let beyond = |team: &Vec<&'a Ticket>| {
-            let players = team.iter().flat_map(|ticket| &ticket.players);
-            let count = players.filter(has).count() as f64;
+            let count = self.with_value(rule, team) as f64;
             (least - count).max(count - most).max(0.0)
         };
         self.teams.iter().map(beyond).sum()
+    }
+
+    /// How many players of these tickets have the value of the rule.
+    fn with_value(&self, rule: &RuleKeys, tickets: &[&'a Ticket]) -> usize {
+        let value = rule.value.as_ref().unwrap();
+        let is_flag = |word: &String| value == "true" && word == "1";
+        let plain = RuleKeys {
+            at_most: None,
+            ..rule.clone()
+        };
+        let has = |player: &&'a TicketPlayer| {
+            let words = self.words(player, &plain);
+            words.iter().any(|word| word == value || is_flag(word))
+        };
+        let players = tickets.iter().flat_map(|ticket| &ticket.players);
+        players.filter(has).count()
     }
 
     fn not_shared(&self, rule: &RuleKeys) -> f64 {
