@@ -11,7 +11,7 @@ use super::{
     task::{LAZY, Task},
 };
 use crate::{
-    lifecycle::{Change, Happened, Ready},
+    lifecycle::{Change, Effects, Happened},
     protocol::HostNotice,
     store::{Decided, NewHostNotice, QueueWrite, StoreError},
 };
@@ -23,15 +23,15 @@ impl Task<'_> {
             self.rounds.changed();
         }
         let is_late = self.written.elapsed() >= LAZY;
-        let mut ready = self.life.take_ready(is_late, draw_pass);
-        let messages = std::mem::take(&mut ready.send).into_iter();
+        let mut effects = self.life.take_effects(is_late, draw_pass);
+        let messages = std::mem::take(&mut effects.send).into_iter();
         let messages = messages.filter_map(|one| notice(&connections.links, &self.life, one));
         let notices: Vec<(Link, HostNotice)> = messages.collect();
         for (client, answer) in self.answers.extract_if(.., |(client, _)| client.is_there()) {
             client.send(answer);
         }
         let decided = connections.remote.outbox.take();
-        if let Err(error) = self.write(&ready, &decided, &notices).await {
+        if let Err(error) = self.write(&effects, &decided, &notices).await {
             return Err(self.fail(error, connections));
         }
         if !self.held.is_held() {
@@ -40,10 +40,10 @@ impl Task<'_> {
         for (client, answer) in self.answers.drain(..) {
             client.send(answer);
         }
-        for happened in &ready.count {
+        for happened in &effects.count {
             log(happened);
         }
-        for id in ready.allocate {
+        for id in effects.allocate {
             allocate(self.partition, &self.life, id);
         }
         for (link, notice) in &notices {
@@ -52,7 +52,7 @@ impl Task<'_> {
         let mut listeners = self.shared.listeners.lock();
         listeners.send_changes(&mut self.life);
         drop(listeners);
-        if !ready.write.is_empty() {
+        if !effects.write.is_empty() {
             self.shared.changed.notify_waiters();
         }
         Ok(())
@@ -61,33 +61,33 @@ impl Task<'_> {
     /// Writes the changes, and what other daemons are to read of this batch together with them.
     async fn write(
         &mut self,
-        ready: &Ready,
+        effects: &Effects,
         decided: &[Decided],
         notices: &[(Link, HostNotice)],
     ) -> Result<(), StoreError> {
         let notices: Vec<_> = notices.iter().filter_map(written).collect();
         let waits = self.new_waits();
-        let is_empty = ready.write.is_empty() && decided.is_empty() && notices.is_empty();
+        let is_empty = effects.write.is_empty() && decided.is_empty() && notices.is_empty();
         if is_empty && waits.is_empty() {
             return Ok(());
         }
         let book = self.shared.learning.behaviour();
-        let no_shows = book.no_shows(&ready.no_shows(), self.life.now());
+        let no_shows = book.no_shows(&effects.no_shows(), self.life.now());
         let write = QueueWrite {
             lease: self.held.lease(),
             partition: self.slot,
-            changes: &ready.write,
+            changes: &effects.write,
             no_shows: &no_shows,
             decided,
             notices: &notices,
             waits: &waits,
-            wakes: self.wakes_others(ready, decided, &notices),
+            wakes: self.wakes_others(effects, decided, &notices),
         };
         let version = self.shared.store.write_queues(write).await?;
         if let Some(version) = version {
             book.is_written(&no_shows, version);
         }
-        self.shared.metrics.written(ready);
+        self.shared.metrics.written(effects);
         self.written = Instant::now();
         for one in decided {
             self.open.remove(&(one.daemon.clone(), one.key));
@@ -97,13 +97,18 @@ impl Task<'_> {
     }
 
     /// Whether other daemons wait for what is written.
-    fn wakes_others(&self, ready: &Ready, decided: &[Decided], notices: &[NewHostNotice]) -> bool {
+    fn wakes_others(
+        &self,
+        effects: &Effects,
+        decided: &[Decided],
+        notices: &[NewHostNotice],
+    ) -> bool {
         let is_state = |change: &Change| matches!(change, Change::Became { .. });
         let fleet = self.shared.fleet.as_ref();
         let has_others = fleet.is_some_and(|fleet| fleet.has_others());
         let is_answer = |one: &Decided| one.answer.is_some();
         has_others
-            && (ready.write.iter().any(is_state)
+            && (effects.write.iter().any(is_state)
                 || decided.iter().any(is_answer)
                 || !notices.is_empty())
     }

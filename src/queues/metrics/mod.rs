@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    lifecycle::{Change, Happened, Lifecycle, Ready},
+    lifecycle::{Change, Effects, Happened, Lifecycle},
     metrics::{Counter, Histogram, Registry, SECONDS},
 };
 
@@ -108,15 +108,15 @@ impl QueueMetrics {
     }
 
     /// Adds the matches and the waits of changes that are on disk.
-    pub(in crate::queues) fn written(&self, ready: &Ready) {
-        for change in &ready.write {
+    pub(in crate::queues) fn written(&self, effects: &Effects) {
+        for change in &effects.write {
             if let Change::Formed(formed) = change
                 && let Some(counts) = self.of(&formed.queue)
             {
                 counts.formed.count();
             }
         }
-        for happened in &ready.count {
+        for happened in &effects.count {
             if let Happened::Waited(queue, millis) = happened
                 && let Some(counts) = self.of(queue)
             {
@@ -190,9 +190,9 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|n| n.to_string()).collect::<Vec<_>>();
         metrics.configure(names(&["a", "b"]).iter());
         let waited = |queue: &str, millis| Happened::Waited(queue.to_owned(), millis);
-        metrics.written(&Ready {
+        metrics.written(&Effects {
             count: vec![waited("a", 7_000), waited("c", 1)],
-            ..Ready::default()
+            ..Effects::default()
         });
         metrics.configure(names(&["a", "c"]).iter());
         let waits = |queue: &str| {

@@ -75,7 +75,7 @@ fn restored(tickets: Vec<TicketRecord>, formed: Vec<Match>, now: Timestamp) -> L
 
 /// The changes that are to be written, also those that can wait.
 fn taken_changes(life: &mut Lifecycle) -> Vec<Change> {
-    life.take_ready(true, String::new).write
+    life.take_effects(true, String::new).write
 }
 
 /// Two tickets of that queue, which are not written yet.

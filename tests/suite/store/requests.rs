@@ -428,7 +428,7 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
     };
     life.propose("duel", vec![proposal], id);
     life.cancel("a", "t2").unwrap();
-    let changes = life.take_ready(true, String::new).write;
+    let changes = life.take_effects(true, String::new).write;
     decide(&store, &lease, &changes, &[]).await.unwrap();
 
     let stored = store.stored_ticket("a", "t1").await.unwrap().unwrap();

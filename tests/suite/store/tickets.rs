@@ -59,7 +59,7 @@ fn restored_from(stored: Stored, now: Timestamp) -> Lifecycle {
 
 /// The changes that are to be written, also those that can wait.
 fn taken_changes(life: &mut Lifecycle) -> Vec<Change> {
-    life.take_ready(true, String::new).write
+    life.take_effects(true, String::new).write
 }
 
 /// Submits a ticket of two players whose ids begin with that of the ticket.

@@ -82,7 +82,7 @@ impl Lifecycle {
             hosted.address = Some(address);
             hosted.tries += 1;
         });
-        self.pending.send.push(Message::Open {
+        self.effects.send.push(Message::Open {
             instance: name.to_owned(),
             id,
         });

@@ -9,7 +9,7 @@ impl Lifecycle {
         let now = self.now;
         for id in &self.reserved {
             if self.asking.entry(*id).or_default().begins(now) {
-                self.pending.allocate.push(*id);
+                self.effects.allocate.push(*id);
             }
         }
     }

@@ -23,7 +23,7 @@ impl Lifecycle {
             .iter()
             .all(|seat| formed.accepted.contains(&seat.player));
         let player = player.to_owned();
-        self.pending.changes.push(Change::Accepted { id, player });
+        self.effects.write.push(Change::Accepted { id, player });
         if all {
             self.close_check(id);
         }
@@ -82,7 +82,7 @@ impl Lifecycle {
         self.change(id, |formed| {
             (formed.stage, formed.open_until) = (Stage::Formed, None);
         });
-        self.pending.changes.push(Change::Closed(id));
+        self.effects.write.push(Change::Closed(id));
         let members = self.members(id);
         self.follow(id, members);
     }

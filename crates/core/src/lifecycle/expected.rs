@@ -34,8 +34,8 @@ impl Lifecycle {
             self.expect_no_longer(id, &late);
             self.missed(id, &late);
             let players = late.clone();
-            self.pending.count.push(Happened::NoShow { id, players });
-            self.pending.send.push(Message::Dismiss(id, late));
+            self.effects.count.push(Happened::NoShow { id, players });
+            self.effects.send.push(Message::Dismiss(id, late));
         }
     }
 
@@ -103,11 +103,11 @@ impl Lifecycle {
         self.expect_no_longer(id, &players);
         self.send_back(id, &players);
         let released = players.clone();
-        self.pending.count.push(Happened::Released {
+        self.effects.count.push(Happened::Released {
             id,
             players: released,
         });
-        self.pending.send.push(Message::Dismiss(id, players));
+        self.effects.send.push(Message::Dismiss(id, players));
     }
 
     fn expect_no_longer(&mut self, id: MatchId, players: &[String]) {
@@ -126,7 +126,7 @@ impl Lifecycle {
         let expected = hosted.flat_map(|hosted| hosted.expected.keys());
         let players: Vec<String> = expected.cloned().collect();
         if !players.is_empty() {
-            self.pending.send.push(Message::Admit(id, players));
+            self.effects.send.push(Message::Admit(id, players));
         }
     }
 }

@@ -52,8 +52,8 @@ impl Lifecycle {
             changed_at: self.now,
             is_sent: true,
         };
-        self.pending
-            .changes
+        self.effects
+            .write
             .push(Change::Submitted(Box::new(record.clone())));
         self.enter_players(&record);
         self.enter_ticket(record);
@@ -104,7 +104,7 @@ impl Lifecycle {
         let pool = proposal.pool.take();
         let has_pool = pool.is_some();
         if let (Some(pool), true) = (pool, id == pool_id) {
-            self.pending.changes.push(Change::Searched(pool_id, pool));
+            self.effects.write.push(Change::Searched(pool_id, pool));
         }
         let stage = match open_until {
             Some(_) => Stage::Proposed,
@@ -122,7 +122,7 @@ impl Lifecycle {
             ..Match::default()
         };
         let change = Change::Formed(Box::new(formed.clone()));
-        self.pending.changes.push(change);
+        self.effects.write.push(change);
         formed.proposal.why.clear();
         let tickets = formed.tickets();
         self.insert(formed);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Happened, HostRefused, Lifecycle, MAX_TRIES, Match, Message, Provider, Reason, Stage, State,
-    Why, due::Due, settings::millis,
+    Change, Happened, HostRefused, Lifecycle, MAX_TRIES, Match, Message, Provider, Reason, Stage,
+    State, Why, due::Due, settings::millis,
 };
 use crate::domain::MatchId;
 
@@ -232,11 +232,11 @@ impl Lifecycle {
         let instance = name.to_owned();
         let connected = self.instances.get(name).filter(|one| one.away.is_none());
         match connected {
-            Some(_) => self.pending.send.push(Message::Close { instance, id, why }),
+            Some(_) => self.effects.send.push(Message::Close { instance, id, why }),
             None => {
                 let owed = self.owed.entry(instance.clone()).or_default();
                 owed.insert(id, why);
-                self.pending.owed.push((instance, id, why));
+                self.effects.write.push(Change::Owed { instance, id, why });
             }
         }
     }
@@ -297,7 +297,7 @@ impl Lifecycle {
         let out = seats.iter().filter(|seat| absent.contains(&seat.player));
         let out = out.map(|seat| seat.ticket).collect();
         let happened = Happened::NotHosted { id, why, absent };
-        self.pending.count.push(happened);
+        self.effects.count.push(happened);
         self.dissolve(id, &out, Reason::NoShow, Reason::Unhosted);
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why, due::Due,
+    Change, HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why, due::Due,
     settings::millis,
 };
 use crate::domain::{MatchId, Timestamp};
@@ -60,8 +60,12 @@ impl Lifecycle {
         self.due.insert((at, Due::Instance(name.to_owned())));
         for (id, why) in self.owed.remove(name).unwrap_or_default() {
             let instance = name.to_owned();
-            self.pending.settled.push((instance.clone(), id));
-            self.pending.send.push(Message::Close { instance, id, why });
+            let settled = Change::Settled {
+                instance: instance.clone(),
+                id,
+            };
+            self.effects.write.push(settled);
+            self.effects.send.push(Message::Close { instance, id, why });
         }
         for id in &matches {
             self.wait_for_expected(*id);
@@ -75,7 +79,7 @@ impl Lifecycle {
             instance: name.to_owned(),
             id,
         };
-        self.pending.send.extend(again.into_iter().map(open));
+        self.effects.send.extend(again.into_iter().map(open));
         self.stale = true;
         self.instance_changed(name);
     }

@@ -63,7 +63,7 @@ impl Lifecycle {
             }
         });
         self.due.insert((until, Due::Expected(id)));
-        self.pending.send.push(Message::Admit(id, players));
+        self.effects.send.push(Message::Admit(id, players));
     }
 
     /// Adds tickets to a match, each to a team, and calls their players. `why` is what the search found, one line
@@ -96,7 +96,7 @@ impl Lifecycle {
         let called = seats.clone();
         self.matches.seat(id, &seats);
         let change = Change::Seated { id, seats, why };
-        self.pending.changes.push(change);
+        self.effects.write.push(change);
         for &(number, _) in tickets {
             self.become_state(number, State::Called(id), Reason::None);
         }
@@ -154,7 +154,7 @@ impl Lifecycle {
     fn unseat(&mut self, id: MatchId, ticket: TicketNumber) {
         if self.matches.unseat(id, ticket) {
             let change = Change::Unseated { id, ticket };
-            self.pending.changes.push(change);
+            self.effects.write.push(change);
             // After a day of play, this may have been the last ticket of the match.
             self.drop_empty(id);
         }

@@ -1,8 +1,8 @@
 //! The life of tickets and of the matches formed of them, from SUBMIT to the END of a hosted match.
 //!
-//! Pure: events and the current time come in, and one [`Ready`] comes out. [`Lifecycle`] contains all tickets, their
+//! Pure: events and the current time come in, and [`Effects`] come out. [`Lifecycle`] contains all tickets, their
 //! matches and the instances that host these. An event returns its answer at once;
-//! [`take_ready`](Lifecycle::take_ready) then returns what has to be stored, and what has to be sent once it is. If the
+//! [`take_effects`](Lifecycle::take_effects) then returns what has to be stored, and what has to be sent once it is. If the
 //! daemon is killed in between, nothing is lost: clients are sent the state of their tickets, and instances their
 //! matches, again. If the write fails, the caller [restores](Lifecycle::restore) the state from what is stored, where
 //! nothing has changed.
@@ -27,10 +27,10 @@
 //! // A search has found a match of the two.
 //! let proposal = Proposal { teams: vec![vec![1], vec![2]], size: 1, ..Proposal::default() };
 //! life.propose("duel", vec![proposal], 7);
-//! let ready = life.take_ready(false, || "secret".to_owned());
-//! // First store `ready.write`: each ticket and its player, the match, and then the new state of each ticket and the
+//! let effects = life.take_effects(false, || "secret".to_owned());
+//! // First store `effects.write`: each ticket and its player, the match, and then the new state of each ticket and the
 //! // player, who has left the queue. Then tell the client.
-//! assert_eq!(ready.write.len(), 9);
+//! assert_eq!(effects.write.len(), 9);
 //! assert_eq!(life.unsent("lobby"), [1, 2]);
 //! assert_eq!(life.ticket(1).map(|ticket| ticket.state), Some(State::Matched(7)));
 //! # Ok::<(), evenkeel_core::lifecycle::TicketRefused>(())
@@ -57,7 +57,7 @@
 //! | over, failed | final | a day: removed |
 //!
 //! With an allocator ([`Provider::Agones`]), the daemon does not choose among the instances: a reserved
-//! match asks the allocator ([`Ready::allocate`]), whose answer ([`Lifecycle::answered`]) names the instance
+//! match asks the allocator ([`Effects::allocate`]), whose answer ([`Lifecycle::answered`]) names the instance
 //! that is asked to host it. All else is the same.
 //!
 //! A player whom the queue sends to a free seat of a match in play is *expected* until the game server
@@ -79,9 +79,9 @@ mod allocate;
 mod allocator;
 mod asking;
 mod backfill;
-mod change;
 mod check;
 mod due;
+mod effects;
 mod error;
 mod expected;
 mod form;
@@ -94,13 +94,11 @@ mod join;
 mod matches;
 mod pickup;
 mod proposal;
-mod ready;
 mod record;
 mod restore;
 mod settings;
 mod state;
 mod states;
-mod take_ready;
 #[cfg(test)]
 mod tests;
 mod ticket;
@@ -109,7 +107,7 @@ mod waits;
 mod wanted;
 
 pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
-pub use change::Change;
+pub use effects::{Change, Effects, Happened, Message};
 pub use error::{HostRefused, TicketRefused};
 pub use instance::{Instance, Offer};
 pub use join::Filling;
@@ -118,7 +116,6 @@ pub use pickup::{
     RecordedPickup, Said,
 };
 pub use proposal::{Proposal, SearchedPool};
-pub use ready::{Happened, Message, Ready};
 pub use record::{ExpectedPlayer, Match, Seat, Stage, Why};
 pub use restore::Stored;
 pub use settings::CoordinatorSettings;

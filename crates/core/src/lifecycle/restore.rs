@@ -75,7 +75,8 @@ impl Lifecycle {
         }
         restored.restore_hosting();
         // Everything up to here is what is stored.
-        restored.pending = Default::default();
+        (restored.effects, restored.rehosted) = Default::default();
+        restored.changed_instances.clear();
         restored.mend(&formed_ids, &stored.recorded);
         let queues = std::mem::take(&mut restored.queues);
         restored.configure(queues, fits);

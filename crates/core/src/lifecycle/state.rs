@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
-    Change, CoordinatorSettings, Instance, Match, QueueTerms, Stage, State, TicketNumber,
+    Change, CoordinatorSettings, Effects, Instance, Match, QueueTerms, Stage, State, TicketNumber,
     TicketRecord, TicketRefused, Why, asking::Asking, due::Due, index::Index, matches::Matches,
-    ready::Pending, settings::millis, waits::Waits,
+    settings::millis, waits::Waits,
 };
 use crate::domain::{MatchId, Timestamp};
 
@@ -40,7 +40,12 @@ pub struct Lifecycle {
     pub(super) now: Timestamp,
     /// Whether a match that waits may find an instance now.
     pub(super) stale: bool,
-    pub(super) pending: Pending,
+    /// What has come up for the next [`Effects`].
+    pub(super) effects: Effects,
+    /// The matches whose hosting has changed since the last write.
+    pub(super) rehosted: BTreeSet<MatchId>,
+    /// The instances that have changed since the last write.
+    pub(super) changed_instances: BTreeSet<String>,
 }
 
 impl Lifecycle {
@@ -200,7 +205,7 @@ impl Lifecycle {
             false => self.live.remove(&id),
         };
         if stage.is_hosted() {
-            self.pending.hosted.insert(id);
+            self.rehosted.insert(id);
         }
     }
 
@@ -229,7 +234,7 @@ impl Lifecycle {
             true => self.matches.clear_seats(id),
             false => self.remove_match(id),
         }
-        self.pending.changes.push(Change::Dropped(id));
+        self.effects.write.push(Change::Dropped(id));
     }
 
     /// Removes what was formed if none of its tickets is kept any more.
@@ -247,8 +252,8 @@ impl Lifecycle {
             true => self.change(id, |one| one.stage = Stage::Formed),
             false => self.remove_match(id),
         }
-        self.pending.hosted.remove(&id);
-        self.pending.hosting_forgotten.push(id);
+        self.rehosted.remove(&id);
+        self.effects.write.push(Change::HostingForgotten(id));
         let owing = self.owed.iter().filter(|(_, owed)| owed.contains_key(&id));
         for name in owing.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
             self.settle(&name, id);
@@ -260,7 +265,8 @@ impl Lifecycle {
         if let Some(owed) = self.owed.get_mut(name)
             && owed.remove(&id).is_some()
         {
-            self.pending.settled.push((name.to_owned(), id));
+            let instance = name.to_owned();
+            self.effects.write.push(Change::Settled { instance, id });
             if owed.is_empty() {
                 self.owed.remove(name);
             }
@@ -269,6 +275,6 @@ impl Lifecycle {
 
     /// Notes that what is stored of an instance has changed.
     pub(super) fn instance_changed(&mut self, name: &str) {
-        self.pending.instances.insert(name.to_owned());
+        self.changed_instances.insert(name.to_owned());
     }
 }

@@ -69,9 +69,9 @@ impl Lifecycle {
             let queue = &record.ticket.queue;
             self.waits.entry(queue.clone()).or_default().add(waited);
             let happened = Happened::Waited(queue.clone(), waited);
-            self.pending.count.push(happened);
+            self.effects.count.push(happened);
         }
-        self.pending.changes.push(Change::Became {
+        self.effects.write.push(Change::Became {
             ticket: number,
             from,
             state: record.state,
@@ -96,7 +96,7 @@ impl Lifecycle {
         };
         if !std::mem::replace(&mut record.is_sent, true) {
             self.index.remove_unsent(&record.ticket.owner, number);
-            self.pending.changes.push(Change::Sent(number));
+            self.effects.write.push(Change::Sent(number));
         }
     }
 
@@ -133,16 +133,16 @@ impl Lifecycle {
     pub(super) fn enter_players(&mut self, record: &TicketRecord) {
         for one in self.players_of(record) {
             self.index.add_player(&one.group, &one.player, one.ticket);
-            self.pending.changes.push(Change::Entered(one));
+            self.effects.write.push(Change::Entered(one));
         }
     }
 
     /// The players of a ticket that has ended can be in another one.
     fn leave_players(&mut self, record: &TicketRecord) {
         for one in self.players_of(record) {
-            let Self { index, pending, .. } = self;
+            let Self { index, effects, .. } = self;
             if index.remove_player(&one.group, &one.player, one.ticket) {
-                pending.changes.push(Change::Left(one));
+                effects.write.push(Change::Left(one));
             }
         }
     }
@@ -169,7 +169,7 @@ impl Lifecycle {
         self.index
             .remove_id(&record.ticket.owner, &record.ticket.id);
         self.index.remove_unsent(&record.ticket.owner, number);
-        self.pending.changes.push(Change::Forgotten(number));
+        self.effects.write.push(Change::Forgotten(number));
         if let State::Matched(id) = record.state {
             self.drop_empty(id);
         }
@@ -213,7 +213,7 @@ impl Lifecycle {
             }
         }
         let changes = self.index.changes_since(players);
-        self.pending.changes.extend(changes);
+        self.effects.write.extend(changes);
         for &number in &out {
             match self.tickets.get(&number).map(|ticket| ticket.state) {
                 Some(State::Proposed(id)) => {

@@ -41,8 +41,8 @@ fn changes(life: &mut Lifecycle) -> Vec<Change> {
     take(life).write
 }
 
-fn take(life: &mut Lifecycle) -> Ready {
-    life.take_ready(true, || "pass".to_owned())
+fn take(life: &mut Lifecycle) -> Effects {
+    life.take_effects(true, || "pass".to_owned())
 }
 
 fn submission(owner: &str, id: &str, queue: &str, players: &[&str]) -> Submission {

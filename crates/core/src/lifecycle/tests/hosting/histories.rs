@@ -160,10 +160,10 @@ impl World {
                 *self.could_come.entry(player).or_default() += millis;
             }
         }
-        let before = self.life.pending.count.len();
+        let before = self.life.effects.count.len();
         let now = self.life.now().plus_millis(millis);
         self.life.at(now);
-        for happened in &self.life.pending.count[before..] {
+        for happened in &self.life.effects.count[before..] {
             if let Happened::NoShow { players, .. } = happened {
                 for player in players {
                     assert!(self.could_come[player] >= 60_000, "{player} could not come");
@@ -493,7 +493,7 @@ impl World {
             self.is_away(id);
         }
         let blames = |happened: &Happened| matches!(happened, Happened::NoShow { .. });
-        assert!(!self.life.pending.count.iter().any(blames));
+        assert!(!self.life.effects.count.iter().any(blames));
         // Who sends READY or START for a match that is not its own is refused, and drops it.
         for (name, holds) in &mut self.holds {
             holds.retain(|id| self.life.at_instance(name, *id).is_ok());
