@@ -1,7 +1,7 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
-//! [`Store`] is an open database, of SQLite or PostgreSQL. Its methods are in files by use: matches, derived data,
-//! players, queues and what they host, webhooks, leases, pages. They speak to both databases through the module `db`,
+//! [`Store`] is an open database, of SQLite or PostgreSQL. What the queues read and write is in [`Queues`]; its other methods are
+//! in files by use: matches, derived data, players, webhooks, leases, pages. They speak to both databases through the module `db`,
 //! so that each query is written once; what only one of them has is in `sqlite` and [`postgres`].
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
@@ -17,7 +17,6 @@ mod derived;
 mod error;
 mod group_commit;
 mod hook_event;
-mod hosting;
 mod lease;
 mod leases;
 mod matches;
@@ -26,13 +25,12 @@ pub mod operator_lines;
 mod packed;
 mod players;
 pub mod postgres;
+mod queues;
 mod recounts;
-mod requests;
 mod schema;
 mod spool;
 mod sql;
 mod sqlite;
-mod tickets;
 mod transfer;
 
 use std::{fmt::Display, path::Path, sync::Arc, time::Duration};
@@ -52,16 +50,18 @@ pub use derived::{
 };
 pub use error::StoreError;
 pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
-pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
 pub use operator_lines::{OperatorLine, Part};
 pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
-pub use recounts::{Correction, Recount, RecountCause, RecountRow};
-pub use requests::{
-    Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
+pub use queues::{
+    Decided, FoundMatch, HostNoticeRow, HostedLine, HostedRow, InstanceLine, InstanceRow,
+    MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour,
+    QueueRow, QueueWrite, Queues, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket,
+    ticket_base,
 };
+pub use recounts::{Correction, Recount, RecountCause, RecountRow};
 pub use spool::Spool;
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},
@@ -69,22 +69,18 @@ pub use sql::{
     links::Link,
     logs::{LogMatches, LogReplaced},
     operator_import::Parts,
-    own_tickets::{OwnTicket, TicketMatch},
     pages::{
-        Companion, Companions, Favoured, GameOfPerson, Handles, HostedLine, InstanceLine,
-        MatchFilter, MatchLine, MatchList, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
-        PresentPlayer, QueueEvenness, QueueHour, Regular, SharedGame, SystemsRow, WaitingTicket,
+        Companion, Companions, Favoured, GameOfPerson, Handles, MatchFilter, MatchLine, MatchList,
+        PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch, PresentPlayer, Regular,
+        SharedGame, SystemsRow,
     },
-    partitions::ticket_base,
     persons::{is_forgotten, public_name},
     pickups::{ChangedPickup, PickupRow},
     receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,
-    stored_tickets::{StoredTicket, TicketKey},
     webhooks::{HookNote, HookRow, HookWaits},
 };
 pub use sqlite::{Forgotten, SqliteFile};
-pub use tickets::FoundMatch;
 pub use transfer::{TransferError, Transferred, take_back, transfer};
 
 /// An open database.

@@ -6,11 +6,11 @@ use crate::{
     domain::Cause,
     store::{
         MatchFilter,
+        queues::turn::conditional::LEAVE,
         schema::SQLITE,
         sql::{
             pages::{persons, shared},
             players,
-            turn::conditional::LEAVE,
         },
     },
 };

@@ -517,8 +517,11 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     ]);
     assert_eq!(query(&place, sql).await, expected);
     // The program itself still reads the times.
-    assert_eq!(store.hosted_rows(9).await.unwrap()[0].since, ctf(4).end);
-    let queue = &store.queue_rows().await.unwrap()[0];
+    assert_eq!(
+        store.queues().hosted_rows(9).await.unwrap()[0].since,
+        ctf(4).end
+    );
+    let queue = &store.queues().queue_rows().await.unwrap()[0];
     assert_eq!(queue.oldest, Some(Timestamp(ctf(4).start.0 - 39_000)));
     // Scores are not cut off.
     let mut half = ctf(0);

@@ -1,8 +1,9 @@
 //! Reads what came of tickets and matches of queues, and the instances.
 
+use super::Queues;
 use crate::{
     domain::Timestamp,
-    store::{Store, StoreError, db::*},
+    store::{StoreError, db::*},
 };
 
 columns! {
@@ -103,10 +104,10 @@ columns! {
     }
 }
 
-impl Store {
+impl Queues<'_> {
     /// The hours of a queue that begin at `since` or later, in order.
     pub async fn queue_hours(
-        &self,
+        self,
         queue: &str,
         since: Timestamp,
     ) -> Result<Vec<QueueHour>, StoreError> {
@@ -115,12 +116,12 @@ impl Store {
                     unready
              FROM queue_hours WHERE queue = $1 AND hour >= $2 ORDER BY hour LIMIT 1000",
         );
-        query.bind(queue).bind(since).fetch_all(&self.pages).await
+        query.bind(queue).bind(since).fetch_all(&self.0.pages).await
     }
 
     /// The tickets of a queue that wait, the oldest first, at most `limit`.
     pub async fn waiting_tickets(
-        &self,
+        self,
         queue: &str,
         limit: i64,
     ) -> Result<Vec<WaitingTicket>, StoreError> {
@@ -129,7 +130,11 @@ impl Store {
             "SELECT submitted_at, players FROM tickets WHERE queue = $1 AND state = 'queued'
              ORDER BY submitted_at LIMIT $2",
         );
-        let rows = query.bind(queue).bind(limit).fetch_all(&self.pages).await?;
+        let rows = query
+            .bind(queue)
+            .bind(limit)
+            .fetch_all(&self.0.pages)
+            .await?;
         let ticket = |row: &Row| {
             let players: String = row.get("players")?;
             let players: Vec<String> = serde_json::from_str(&players)
@@ -144,7 +149,7 @@ impl Store {
 
     /// How even the latest matches of a queue were, at most `limit`.
     pub async fn queue_evenness(
-        &self,
+        self,
         queue: &str,
         limit: i64,
     ) -> Result<QueueEvenness, StoreError> {
@@ -156,7 +161,7 @@ impl Store {
                    WHERE f.queue = $1 AND f.open_until IS NULL AND f.chance IS NOT NULL
                    ORDER BY f.match_id DESC LIMIT $2) AS latest",
         );
-        query.bind(queue).bind(limit).fetch_one(&self.pages).await
+        query.bind(queue).bind(limit).fetch_one(&self.0.pages).await
     }
 
     /// What the rules found in the latest matches of a queue that are final: the lines of each match.
@@ -164,7 +169,7 @@ impl Store {
     /// # Errors
     /// Fails if it contains what no version of Evenkeel writes.
     pub async fn queue_findings(
-        &self,
+        self,
         queue: &str,
         limit: i64,
     ) -> Result<Vec<Vec<String>>, StoreError> {
@@ -172,7 +177,11 @@ impl Store {
             "SELECT why FROM formed_matches WHERE queue = $1 AND open_until IS NULL
              ORDER BY match_id DESC LIMIT $2",
         );
-        let rows: Vec<String> = query.bind(queue).bind(limit).fetch_all(&self.pages).await?;
+        let rows: Vec<String> = query
+            .bind(queue)
+            .bind(limit)
+            .fetch_all(&self.0.pages)
+            .await?;
         let lines = |why: String| {
             serde_json::from_str(&why).map_err(|_| StoreError::BadValue(format!("why {why}")))
         };
@@ -180,22 +189,22 @@ impl Store {
     }
 
     /// The instances by name, at most `limit`.
-    pub async fn instance_lines(&self, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
+    pub async fn instance_lines(self, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
         let query = tuple(
             "SELECT name, region, slots, used, away IS NOT NULL AS is_away, draining AS drains
              FROM instances ORDER BY name LIMIT $1",
         );
-        query.bind(limit).fetch_all(&self.pages).await
+        query.bind(limit).fetch_all(&self.0.pages).await
     }
 
     /// The latest hosted matches, the last one first, at most `limit`.
-    pub async fn hosted_lines(&self, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
+    pub async fn hosted_lines(self, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
         let query = tuple(
             "SELECT h.match_id AS id, h.queue, h.state, h.since, h.instance,
                     (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players,
                     EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id) AS is_recorded
              FROM hosted_matches h ORDER BY h.match_id DESC LIMIT $1",
         );
-        query.bind(limit).fetch_all(&self.pages).await
+        query.bind(limit).fetch_all(&self.0.pages).await
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Store, hosting,
-    rows::with_given,
+    Queues, hosting,
     tickets::{self, word},
 };
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
-    store::{StoreError, db::*},
+    store::{StoreError, db::*, sql::rows::with_given},
 };
 
 /// A ticket, and the match that it is in.
@@ -59,14 +58,14 @@ fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<Value>> {
         .map(|key| values![key.number, word(key.state), key.at])
 }
 
-impl Store {
+impl Queues<'_> {
     /// The client's ticket with this id; of two, the one submitted last.
     pub async fn stored_ticket(
-        &self,
+        self,
         owner: &str,
         id: &str,
     ) -> Result<Option<StoredTicket>, StoreError> {
-        let mut tx = self.readers.snapshot().await?;
+        let mut tx = self.0.readers.snapshot().await?;
         let query = sql("SELECT * FROM tickets WHERE owner = $1 AND ticket = $2
                          ORDER BY submitted_at DESC, number DESC LIMIT 1");
         let rows = query.bind(owner).bind(id).fetch_all(&mut tx).await?;
@@ -74,11 +73,11 @@ impl Store {
     }
 
     /// Who is in which ticket of the partition with this slot.
-    pub async fn ticket_players(&self, partition: i64) -> Result<Vec<TicketPlayer>, StoreError> {
+    pub async fn ticket_players(self, partition: i64) -> Result<Vec<TicketPlayer>, StoreError> {
         let query =
             tuple("SELECT queue_group, player, ticket FROM ticket_players WHERE partition = $1");
         let rows: Vec<(String, String, TicketNumber)> =
-            query.bind(partition).fetch_all(&self.readers).await?;
+            query.bind(partition).fetch_all(&self.0.readers).await?;
         let player = |(group, player, ticket)| TicketPlayer {
             group,
             player,
@@ -90,7 +89,7 @@ impl Store {
     /// The first tickets of these clients, in the partitions with these slots, whose client was not sent the present
     /// state.
     pub async fn untold(
-        &self,
+        self,
         partitions: &[i64],
         owners: &[String],
         most: usize,
@@ -98,7 +97,7 @@ impl Store {
         if owners.is_empty() || partitions.is_empty() {
             return Ok(Vec::new());
         }
-        let mut tx = self.readers.snapshot().await?;
+        let mut tx = self.0.readers.snapshot().await?;
         let mut query = Sql::new("SELECT * FROM tickets WHERE NOT told AND owner IN ");
         query.list(owners);
         query
@@ -111,11 +110,11 @@ impl Store {
 
     /// Notes that clients were sent these states of tickets. A ticket that has another state by now, or is being changed,
     /// stays untold.
-    pub async fn note_told(&self, tickets: &[TicketKey]) -> Result<(), StoreError> {
+    pub async fn note_told(self, tickets: &[TicketKey]) -> Result<(), StoreError> {
         if tickets.is_empty() {
             return Ok(());
         }
-        let mut tx = self.begin_apart().await?;
+        let mut tx = self.0.begin_apart().await?;
         let told = match tx.dialect() {
             Dialect::Sqlite => NOTE,
             // The turn that changes a ticket may wait for this, but this never waits for a turn.
@@ -126,8 +125,8 @@ impl Store {
     }
 
     /// Of these states of tickets, those that clients were sent by other daemons.
-    pub async fn told(&self, tickets: &[TicketKey]) -> Result<BTreeSet<TicketNumber>, StoreError> {
-        let mut connection = self.readers.acquire().await?;
+    pub async fn told(self, tickets: &[TicketKey]) -> Result<BTreeSet<TicketNumber>, StoreError> {
+        let mut connection = self.0.readers.acquire().await?;
         let told = "SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
              WHERE t.state = given.in_state AND t.changed_at = given.since AND t.told";
         let told = with_given(&mut connection, KEYS, told, rows(tickets)).await?;
@@ -135,12 +134,12 @@ impl Store {
     }
 
     /// The median wait of a queue's last matches, in milliseconds, as the daemon that runs the queue has published it.
-    pub async fn median_wait(&self, queue: &str) -> Result<Option<i64>, StoreError> {
-        if !self.is_shared() {
+    pub async fn median_wait(self, queue: &str) -> Result<Option<i64>, StoreError> {
+        if !self.0.is_shared() {
             return Ok(None); // nobody else runs a queue, and has published it
         }
         let query = scalar("SELECT median_ms FROM queue_waits WHERE queue = $1").bind(queue);
-        query.fetch_optional(&self.readers).await
+        query.fetch_optional(&self.0.readers).await
     }
 }
 

@@ -6,11 +6,8 @@ use crate::{
     store::{
         StoreError,
         db::*,
-        sql::{
-            pools,
-            rows::{Target, insert},
-            tickets::word,
-        },
+        queues::{pools, tickets::word},
+        sql::rows::{Target, insert},
     },
 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Store;
+use super::Queues;
 use crate::{
     domain::MatchId,
     store::{StoreError, db::*},
@@ -33,15 +33,15 @@ pub struct TicketMatch {
     pub teams: Vec<Vec<String>>,
 }
 
-impl Store {
+impl Queues<'_> {
     /// The latest tickets of a client in a queue, the latest first, and the matches that were formed of them. They are
     /// kept for a day.
     pub async fn own_tickets(
-        &self,
+        self,
         client: &str,
         queue: &str,
     ) -> Result<(Vec<OwnTicket>, Vec<TicketMatch>), StoreError> {
-        let mut tx = self.readers.snapshot().await?;
+        let mut tx = self.0.readers.snapshot().await?;
         let query =
             "SELECT ticket, players, state, match_id FROM tickets WHERE owner = $1 AND queue = $2
                      ORDER BY submitted_at DESC, number DESC LIMIT $3";

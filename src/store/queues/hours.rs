@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{rows::with_given, tickets::word};
+use super::tickets::word;
 use crate::{
     domain::{DAY, MatchId, Timestamp},
     lifecycle::{Match, Reason, State, TicketNumber},
-    store::{StoreError, db::*},
+    store::{StoreError, db::*, sql::rows::with_given},
 };
 
 /// For how many milliseconds hours are kept.

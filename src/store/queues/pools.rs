@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::rows::with_given;
 use crate::{
     domain::MatchId,
     lifecycle::{SearchedPool, TicketNumber},
-    store::{StoreError, db::*},
+    store::{StoreError, db::*, sql::rows::with_given},
 };
 
 /// The most pools that are kept, the newest.

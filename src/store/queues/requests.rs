@@ -8,14 +8,76 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{
-    Store,
-    rows::{Target, insert, with_given},
-};
+use super::{QueueWrite, Queues};
 use crate::store::{
-    Backend, Changes, Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewRequest, QueueWrite,
-    Request, StoreError, db::*,
+    Backend, Changes, StoreError,
+    db::*,
+    sql::rows::{Target, insert, with_given},
 };
+
+/// The longest text of a request or an answer, in bytes.
+pub const MAX_REQUEST: usize = 1 << 20;
+/// The most requests that wait for the daemon that runs a partition.
+pub const MAX_REQUESTS: i64 = 20_000;
+
+/// A request that is about to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRequest {
+    /// The name of the partition whose daemon is asked.
+    pub partition: String,
+    /// Its number at the daemon that asks, which gives each number once.
+    pub key: i64,
+    /// What is asked.
+    pub body: String,
+}
+
+/// A request without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The name of the daemon that asks.
+    pub daemon: String,
+    /// Its number at that daemon.
+    pub key: i64,
+    /// What is asked.
+    pub body: String,
+    /// Whether that daemon is alive, so that it can read the answer.
+    pub is_alive: bool,
+}
+
+/// What has become of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The name of the daemon that has asked.
+    pub daemon: String,
+    /// The number of the request there.
+    pub key: i64,
+    /// The answer; `None` if nobody waits for one: the request is removed.
+    pub answer: Option<String>,
+    /// Whether the answer is that something has changed: then the request must not have been withdrawn.
+    pub is_binding: bool,
+}
+
+/// What a connection of an instance to another daemon is to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewHostNotice {
+    /// The name of the daemon.
+    pub daemon: String,
+    /// Its number of the connection.
+    pub link: i64,
+    /// The notice.
+    pub body: String,
+}
+
+/// The same, as that daemon reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostNoticeRow {
+    /// The number of the row.
+    pub number: i64,
+    /// The number of the connection.
+    pub link: i64,
+    /// The notice.
+    pub body: String,
+}
 
 const REQUESTS: Target = Target::new("requests", "partition, daemon, key, body");
 const NOTICES: Target = Target::new("host_notices", "daemon, link, body");
@@ -31,11 +93,11 @@ impl Changes for Silence {
     }
 }
 
-impl Store {
+impl Queues<'_> {
     /// A stream that wakes the caller whenever another daemon has asked, answered or decided something. It may miss
     /// some of that: look once in a while all the same.
-    pub async fn wakes(&self) -> Result<Box<dyn Changes>, StoreError> {
-        match &self.backend {
+    pub async fn wakes(self) -> Result<Box<dyn Changes>, StoreError> {
+        match &self.0.backend {
             Backend::Sqlite(_) => Ok(Box::new(Silence)),
             Backend::Postgres(server) => server.wakes().await,
         }
@@ -44,12 +106,12 @@ impl Store {
     /// Notes that a daemon counts as alive for this long. Removes daemons whose time is over, and what waits for them.
     /// Returns whether it was alive until now, and the names of all daemons that are alive.
     pub async fn is_alive(
-        &self,
+        self,
         daemon: &str,
         lasts: Duration,
     ) -> Result<(bool, BTreeSet<String>), StoreError> {
         let lasts = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
-        let mut tx = self.begin_apart().await?;
+        let mut tx = self.0.begin_apart().await?;
         let gone = "DELETE FROM daemons WHERE ends_at <= clock() RETURNING name";
         let gone: Vec<String> = scalar(gone).fetch_all(&mut tx).await?;
         forget(&mut tx, &gone).await?;
@@ -66,8 +128,8 @@ impl Store {
     }
 
     /// Removes a daemon that ends, and what waits for it.
-    pub async fn is_gone(&self, daemon: &str) -> Result<(), StoreError> {
-        let mut tx = self.begin_apart().await?;
+    pub async fn is_gone(self, daemon: &str) -> Result<(), StoreError> {
+        let mut tx = self.0.begin_apart().await?;
         let gone = sql("DELETE FROM daemons WHERE name = $1").bind(daemon);
         gone.execute(&mut tx).await?;
         forget(&mut tx, &[daemon.to_owned()]).await?;
@@ -76,13 +138,9 @@ impl Store {
 
     /// Writes requests of a daemon, all or none, and wakes the daemons that are asked. Returns which of them are
     /// written: not those that are too long, and not those to a partition for which too many wait.
-    pub async fn ask(
-        &self,
-        daemon: &str,
-        requests: &[NewRequest],
-    ) -> Result<Vec<bool>, StoreError> {
+    pub async fn ask(self, daemon: &str, requests: &[NewRequest]) -> Result<Vec<bool>, StoreError> {
         let mut room = BTreeMap::<&str, i64>::new();
-        let mut tx = self.begin_apart().await?;
+        let mut tx = self.0.begin_apart().await?;
         for request in requests {
             if !room.contains_key(&*request.partition) {
                 let waiting = "SELECT count(*) FROM (SELECT 1 FROM requests
@@ -111,12 +169,12 @@ impl Store {
     }
 
     /// The first requests to a partition that have no answer, in the order in which each daemon has asked.
-    pub async fn requests(&self, partition: &str, most: usize) -> Result<Vec<Request>, StoreError> {
+    pub async fn requests(self, partition: &str, most: usize) -> Result<Vec<Request>, StoreError> {
         let requests =
             "SELECT daemon, key, body, EXISTS (SELECT 1 FROM daemons d WHERE d.name = requests.daemon)
              FROM requests WHERE partition = $1 AND answer IS NULL ORDER BY number LIMIT $2";
         let query = tuple(requests).bind(partition).bind(most);
-        let rows: Vec<(String, i64, String, bool)> = query.fetch_all(&self.readers).await?;
+        let rows: Vec<(String, i64, String, bool)> = query.fetch_all(&self.0.readers).await?;
         let request = |(daemon, key, body, is_alive)| Request {
             daemon,
             key,
@@ -128,30 +186,34 @@ impl Store {
 
     /// The first requests of a daemon that have an answer: the key and the answer of each.
     pub async fn answers(
-        &self,
+        self,
         daemon: &str,
         most: usize,
     ) -> Result<Vec<(i64, String)>, StoreError> {
         let query = tuple(
             "SELECT key, answer FROM requests WHERE daemon = $1 AND answer IS NOT NULL ORDER BY number LIMIT $2",
         );
-        query.bind(daemon).bind(most).fetch_all(&self.readers).await
+        query
+            .bind(daemon)
+            .bind(most)
+            .fetch_all(&self.0.readers)
+            .await
     }
 
     /// Removes requests of a daemon, which has read their answers.
-    pub async fn has_read(&self, daemon: &str, keys: &[i64]) -> Result<(), StoreError> {
+    pub async fn has_read(self, daemon: &str, keys: &[i64]) -> Result<(), StoreError> {
         self.remove(daemon, keys, "requests.answer IS NOT NULL")
             .await
             .map(drop)
     }
 
     /// Removes the requests of a daemon that have no answer yet, and returns their keys. They are not carried out.
-    pub async fn withdraw(&self, daemon: &str, keys: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
+    pub async fn withdraw(self, daemon: &str, keys: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
         self.remove(daemon, keys, "requests.answer IS NULL").await
     }
 
     async fn remove(
-        &self,
+        self,
         daemon: &str,
         keys: &[i64],
         which: &'static str,
@@ -159,7 +221,7 @@ impl Store {
         if keys.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let mut tx = self.begin_apart().await?;
+        let mut tx = self.0.begin_apart().await?;
         let mut query = Sql::new("DELETE FROM requests WHERE daemon = ");
         query
             .push_bind(daemon)
@@ -173,7 +235,7 @@ impl Store {
 
     /// The first notices for the instances that are connected to a daemon, in the order in which they were decided.
     pub async fn host_notices(
-        &self,
+        self,
         daemon: &str,
         most: usize,
     ) -> Result<Vec<HostNoticeRow>, StoreError> {
@@ -183,18 +245,18 @@ impl Store {
         let rows: Vec<(i64, i64, String)> = query
             .bind(daemon)
             .bind(most)
-            .fetch_all(&self.readers)
+            .fetch_all(&self.0.readers)
             .await?;
         let row = |(number, link, body)| HostNoticeRow { number, link, body };
         Ok(rows.into_iter().map(row).collect())
     }
 
     /// Removes notices that were sent.
-    pub async fn has_sent(&self, numbers: &[i64]) -> Result<(), StoreError> {
+    pub async fn has_sent(self, numbers: &[i64]) -> Result<(), StoreError> {
         if numbers.is_empty() {
             return Ok(());
         }
-        let mut tx = self.begin_apart().await?;
+        let mut tx = self.0.begin_apart().await?;
         let sent = "DELETE FROM host_notices WHERE number IN (SELECT given.number FROM {given})";
         let numbers = numbers.iter().map(|number| values![number]);
         with_given(&mut tx, "number BIGINT", sent, numbers).await?;

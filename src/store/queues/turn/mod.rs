@@ -3,16 +3,17 @@
 
 pub(in crate::store) mod conditional;
 mod insert;
+mod later_seats;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{later_seats, pools, queue_hours, rows::with_given};
+use super::{hours, pools};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{
         Change, Match, Reason, SearchedPool, State, TicketNumber, TicketPlayer, TicketRecord,
     },
-    store::{StoreError, db::*},
+    store::{StoreError, db::*, sql::rows::with_given},
 };
 
 /// The states of a ticket that has changed: before the turn, and after it.
@@ -63,10 +64,10 @@ pub(super) async fn write(
     turn.insert(tx, partition).await?;
     turn.move_players(tx, partition).await?;
     let formed = turn.formed.iter().copied();
-    queue_hours::count_matches(tx, formed, &turn.closed).await?;
+    hours::count_matches(tx, formed, &turn.closed).await?;
     let became = turn.became.iter();
     let became = became.map(|(ticket, became)| (*ticket, became.state, became.reason, became.at));
-    queue_hours::count_tickets(tx, became).await?;
+    hours::count_tickets(tx, became).await?;
     turn.update(tx).await?;
     for change in &turn.later {
         later_seats::write(tx, change).await?;

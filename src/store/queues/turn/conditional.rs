@@ -9,10 +9,8 @@ use crate::{
     store::{
         StoreError,
         db::*,
-        sql::{
-            rows::{self, Target, with_given},
-            tickets::word,
-        },
+        queues::tickets::word,
+        sql::rows::{self, Target, with_given},
     },
 };
 

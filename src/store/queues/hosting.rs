@@ -2,15 +2,77 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    Store,
-    rows::{Target, insert, with_given},
-};
+use super::Queues;
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
-    store::{HostedRow, InstanceRow, QueueRow, StoreError, db::*},
+    store::{
+        StoreError,
+        db::*,
+        sql::rows::{Target, insert, with_given},
+    },
 };
+
+columns! {
+    /// An instance, as operators see it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct InstanceRow {
+        /// The name by which it said HELLO.
+        pub name: String,
+        /// Where players connect.
+        pub address: String,
+        /// The region that it states, if any.
+        pub region: Option<String>,
+        /// How many matches it hosts at once.
+        pub slots: i64,
+        /// How many of its slots are in use.
+        pub used: i64,
+        /// How busy it states to be, 0 to 1.
+        pub load: f64,
+        /// When its connection was lost; `None` while it is connected.
+        pub away: Option<Timestamp>,
+        /// Whether it gets no further matches.
+        pub drains: bool,
+    }
+}
+
+columns! {
+    /// A hosted match, as operators see it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HostedRow {
+        /// The id that the match has from its forming on.
+        pub id: i64,
+        /// The queue that formed it.
+        pub queue: String,
+        /// Its state, and since when.
+        pub state: String,
+        /// When it got this state.
+        pub since: Timestamp,
+        /// Why it left its last instance, or has failed.
+        pub why: String,
+        /// The instance that hosts it, or did so last.
+        pub instance: Option<String>,
+        /// How many instances were asked to host it.
+        pub tries: i64,
+        /// Number of its players.
+        pub players: i64,
+        /// How it ended, once its result is on disk.
+        pub outcome: Option<String>,
+    }
+}
+
+/// A queue, as operators see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueRow {
+    /// The name of its section in the configuration.
+    pub name: String,
+    /// Tickets of the last day by state: queued, proposed, hosted, matched, cancelled, expired.
+    pub tickets: [i64; 6],
+    /// Number of players in tickets that wait.
+    pub players: i64,
+    /// When the oldest ticket that is queued was submitted.
+    pub oldest: Option<Timestamp>,
+}
 
 /// The hosted matches in play of a partition whose results are on disk.
 const RECORDED: &str = "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id
@@ -29,14 +91,14 @@ const QUEUES: &str = "SELECT queue,
         min(submitted_at) FILTER (WHERE state = 'queued') AS oldest
     FROM tickets t GROUP BY queue ORDER BY queue";
 
-impl Store {
+impl Queues<'_> {
     /// All instances and hosted matches of the partition with this slot; tickets, and what was formed of them, are
     /// left out.
     ///
     /// # Errors
     /// Fails if it contains a value that no version of Evenkeel writes.
-    pub async fn hosting(&self, partition: i64) -> Result<Stored, StoreError> {
-        let mut tx = self.readers.snapshot().await?;
+    pub async fn hosting(self, partition: i64) -> Result<Stored, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
         let query = sql("SELECT * FROM instances WHERE partition = $1 ORDER BY name");
         let rows = query.bind(partition).fetch_all(&mut tx).await?;
         let offers = rows.iter().map(offer).collect::<Result<_, _>>()?;
@@ -60,36 +122,32 @@ impl Store {
     }
 
     /// The match that an instance hosts as the game with this number.
-    pub async fn hosted_by(
-        &self,
-        instance: &str,
-        game: i64,
-    ) -> Result<Option<MatchId>, StoreError> {
+    pub async fn hosted_by(self, instance: &str, game: i64) -> Result<Option<MatchId>, StoreError> {
         let query = scalar(
             "SELECT match_id FROM hosted_matches
              WHERE game = $1 AND instance = $2 AND state NOT IN ('over', 'failed')",
         );
         let query = query.bind(game).bind(instance);
-        query.fetch_optional(&self.readers).await
+        query.fetch_optional(&self.0.readers).await
     }
 
     /// The hosted matches in play of the partition with this slot whose results are on disk.
-    pub async fn recorded(&self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError> {
+    pub async fn recorded(self, partition: i64) -> Result<BTreeSet<MatchId>, StoreError> {
         let query = scalar(RECORDED).bind(partition);
-        let recorded: Vec<MatchId> = query.fetch_all(&self.readers).await?;
+        let recorded: Vec<MatchId> = query.fetch_all(&self.0.readers).await?;
         Ok(recorded.into_iter().collect())
     }
 
     /// The names of the instances that get no further matches.
-    pub async fn draining(&self) -> Result<BTreeSet<String>, StoreError> {
+    pub async fn draining(self) -> Result<BTreeSet<String>, StoreError> {
         let query = scalar("SELECT name FROM instances WHERE draining");
-        let names: Vec<String> = query.fetch_all(&self.readers).await?;
+        let names: Vec<String> = query.fetch_all(&self.0.readers).await?;
         Ok(names.into_iter().collect())
     }
 
     /// Sets whether an instance gets further matches. Returns whether there is such an instance.
-    pub async fn set_draining(&self, name: &str, drains: bool) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+    pub async fn set_draining(self, name: &str, drains: bool) -> Result<bool, StoreError> {
+        let mut tx = self.0.begin().await?;
         let query = sql("UPDATE instances SET draining = $1 WHERE name = $2");
         let done = query.bind(drains).bind(name).execute(&mut tx).await?;
         tx.commit().await?;
@@ -97,28 +155,28 @@ impl Store {
     }
 
     /// All instances, by name.
-    pub async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError> {
+    pub async fn instance_rows(self) -> Result<Vec<InstanceRow>, StoreError> {
         let query = tuple(
             "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances ORDER BY name",
         );
-        query.fetch_all(&self.readers).await
+        query.fetch_all(&self.0.readers).await
     }
 
     /// The hosted matches that are kept, the latest first, at most `limit`.
-    pub async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
+    pub async fn hosted_rows(self, limit: u32) -> Result<Vec<HostedRow>, StoreError> {
         let query = tuple(
             "SELECT h.match_id AS id, h.queue, h.state, h.since, h.why, h.instance, h.tries, m.outcome,
                     (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players
              FROM hosted_matches h LEFT JOIN matches m ON m.id = h.match_id
              ORDER BY h.match_id DESC LIMIT $1",
         );
-        query.bind(limit).fetch_all(&self.readers).await
+        query.bind(limit).fetch_all(&self.0.readers).await
     }
 
     /// The queues with tickets, by name.
-    pub async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError> {
+    pub async fn queue_rows(self) -> Result<Vec<QueueRow>, StoreError> {
         let query = sql(QUEUES);
-        let rows = query.fetch_all(&self.readers).await?;
+        let rows = query.fetch_all(&self.0.readers).await?;
         let read = |row: &Row| {
             let count = |name: &str| row.get::<i64>(name);
             Ok(QueueRow {

@@ -2,22 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::{Store, pools};
+use super::{Queues, pools};
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{
-        Match, Proposal, Reason, Seat, Stage, State, Submission, TicketNumber, TicketRecord,
+        Match, Proposal, Reason, SearchedPool, Seat, Stage, State, Submission, TicketNumber,
+        TicketRecord,
     },
-    store::{FoundMatch, StoreError, db::*},
+    store::{StoreError, db::*},
 };
 
-impl Store {
+/// A match that was formed, and what is still stored of the pool that it was found in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundMatch {
+    /// The match, with its lines about the rules.
+    pub formed: Match,
+    /// The pool; `None` if it was too large, or newer ones have replaced it.
+    pub pool: Option<SearchedPool>,
+    /// The stored tickets from the first to the last number of the pool; not all of them are in it.
+    pub tickets: Vec<TicketRecord>,
+}
+
+impl Queues<'_> {
     /// The match with this id, while any of its tickets is kept.
     ///
     /// # Errors
     /// Fails if it contains a value that no version of Evenkeel writes.
-    pub async fn formed_match(&self, id: MatchId) -> Result<Option<FoundMatch>, StoreError> {
-        let mut tx = self.readers.snapshot().await?;
+    pub async fn formed_match(self, id: MatchId) -> Result<Option<FoundMatch>, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
         let query = sql("SELECT * FROM formed_matches WHERE match_id = $1").bind(id);
         let Some(row) = query.fetch_optional(&mut tx).await? else {
             return Ok(None);
@@ -51,8 +63,8 @@ impl Store {
 
     /// Reserves `count` consecutive ids of matches, and returns the first. No match has them yet, and
     /// no match gets them later without the caller.
-    pub async fn reserve_matches(&self, count: u32) -> Result<MatchId, StoreError> {
-        let mut tx = self.begin_alone().await?;
+    pub async fn reserve_matches(self, count: u32) -> Result<MatchId, StoreError> {
+        let mut tx = self.0.begin_alone().await?;
         let next = match tx.dialect() {
             Dialect::Sqlite => {
                 // SQLite adds the row with the first match.
