@@ -16,7 +16,7 @@ mod db;
 mod derived;
 mod error;
 mod group_commit;
-mod hook_event;
+mod hooks;
 mod lease;
 mod leases;
 mod matches;
@@ -49,7 +49,11 @@ pub use derived::{
     DerivedFrom, DerivedRows, DivisionRow, NewWeights, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
-pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
+pub use hooks::Hooks;
+pub use hooks::{
+    event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
+    events::{HookNote, HookRow, HookWaits},
+};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
 pub use metrics::StoreMetrics;
@@ -78,7 +82,6 @@ pub use sql::{
     pickups::{ChangedPickup, PickupRow},
     receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,
-    webhooks::{HookNote, HookRow, HookWaits},
 };
 pub use sqlite::{Forgotten, SqliteFile};
 pub use transfer::{TransferError, Transferred, take_back, transfer};

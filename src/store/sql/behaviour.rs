@@ -1,9 +1,9 @@
 //! What game servers report about players' behaviour.
 
-use super::{Store, state};
+use super::state;
 use crate::{
     domain::behaviour::BehaviourDay,
-    store::{StoreError, db::*},
+    store::{Store, StoreError, db::*},
 };
 
 /// All reports that are stored.

@@ -1,9 +1,8 @@
 //! The players whom a text names.
 
-use super::Store;
 use crate::{
     domain::{Kind, PlayerKey, plain_name},
-    store::{FoundPlayer, StoreError},
+    store::{FoundPlayer, Store, StoreError},
 };
 
 /// Of players with the same name, this many are found.

@@ -210,7 +210,7 @@ pub(super) fn summary(row: &Row, teams: usize) -> Result<ChanceSummary, StoreErr
 }
 
 /// What was predicted of the teams of a match, in short.
-pub(super) async fn read_summary(
+pub(in crate::store) async fn read_summary(
     tx: &mut Connection,
     id: i64,
     teams: usize,

@@ -1,12 +1,9 @@
 //! Decisions in running games: a log from which the oldest are deleted from time to time.
 
-use super::{
-    Store,
-    rows::{Target, write},
-};
+use super::rows::{Target, write};
 use crate::{
     domain::Timestamp,
-    store::{StoreError, db::*},
+    store::{Store, StoreError, db::*},
 };
 
 /// A decision as it is stored.

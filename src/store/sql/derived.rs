@@ -1,9 +1,9 @@
 //! Data derived from the matches: rulings and weights.
 
-use super::{Store, players::changed, rows::ROWS, state};
+use super::{players::changed, rows::ROWS, state};
 use crate::{
     domain::{Kind, PlayerKey, Rank},
-    store::{DerivedFrom, DivisionRow, StoreError, WeightRow, db::*},
+    store::{DerivedFrom, DivisionRow, Store, StoreError, WeightRow, db::*},
 };
 
 /// Weights with the progress in their divisions.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::{
-    Store,
     persons::{FORGOTTEN, handle},
     players::changed,
     read_matches::fetch,
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     domain::{MatchRecord, PlayerKey, Timestamp},
-    store::{StoreError, db::*, packed::pack},
+    store::{Store, StoreError, db::*, packed::pack},
 };
 
 impl Store {

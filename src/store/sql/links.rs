@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Store, players};
+use super::players;
 use crate::{
     domain::{Kind, PlayerKey, Timestamp, steam},
-    store::{RecountCause, StoreError, db::*},
+    store::{RecountCause, Store, StoreError, db::*},
 };
 
 /// An identity, and the player whose it is said to be.

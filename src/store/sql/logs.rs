@@ -1,7 +1,6 @@
 //! Links between archived logs and the matches read from them.
 
 use super::{
-    Store,
     halves::insert_half,
     insert::{insert_if_new, remove},
     players::{VOID, corrected, set_void},
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    store::{HalfRecorded, JoinHalves, Recorded, RecountCause, StoreError, db::*},
+    store::{HalfRecorded, JoinHalves, Recorded, RecountCause, Store, StoreError, db::*},
 };
 
 /// The matches that an archived log contains, as the current parsers read it.

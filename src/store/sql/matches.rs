@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use futures_util::FutureExt;
 
 use super::{
-    Store, games, halves,
+    games, halves,
     insert::{checked, insert_if_new, insert_matches},
     new_games::insert_new_games,
     twins,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord},
     store::{
-        Backend, HalfRecorded, JoinHalves, Recorded, StoreError,
+        Backend, HalfRecorded, JoinHalves, Recorded, Store, StoreError,
         db::*,
         group_commit::{Attempt, EndedGame},
     },

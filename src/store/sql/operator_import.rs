@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::{
-    Store,
     chances::{self, STEPS},
     insert::insert_all_as,
     numbers::set_last_number,
@@ -14,7 +13,7 @@ use super::{
 use crate::{
     domain::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
     store::{
-        StoreError,
+        Store, StoreError,
         db::*,
         operator_lines::{
             Bytes, Cells, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, Part,

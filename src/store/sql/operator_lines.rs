@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
 
-use super::{Store, numbers::last_number, read_matches::matches_after, state};
+use super::{numbers::last_number, read_matches::matches_after, state};
 use crate::store::{
-    Cursor, StoreError, Stored,
+    Cursor, Store, StoreError, Stored,
     db::*,
     operator_lines::{
         Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,

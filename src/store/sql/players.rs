@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Store, persons, recounts, state};
+use super::{persons, recounts, state};
 use crate::{
     domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
-    store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError, db::*},
+    store::{FoundPlayer, NameSeen, OperatorOverrides, RecountCause, Store, StoreError, db::*},
 };
 
 /// The matches that an operator has made void.

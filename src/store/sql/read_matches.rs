@@ -1,13 +1,12 @@
 //! How match records are read: one by its id, and all of them in the order in which they ended.
 
 use super::{
-    Store,
     insert::{head, head_columns, share},
     rows::ROWS,
 };
 use crate::{
     domain::{Participant, Timestamp},
-    store::{Backend, Cursor, StoreError, Stored, db::*, packed::unpack},
+    store::{Backend, Cursor, Store, StoreError, Stored, db::*, packed::unpack},
 };
 
 /// Selects the columns that [`read`] needs.
@@ -21,7 +20,10 @@ macro_rules! stored {
 }
 
 /// Reads the matches with these ids, in no particular order.
-pub(super) async fn fetch(tx: &mut Connection, ids: &[i64]) -> Result<Vec<Stored>, StoreError> {
+pub(in crate::store) async fn fetch(
+    tx: &mut Connection,
+    ids: &[i64],
+) -> Result<Vec<Stored>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,13 +1,13 @@
 //! Matches that clients record over HTTP, and the keys under which they do: a repetition gets the first answer.
 
 use super::{
-    Store, chances,
+    chances,
     forgotten::remove_from,
     insert::{checked, insert_as},
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
-    store::{StoreError, db::*},
+    store::{Store, StoreError, db::*},
 };
 
 /// A match that a client records, and what the client is answered.

@@ -1,10 +1,14 @@
 //! Writes and reads notices that a correction of history has moved a weight without a match of its player.
 
-use super::{Store, persons::is_forgotten, rows::ROWS, rows::with_given, state};
+use super::{
+    persons::is_forgotten,
+    rows::{ROWS, with_given},
+    state,
+};
 use crate::{
     domain::{PlayerKey, Timestamp},
     store::{
-        Correction, DerivedRows, NewWeights, Recount, RecountCause, RecountRow, RulingRow,
+        Correction, DerivedRows, NewWeights, Recount, RecountCause, RecountRow, RulingRow, Store,
         StoreError, WeightRow, db::*,
     },
 };

@@ -6,7 +6,6 @@ use std::{collections::HashSet, time::Duration};
 use tokio::time::Instant;
 
 use super::{
-    Store, leases,
     persons::{self, Persons},
     recounts::{self, Counted},
     rows::{Target, insert},
@@ -15,7 +14,8 @@ use super::{
 use crate::{
     domain::{PlayerKey, Timestamp, WeightCause},
     store::{
-        DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, StoreError, db::*,
+        DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, Store, StoreError,
+        db::*, leases,
     },
 };
 

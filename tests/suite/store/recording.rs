@@ -173,7 +173,7 @@ async fn an_event_waits_for_those_before_it() {
     };
     let store = open.database("events").await;
     let hooks = [("hook".to_owned(), vec![HookKind::Recorded])];
-    store.set_webhooks(&hooks).await.unwrap();
+    store.hooks().set_webhooks(&hooks).await.unwrap();
     let insert = "INSERT INTO matches (fingerprint, untimed, server, client, started_at, ended_at, map, game_type, mutators,
                              mode, outcome, humans, bots, record)
         VALUES (uuid_send(gen_random_uuid()), false, '', '', clock(), clock(), '', 'ctf', '', '',
@@ -188,10 +188,17 @@ async fn an_event_waits_for_those_before_it() {
         sqlx::query_scalar(waits).fetch_one(&mut first).await.unwrap()
     })
     .await;
-    assert!(store.next_events("hook", 0, 9).await.unwrap().is_empty());
+    assert!(
+        store
+            .hooks()
+            .next_events("hook", 0, 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     sqlx::raw_sql("COMMIT").execute(&mut first).await.unwrap();
     later.await.unwrap().unwrap();
-    let events = store.next_events("hook", 0, 9).await.unwrap();
+    let events = store.hooks().next_events("hook", 0, 9).await.unwrap();
     assert_eq!(events.len(), 2);
     assert!(events[0].number < events[1].number);
 }

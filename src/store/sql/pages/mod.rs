@@ -3,17 +3,17 @@
 //! Rows contain identities only as keys, never as names: a guid that a game has sent as a name is left out.
 //! Players who are hidden or were forgotten have no handle and no name.
 
-mod favoured;
-mod filtered;
-mod games;
-mod lengths;
-mod matches;
-mod page_match;
+pub(in crate::store) mod favoured;
+pub(in crate::store) mod filtered;
+pub(in crate::store) mod games;
+pub(in crate::store) mod lengths;
+pub(in crate::store) mod matches;
+pub(in crate::store) mod page_match;
 pub(in crate::store) mod persons;
-mod present;
-mod regulars;
+pub(in crate::store) mod present;
+pub(in crate::store) mod regulars;
 pub(in crate::store) mod shared;
-mod systems;
+pub(in crate::store) mod systems;
 
 pub use favoured::Favoured;
 pub use filtered::{MatchFilter, MatchList};

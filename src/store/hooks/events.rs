@@ -1,9 +1,9 @@
 //! The events that wait to be sent to webhooks, and how far each webhook is.
 
-use super::{Store, hook_reports};
+use super::{Hooks, reports};
 use crate::{
     domain::Timestamp,
-    store::{HookEvent, HookKind, HookReport, StoreError, db::*},
+    store::{HookEvent, HookKind, HookReport, Store, StoreError, db::*},
 };
 
 /// What became of the events up to a number.
@@ -51,12 +51,12 @@ pub struct HookRow {
     pub failure: Option<(Timestamp, String)>,
 }
 
-impl Store {
+impl Hooks<'_> {
     /// Sets which webhooks there are. A new one is sent the events from now on, and events that no
     /// webhook waits for are removed.
-    pub async fn set_webhooks(&self, hooks: &[(String, Vec<HookKind>)]) -> Result<(), StoreError> {
+    pub async fn set_webhooks(self, hooks: &[(String, Vec<HookKind>)]) -> Result<(), StoreError> {
         let query = tuple("SELECT name, kinds FROM webhooks ORDER BY name");
-        let known: Vec<(String, String)> = query.fetch_all(&self.readers).await?;
+        let known: Vec<(String, String)> = query.fetch_all(&self.0.readers).await?;
         let mut wanted: Vec<(String, String)> = hooks
             .iter()
             .map(|(name, kinds)| (name.clone(), words(kinds)))
@@ -65,7 +65,7 @@ impl Store {
         if known == wanted {
             return Ok(());
         }
-        let mut tx = self.begin().await?;
+        let mut tx = self.0.begin().await?;
         // Also if it has been removed; 0 if there was none.
         let last = match tx.dialect() {
             Dialect::Sqlite => {
@@ -99,14 +99,14 @@ impl Store {
     }
 
     /// The number of the latest event, 0 before the first.
-    pub async fn last_event(&self) -> Result<i64, StoreError> {
+    pub async fn last_event(self) -> Result<i64, StoreError> {
         let query = scalar("SELECT coalesce(max(number), 0) FROM webhook_events");
-        query.fetch_one(&self.readers).await
+        query.fetch_one(&self.0.readers).await
     }
 
     /// The next events for a webhook after the event with the number `after`, at most `limit`.
     pub async fn next_events(
-        &self,
+        self,
         hook: &str,
         after: i64,
         limit: u32,
@@ -115,7 +115,7 @@ impl Store {
              ON e.number > h.position AND e.number > $2 AND instr(h.kinds, e.kind) > 0
              WHERE h.name = $1 ORDER BY e.number LIMIT $3");
         let query = query.bind(hook).bind(after).bind(i64::from(limit));
-        let rows = query.fetch_all(&self.readers).await?;
+        let rows = query.fetch_all(&self.0.readers).await?;
         rows.iter().map(event).collect()
     }
 
@@ -123,24 +123,24 @@ impl Store {
     ///
     /// # Errors
     /// Fails if it contains a value that no version of Evenkeel writes.
-    pub async fn hook_report(&self, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
-        let mut tx = self.readers.snapshot().await?;
-        hook_reports::read(&mut tx, event).await
+    pub async fn hook_report(self, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        reports::read(&mut tx, event).await
     }
 
     /// Drops the events of a webhook that are beyond its bounds. Returns how many those were since the
     /// last call, and the number of the last event that the webhook is done with.
     pub async fn bound_events(
-        &self,
+        self,
         hook: &str,
         waits: HookWaits,
     ) -> Result<(u64, i64), StoreError> {
-        let (position, last, missing) = cutoff(self, hook, waits).await?;
+        let (position, last, missing) = cutoff(self.0, hook, waits).await?;
         if last <= position && missing == 0 {
             return Ok((0, position));
         }
         let last = last.max(position + missing);
-        let mut tx = self.begin().await?;
+        let mut tx = self.0.begin().await?;
         let query = scalar(
             "SELECT count(*) FROM webhook_events e JOIN webhooks h ON instr(h.kinds, e.kind) > 0
              WHERE h.name = $1 AND e.number > h.position AND e.number <= $2",
@@ -157,9 +157,9 @@ impl Store {
     }
 
     /// Stores how far a webhook is, and removes the events that no webhook waits for.
-    pub async fn note_hook(&self, hook: &str, note: &HookNote) -> Result<(), StoreError> {
+    pub async fn note_hook(self, hook: &str, note: &HookNote) -> Result<(), StoreError> {
         let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let mut tx = self.begin().await?;
+        let mut tx = self.0.begin().await?;
         // A task that is stopped during this write notes the same once more.
         sql(
             "UPDATE webhooks SET position = CASE WHEN position > $2 THEN position ELSE $2 END,
@@ -183,13 +183,13 @@ impl Store {
     }
 
     /// All webhooks, by name.
-    pub async fn hook_rows(&self) -> Result<Vec<HookRow>, StoreError> {
+    pub async fn hook_rows(self) -> Result<Vec<HookRow>, StoreError> {
         let query = sql(
             "SELECT h.*, count(e.number) AS waiting, min(e.at) AS oldest FROM webhooks h
              LEFT JOIN webhook_events e ON e.number > h.position AND instr(h.kinds, e.kind) > 0
              GROUP BY h.name ORDER BY h.name",
         );
-        let rows = query.fetch_all(&self.readers).await?;
+        let rows = query.fetch_all(&self.0.readers).await?;
         rows.iter().map(hook_row).collect()
     }
 }

@@ -1,16 +1,16 @@
 //! The contents of events, read from the rows that they are about.
 
-use super::{chances, read_matches::fetch};
 use crate::{
     domain::{MAX_TEAMS, TeamChances},
     store::{
         FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport, StoreError,
         db::*,
+        sql::{chances, read_matches::fetch},
     },
 };
 
 /// The content of an event; `None` if what it reports is no longer stored.
-pub(super) async fn read(
+pub(in crate::store) async fn read(
     tx: &mut Connection,
     event: &HookEvent,
 ) -> Result<Option<HookReport>, StoreError> {
