@@ -5,7 +5,7 @@ use crate::{
     store::{
         FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport, StoreError,
         db::*,
-        sql::{chances, read_matches::fetch},
+        matches::{chances, read_matches::fetch},
     },
 };
 

@@ -1,33 +1,11 @@
-//! The queries: the methods of [`Store`], by use.
+//! The queries that belong to no owner of tables, and what several owners share.
 
 pub(super) mod behaviour;
 pub(super) mod called;
-pub(super) mod chances;
-pub(super) mod decisions;
-pub(super) mod derived;
-pub(super) mod forgotten;
-pub(super) mod games;
-pub(super) mod halves;
-pub(super) mod insert;
-pub(super) mod links;
-pub(super) mod logs;
-pub(super) mod matches;
-pub(super) mod new_games;
-pub(super) mod numbers;
 pub(super) mod operator_import;
 pub(super) mod operator_lines;
 pub(super) mod orphans;
-pub(super) mod pages;
-pub(super) mod persons;
 pub(super) mod pickups;
-pub(super) mod played;
-pub(super) mod players;
-pub(super) mod read_matches;
-pub(super) mod receipts;
-pub(super) mod recounts;
-pub(super) mod rewrite;
 pub(super) mod rows;
 pub(super) mod sign_ins;
 pub(super) mod state;
-pub(super) mod twins;
-pub(super) mod weights;

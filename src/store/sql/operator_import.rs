@@ -3,10 +3,6 @@
 use std::collections::HashSet;
 
 use super::{
-    chances::{self, STEPS},
-    insert::insert_all_as,
-    numbers::set_last_number,
-    persons::handle,
     rows::{Target, insert},
     state,
 };
@@ -15,6 +11,12 @@ use crate::{
     store::{
         Store, StoreError,
         db::*,
+        learned::names::handle,
+        matches::{
+            chances::{self, STEPS},
+            insert::insert_all_as,
+            numbers::set_last_number,
+        },
         operator_lines::{
             Bytes, Cells, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, Part,
         },

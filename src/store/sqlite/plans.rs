@@ -5,13 +5,8 @@ use sqlx::{Row, sqlite::SqlitePoolOptions};
 use crate::{
     domain::Cause,
     store::{
-        MatchFilter,
-        queues::turn::conditional::LEAVE,
-        schema::SQLITE,
-        sql::{
-            pages::{persons, shared},
-            players,
-        },
+        MatchFilter, corrections::players, learned::persons, matches::shared,
+        queues::turn::conditional::LEAVE, schema::SQLITE,
     },
 };
 

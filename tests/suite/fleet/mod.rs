@@ -299,6 +299,7 @@ async fn a_result_that_nobody_reports_ends_its_match() {
         .game;
     let result = game(0, &[(Human, "ann")], &[(Human, "bob")], [1.0, 0.0]);
     let recorded = store
+        .matches()
         .record_game(&result, &Default::default(), number.unwrap())
         .await
         .unwrap();

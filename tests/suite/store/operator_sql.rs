@@ -211,7 +211,7 @@ fn of_four(minute: i64, scores: [f64; 4]) -> MatchRecord {
 }
 
 async fn record(store: &Store, record: &MatchRecord) -> i64 {
-    match store.record(record).await.unwrap() {
+    match store.matches().record(record).await.unwrap() {
         Recorded::New(id) => id,
         other => panic!("{other:?}"),
     }
@@ -329,7 +329,13 @@ async fn fill(store: &Arc<Store>) {
         seasons: vec![],
         recount: Recount::default(),
     };
-    assert!(store.replace_derived(&rows, true, None).await.unwrap());
+    assert!(
+        store
+            .learned()
+            .replace_derived(&rows, true, None)
+            .await
+            .unwrap()
+    );
 }
 
 /// A time as tables have it.
@@ -544,7 +550,11 @@ async fn a_database_shows_at_most_forty_names() {
                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'";
     let names = query(&place, sql).await[0]["names"].as_f64().unwrap();
     assert!(names <= 40.0, "{names}");
-    store.merge_player(&key("dan"), &key("ann")).await.unwrap();
+    store
+        .corrections()
+        .merge_player(&key("dan"), &key("ann"))
+        .await
+        .unwrap();
     let sql = "SELECT player, name FROM player_history WHERE match_id = 1";
     let row = |player: &str, name: &str| json!({"player": player, "name": name});
     let expected = [

@@ -391,11 +391,11 @@ async fn an_id_never_means_two_matches() {
         )
     };
     assert_eq!(store.queues().reserve_matches(3).await.unwrap(), 1);
-    assert_eq!(store.record(&record(10)).await.unwrap().id(), 4);
+    assert_eq!(store.matches().record(&record(10)).await.unwrap().id(), 4);
     assert_eq!(store.queues().reserve_matches(1).await.unwrap(), 5);
     store.close().await;
     let store = open(folder.path()).await;
-    assert_eq!(store.record(&record(20)).await.unwrap().id(), 6);
+    assert_eq!(store.matches().record(&record(20)).await.unwrap().id(), 6);
     assert_eq!(store.queues().reserve_matches(1).await.unwrap(), 7);
 }
 
@@ -411,7 +411,11 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
-    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&PlayerKey { kind, id })
+        .await
+        .unwrap();
     let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     let numbers: Vec<_> = tickets.iter().map(|ticket| ticket.number).collect();
     assert_eq!(numbers, [other]);
@@ -434,7 +438,11 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
-    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&PlayerKey { kind, id })
+        .await
+        .unwrap();
     let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     assert_eq!(tickets.len(), 2);
     let mut seats = matches[0].seats.iter();

@@ -86,7 +86,7 @@ impl Sending {
     }
 
     async fn record(&self, n: i64) {
-        self.store.record(&recent(n)).await.unwrap();
+        self.store.matches().record(&recent(n)).await.unwrap();
     }
 
     async fn row(&self) -> HookRow {
@@ -297,7 +297,7 @@ async fn nothing_is_written_for_old_matches_and_without_webhooks() {
     let toml = section("http://127.0.0.1:9/hook", "");
     let sending = Sending::new(&toml).await;
     let old = game(1, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
-    sending.store.record(&old).await.unwrap();
+    sending.store.matches().record(&old).await.unwrap();
     assert_eq!(sending.store.hooks().last_event().await.unwrap(), 0);
     drop(
         sending
@@ -364,7 +364,12 @@ async fn a_forgotten_player_is_not_sent() {
         kind: Kind::Human,
         id: "ann".into(),
     };
-    sending.store.forget_player(&ann).await.unwrap();
+    sending
+        .store
+        .corrections()
+        .forget_player(&ann)
+        .await
+        .unwrap();
     let report = sending.store.hooks().hook_report(&event).await.unwrap();
     assert!(
         !report
