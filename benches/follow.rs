@@ -104,7 +104,7 @@ fn run(folder: &Path, name: &str, follow: &str) -> Latencies {
     let reader = runtime
         .block_on(store::open(&database, false, Duration::from_secs(5)))
         .unwrap();
-    let recorded = || runtime.block_on(reader.extent()).unwrap().0;
+    let recorded = || runtime.block_on(reader.matches().extent()).unwrap().0;
     while !follow.is_empty() && recorded() == 0 {
         sleep(Duration::from_millis(1));
     }

@@ -223,6 +223,7 @@ fn sessions(c: &mut Criterion) {
             let kind = Kind::Human;
             service
                 .store()
+                .corrections()
                 .pin_weight(&PlayerKey { kind, id }, weight)
                 .await
                 .unwrap();

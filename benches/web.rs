@@ -174,7 +174,7 @@ fn number(variable: &str, default: u32) -> u32 {
 async fn history(config: &Config, database: &Path) -> Arc<Service> {
     let service = daemon::open_service(config, true).await.unwrap();
     let began = Instant::now();
-    if service.store().extent().await.unwrap().0 == 0 {
+    if service.store().matches().extent().await.unwrap().0 == 0 {
         fill(&service).await;
         println!(
             "{} matches are written in {:.1?}",
@@ -210,7 +210,7 @@ async fn fill(service: &Service) {
             (record, fingerprint)
         });
         let some: Vec<_> = some.collect();
-        service.store().record_all(&some).await.unwrap();
+        service.store().matches().record_all(&some).await.unwrap();
     }
 }
 

@@ -114,7 +114,12 @@ impl Learner {
 
     async fn learn(&mut self, matches: &[MatchRecord], next: usize) {
         for record in matches {
-            self.service.store().record(record).await.expect("recorded");
+            self.service
+                .store()
+                .matches()
+                .record(record)
+                .await
+                .expect("recorded");
         }
         self.service.learning().refresh().await.expect("learned");
         self.next = next;

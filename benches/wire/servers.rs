@@ -199,7 +199,7 @@ pub fn daemon(folder: &Path, settings: &[(&str, &str)]) -> Server {
     runtime.block_on(async {
         let store = store::open(&path, true, Duration::ZERO).await.unwrap();
         for number in 0..NAMES / 4 {
-            store.record(&game(number)).await.unwrap();
+            store.matches().record(&game(number)).await.unwrap();
         }
         store.close().await;
     });

@@ -81,7 +81,7 @@ async fn derive_again(
 ) -> Result<(), CliError> {
     let service = open(config, false).await?;
     let mut damaged = service.store().orphans().await?;
-    damaged.extend(service.store().record_faults().await?);
+    damaged.extend(service.store().matches().record_faults().await?);
     if !damaged.is_empty() {
         // Without these rows, nothing can be derived.
         findings.faults.extend(damaged);
@@ -89,11 +89,11 @@ async fn derive_again(
         return Ok(());
     }
     let before = copy.derived_hashes().await?;
-    let from = service.store().derived_from().await?;
+    let from = service.store().learned().derived_from().await?;
     let mut progress = Progress::of_matches(&service).await?;
     let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
-    let again = service.store().derived_from().await?;
+    let again = service.store().learned().derived_from().await?;
     service.close().await;
     rebuilt?;
     if let Some(why) = incomparable(from.as_ref(), again.as_ref()) {

@@ -88,7 +88,7 @@ async fn write(
     let mut cursor = args.since.map_or(Cursor::START, Cursor::since);
     let mut done = 0;
     'all: loop {
-        let (matches, next) = store.matches(cursor, CHUNK).await?;
+        let (matches, next) = store.matches().after(cursor, CHUNK).await?;
         cursor = next;
         if matches.is_empty() {
             break;

@@ -86,7 +86,7 @@ pub(super) async fn run(args: HostingArgs) -> Result<(), CliError> {
 async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let rows = service.store().instance_rows().await?;
+    let rows = service.store().queues().instance_rows().await?;
     service.close().await;
     if args.json {
         return print_json(&rows.iter().map(instance_json).collect::<Vec<_>>());
@@ -134,7 +134,11 @@ fn instance_json(row: &InstanceRow) -> serde_json::Value {
 async fn drain(args: &DrainArgs) -> Result<(), CliError> {
     let name = &args.name;
     let service = open(&args.common.load()?, false).await?;
-    let known = service.store().set_draining(name, !args.off).await?;
+    let known = service
+        .store()
+        .queues()
+        .set_draining(name, !args.off)
+        .await?;
     service.close().await;
     if !known {
         let name = printable(name);
@@ -151,7 +155,7 @@ async fn drain(args: &DrainArgs) -> Result<(), CliError> {
 async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let rows = service.store().hosted_rows(args.limit).await?;
+    let rows = service.store().queues().hosted_rows(args.limit).await?;
     service.close().await;
     if args.json {
         return print_json(&rows.iter().map(hosted_json).collect::<Vec<_>>());

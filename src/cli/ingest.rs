@@ -119,7 +119,7 @@ pub(super) async fn run(mut args: IngestArgs) -> Result<ExitCode, CliError> {
     let (part, recorded) = watch::channel(0.0);
     let (learning, before) = (
         service.learning().clone(),
-        service.store().extent().await?.0,
+        service.store().matches().extent().await?.0,
     );
     let learning = tokio::spawn(async move { learning.learn_ahead(before, recorded).await });
     let all_read = record(&args, &mut ingest, part).await?;
@@ -128,7 +128,7 @@ pub(super) async fn run(mut args: IngestArgs) -> Result<ExitCode, CliError> {
     }
     let counts = ingest.counts;
     service.learning().refresh().await?;
-    let rulings = service.store().rulings(&counts.recorded).await?;
+    let rulings = service.store().learned().rulings(&counts.recorded).await?;
     service.close().await;
     let report = IngestReport::new(counts, rulings);
     match args.json {

@@ -87,7 +87,13 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
     let game = args.game.as_deref();
     let latest = match &args.player {
         Some(player) => of_player(args, player, &service).await?,
-        None => service.store().latest_matches(game, args.limit).await?,
+        None => {
+            service
+                .store()
+                .matches()
+                .latest_matches(game, args.limit)
+                .await?
+        }
     };
     service.close().await;
     let lines: Vec<ListedMatch> = latest.into_iter().map(ListedMatch::from).collect();
@@ -121,12 +127,15 @@ async fn of_player(
     let kind = if args.bot { Kind::Bot } else { Kind::Human };
     let key = named(service, kind, player).await?;
     let store = service.store();
-    let ids = store.matches_of(&key, Timestamp(i64::MIN)).await?;
+    let ids = store
+        .corrections()
+        .matches_of(&key, Timestamp(i64::MIN))
+        .await?;
     let most = usize::try_from(args.limit).unwrap_or(0);
     let wanted = |line: &MatchLine| args.game.is_none() || line.ruleset == args.game;
     let mut latest = Vec::new();
     for some in ids.rchunks(READ) {
-        let lines = store.match_lines(some).await?.into_iter().rev();
+        let lines = store.matches().match_lines(some).await?.into_iter().rev();
         latest.extend(lines.filter(wanted));
         if latest.len() >= most {
             break;

@@ -76,10 +76,10 @@ struct ShownPlayer<'a> {
 pub(super) async fn run(args: &ShowArgs) -> Result<(), CliError> {
     let id = args.id;
     let service = open(&args.common.load()?, false).await?;
-    let stored = service.store().match_with_id(id).await?;
+    let stored = service.store().matches().match_with_id(id).await?;
     let record = stored.ok_or_else(|| unknown(id))?.record;
-    let ruling = service.store().rulings(&[id]).await?.pop();
-    let told = service.store().page_match(id).await?;
+    let ruling = service.store().learned().rulings(&[id]).await?.pop();
+    let told = service.store().matches().page_match(id).await?;
     let told = told.ok_or_else(|| unknown(id))?;
     service.close().await;
     match args.json {

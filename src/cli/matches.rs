@@ -75,7 +75,7 @@ async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError>
     }
     let service = open(&selection.common.load()?, false).await?;
     let ids = select(&service, selection).await?;
-    let changed = service.store().set_void(&ids, void).await?;
+    let changed = service.store().corrections().set_void(&ids, void).await?;
     service.learning().refresh().await?;
     service.close().await;
     let state = if void { "void" } else { "valid again" };
@@ -100,7 +100,7 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
         ids.sort_unstable();
         ids.dedup();
         for &id in &ids {
-            if service.store().start_of(id).await?.is_none() {
+            if service.store().matches().start_of(id).await?.is_none() {
                 return Err(unknown(id));
             }
         }
@@ -113,7 +113,11 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
     };
     let key = named(service, kind, player).await?;
     let since = selection.from.unwrap_or(Timestamp(i64::MIN));
-    let ids = service.store().matches_of(&key, since).await?;
+    let ids = service
+        .store()
+        .corrections()
+        .matches_of(&key, since)
+        .await?;
     if ids.is_empty() {
         let player = printable(player);
         let since = match selection.from {

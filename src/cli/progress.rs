@@ -36,7 +36,7 @@ impl Progress {
 
     /// A bar of all stored matches.
     pub(super) async fn of_matches(service: &Service) -> Result<Self, CliError> {
-        let (total, _) = service.store().extent().await?;
+        let (total, _) = service.store().matches().extent().await?;
         let total = u64::try_from(total).unwrap_or(0);
         Ok(Self::new(
             total,

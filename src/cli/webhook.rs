@@ -107,7 +107,7 @@ fn test(name: &str, as_json: bool, common: &CommonArgs) -> Result<ExitCode, CliE
 
 async fn list(as_json: bool, common: &CommonArgs) -> Result<(), CliError> {
     let service = open(&common.load()?, false).await?;
-    let rows = service.store().hook_rows().await?;
+    let rows = service.store().hooks().hook_rows().await?;
     service.close().await;
     if as_json {
         return print_json(&rows.iter().map(row_json).collect::<Vec<_>>());

@@ -64,7 +64,7 @@ struct RankedPlayer<'a> {
 pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let known = service.store().rulesets().await?;
+    let known = service.store().learned().rulesets().await?;
     let Some(game) = &args.game else {
         service.close().await;
         return write_rulesets(&args, &known);
@@ -82,7 +82,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
         }
     };
     let kind = if args.bots { Kind::Bot } else { Kind::Human };
-    let rows = service.store().weights(&ruleset, kind).await?;
+    let rows = service.store().learned().weights(&ruleset, kind).await?;
     let players = ranked(&rows);
     let mut out = io::stdout().lock();
     if args.json {
@@ -99,7 +99,12 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
             Kind::Human => (Kind::Bot, "add --bots"),
             Kind::Bot => (Kind::Human, "leave out --bots"),
         };
-        let others = service.store().weights(&ruleset, other).await?.len();
+        let others = service
+            .store()
+            .learned()
+            .weights(&ruleset, other)
+            .await?
+            .len();
         let of_others = match others {
             0 => String::new(),
             1 => format!("; 1 {other} has: {hint}"),

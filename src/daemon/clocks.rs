@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 pub(super) async fn watch(service: Arc<Service>) {
     let mut was_ahead = false;
     loop {
-        match service.store().last_end().await {
+        match service.store().matches().last_end().await {
             Ok(last) => {
                 let ahead = last.and_then(|last| ahead(service.sessions().clock().now(), last));
                 if let Some(millis) = ahead.filter(|_| !was_ahead) {

@@ -83,8 +83,14 @@ pub(super) async fn keep_small(service: Arc<Service>, settings: UpkeepSettings) 
 async fn work(service: &Service, settings: UpkeepSettings) -> Result<u64, StoreError> {
     let store = service.store();
     let now = service.sessions().clock().now();
-    store.drop_forgets(now.plus_millis(-LONGEST_GAME)).await?;
-    store.drop_receipts(now.plus_millis(-RECEIPTS)).await?;
+    store
+        .corrections()
+        .drop_forgets(now.plus_millis(-LONGEST_GAME))
+        .await?;
+    store
+        .matches()
+        .drop_receipts(now.plus_millis(-RECEIPTS))
+        .await?;
     store.drop_sign_ins(now.plus_millis(-SIGN_INS)).await?;
     store.drop_pickups(now.plus_millis(-PICKUPS)).await?;
     let Ok(held) = service.leases().take_always(store, LEASE).await? else {
@@ -107,7 +113,7 @@ async fn remove_old(
     let before = |days: i64| now.plus_millis(-days * DAY);
     while let Some(most) = settings.most_decisions {
         let began = Instant::now();
-        match store.trim_decisions(most, DECISIONS).await? {
+        match store.decisions().trim_decisions(most, DECISIONS).await? {
             0 => break,
             dropped => deleted += dropped,
         }
@@ -115,7 +121,11 @@ async fn remove_old(
     }
     while let Some(days) = settings.decisions {
         let began = Instant::now();
-        match store.drop_decisions(before(days), DECISIONS).await? {
+        match store
+            .decisions()
+            .drop_decisions(before(days), DECISIONS)
+            .await?
+        {
             0 => break,
             dropped => deleted += dropped,
         }

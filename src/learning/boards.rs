@@ -241,7 +241,7 @@ impl Learning {
             return Ok(Vec::new());
         }
         let (boards, shown) = self.boards_of(ruleset).await?;
-        let ids = self.store.humans_with_handles(texts).await?;
+        let ids = self.store.learned().humans_with_handles(texts).await?;
         let texts = texts.clone();
         on_blocking_thread(move || {
             let board = boards.of(Kind::Human);
@@ -260,7 +260,11 @@ impl Learning {
     ) -> Result<Vec<BoardRow>, LearningError> {
         let (boards, shown) = self.boards_of(ruleset).await?;
         let board = boards.of(Kind::Human);
-        let latest = self.store.latest_humans(ruleset, LATEST, limit).await?;
+        let latest = self
+            .store
+            .learned()
+            .latest_humans(ruleset, LATEST, limit)
+            .await?;
         let found = latest
             .iter()
             .filter_map(|(key, last)| Some((last, board.find(key)?)));
@@ -277,7 +281,7 @@ impl Learning {
         text: &str,
         kind: Option<Kind>,
     ) -> Result<Option<PersonRow>, LearningError> {
-        let persons = self.store.persons(text, kind).await?;
+        let persons = self.store.learned().persons(text, kind).await?;
         let mut persons = persons.into_iter();
         Ok(persons.find(|person| !self.rows_of_player(&person.key).is_empty()))
     }
@@ -377,7 +381,7 @@ impl Learning {
 
     async fn shown(&self) -> Result<Shown, LearningError> {
         Ok(Shown {
-            handles: self.store.handles().await?,
+            handles: self.store.learned().handles().await?,
             divisions: self.settings.history.divisions.clone(),
             now: (self.clock)(),
         })

@@ -45,7 +45,7 @@ impl Learning {
     /// Deletes all derived data and derives it again. `progress` gets the number of matches done.
     pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, LearningError> {
         self.learn_in_turn(true, progress).await?;
-        let (matches, rated, weights) = self.store.derived_counts().await?;
+        let (matches, rated, weights) = self.store.learned().derived_counts().await?;
         let count = |number: i64| u64::try_from(number).unwrap_or(0);
         Ok(Rebuilt {
             matches: count(matches),
@@ -212,7 +212,7 @@ impl Learning {
                 break;
             }
             if most.is_none_or(|most| at.matches <= most)
-                && self.store.extent_to(at.cursor).await? == (at.matches, at.last_match)
+                && self.store.matches().extent_to(at.cursor).await? == (at.matches, at.last_match)
             {
                 return Ok(Some(place));
             }
@@ -260,7 +260,7 @@ impl Learning {
         most: i64,
     ) -> Result<(Vec<Stored>, Cursor), LearningError> {
         match u32::try_from(most.min(i64::from(CHUNK))) {
-            Ok(most @ 1..) => Ok(self.store.matches(cursor, most).await?),
+            Ok(most @ 1..) => Ok(self.store.matches().after(cursor, most).await?),
             _ => Ok((Vec::new(), cursor)),
         }
     }
@@ -273,7 +273,7 @@ impl Learning {
         loop {
             let missing = count - comparison.matches().min(count);
             let missing = u32::try_from(missing).unwrap_or(u32::MAX).min(CHUNK);
-            let (matches, next) = self.store.matches(cursor, missing).await?;
+            let (matches, next) = self.store.matches().after(cursor, missing).await?;
             if matches.is_empty() {
                 learned.choose(&comparison.finish());
                 return Ok(learned);

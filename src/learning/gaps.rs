@@ -86,8 +86,8 @@ impl Learning {
             counts_as: counts_as.clone(),
             ids: RwLock::default(),
         };
-        participants.add(self.store.participants().await?.iter());
-        let stored = self.store.divisions().await?;
+        participants.add(self.store.corrections().participants().await?.iter());
+        let stored = self.store.learned().divisions().await?;
         let stored = stored.iter().map(|division| division.name.as_str());
         let names = &self.settings.history.divisions.names;
         Ok(Gaps {

@@ -103,10 +103,10 @@ impl Look {
 impl Learning {
     /// Reads what the database contains, before the matches are folded. `rebuilds` is whether everything is to be derived again.
     pub(super) async fn look(&self, rebuilds: bool) -> Result<Look, LearningError> {
-        let overrides = self.store.overrides().await?;
+        let overrides = self.store.corrections().overrides().await?;
         let key = self.key(&overrides);
-        let (stored, _) = self.store.extent().await?;
-        let before = self.store.derived_from().await?;
+        let (stored, _) = self.store.matches().extent().await?;
+        let before = self.store.learned().derived_from().await?;
         // If the rulings on disk come from another configuration, all of them are replaced, so all matches are
         // folded again.
         let is_other = before.as_ref().is_none_or(|before| before.settings != key);

@@ -26,7 +26,7 @@ impl Learning {
 
     /// The operator's overrides.
     pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
-        let stored = self.store.overrides().await?;
+        let stored = self.store.corrections().overrides().await?;
         Ok(stored.without_tags(&self.settings.tags))
     }
 
@@ -49,10 +49,15 @@ impl Learning {
         mut cursor: Cursor,
         mut each: impl FnMut(Stored) -> Result<(), E>,
     ) -> Result<(), E> {
-        let overrides = self.store.overrides().await.map_err(LearningError::from)?;
+        let overrides = self
+            .store
+            .corrections()
+            .overrides()
+            .await
+            .map_err(LearningError::from)?;
         let counts_as = CountsAs::new(overrides.merged, &self.settings.tags);
         loop {
-            let read = self.store.matches(cursor, CHUNK).await;
+            let read = self.store.matches().after(cursor, CHUNK).await;
             let (matches, next) = read.map_err(LearningError::from)?;
             if matches.is_empty() {
                 return Ok(());

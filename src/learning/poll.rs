@@ -100,9 +100,9 @@ impl Learning {
                 // Compare extents, because the changes include decisions, which happen often and do
                 // not matter here.
                 let now = Pulse {
-                    derived: self.store.derived_from().await?,
-                    extent: self.store.extent().await?,
-                    changes: self.store.overrides().await?.changes,
+                    derived: self.store.learned().derived_from().await?,
+                    extent: self.store.matches().extent().await?,
+                    changes: self.store.corrections().overrides().await?.changes,
                 };
                 if pulse.as_ref() != Some(&now) {
                     behind.get_or_insert_with(Instant::now);

@@ -28,7 +28,7 @@ impl Learning {
 
     /// Returns whether it is done. A replay comes first, so that there are never three folds.
     async fn try_recall(&self) -> Result<bool, LearningError> {
-        let overrides = self.store.overrides().await?;
+        let overrides = self.store.corrections().overrides().await?;
         let mut all = Learned::nothing(&self.settings, &overrides)?;
         let Some((first, line)) = self.lacking(&all).await else {
             return Ok(true);

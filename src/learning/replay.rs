@@ -105,7 +105,7 @@ impl Learning {
             second.goal = look.stored;
             let before = second.at.matches;
             second = self.fold(second, look.stored, true, progress).await?;
-            look.stored = self.store.extent().await?.0;
+            look.stored = self.store.matches().extent().await?.0;
             let left = look.stored - second.at.matches;
             if left <= SHORT || second.at.matches == before {
                 break;

@@ -50,7 +50,7 @@ impl Learning {
             };
             let at = &point.at;
             if most.is_none_or(|most| at.matches <= most)
-                && self.store.content_to(at.cursor).await? == (at.matches, at.sum)
+                && self.store.matches().content_to(at.cursor).await? == (at.matches, at.sum)
             {
                 (learned.begun, learned.saved) = (at.matches, at.matches);
                 learned.go_on_from(point);
@@ -66,7 +66,7 @@ impl Learning {
         key: &str,
         matches: i64,
     ) -> Result<Option<DerivedFrom>, LearningError> {
-        let derived = self.store.derived_from().await?;
+        let derived = self.store.learned().derived_from().await?;
         Ok(derived.filter(|derived| derived.settings == key && matches <= derived.matches))
     }
 
@@ -78,8 +78,8 @@ impl Learning {
     /// the weights of the last process until [`refresh`](Self::refresh) has derived the present ones. If there are
     /// none but there are matches, [`is_starting`](Self::is_starting) is true until then.
     pub async fn resume(&self, at_once: i64) -> Result<i64, LearningError> {
-        let overrides = self.store.overrides().await?;
-        let extent = self.store.extent().await?;
+        let overrides = self.store.corrections().overrides().await?;
+        let extent = self.store.matches().extent().await?;
         let is_complete = match self.fold_rest(&overrides, extent.0, at_once).await {
             Ok(is_complete) => is_complete,
             Err(error) => {
@@ -143,7 +143,7 @@ impl Learning {
         overrides: &OperatorOverrides,
         (matches, _): (i64, i64),
     ) -> Result<(), LearningError> {
-        let derived = self.store.derived_from().await?;
+        let derived = self.store.learned().derived_from().await?;
         let known = derived.map_or(0, |derived| derived.matches);
         let knowledge = self.stored_knowledge(overrides).await?;
         let gaps = self.gaps(&knowledge.counts_as).await?;

@@ -82,12 +82,12 @@ impl Learning {
     /// if it is an hour old and there are other settings or a tenth more matches, or if it is a day old and
     /// there are more matches. Returns whether it was due.
     pub async fn compare_systems(&self, now: Timestamp) -> Result<bool, LearningError> {
-        let (matches, _) = self.store.extent().await?;
-        let last = self.store.systems_report().await?;
+        let (matches, _) = self.store.matches().extent().await?;
+        let last = self.store.learned().systems_report().await?;
         if !is_due(last.as_ref(), &self.settings_key, matches, now) {
             return Ok(false);
         }
-        let latest = self.store.latest_matches(None, MOST).await?;
+        let latest = self.store.matches().latest_matches(None, MOST).await?;
         let first = latest.last().map(|line| line.ended).unwrap_or_default();
         let records = self.matches_after(Cursor::since(first)).await?;
         let rulebook = Rulebook::new(&self.settings.rulebook)?;
@@ -100,7 +100,7 @@ impl Learning {
             computed_at: now,
             report: serde_json::to_string(&report)?,
         };
-        self.store.store_systems_report(&row).await?;
+        self.store.learned().store_systems_report(&row).await?;
         Ok(true)
     }
 }

@@ -23,9 +23,9 @@ pub enum Verified {
 impl Learning {
     /// Compares the weights with those in the other database, which has the same matches.
     pub async fn compare_with(&self, other: &Store) -> Result<Verified, LearningError> {
-        let overrides = self.store.overrides().await?;
-        let (matches, _) = self.store.extent().await?;
-        Ok(match other.derived_from().await? {
+        let overrides = self.store.corrections().overrides().await?;
+        let (matches, _) = self.store.matches().extent().await?;
+        Ok(match other.learned().derived_from().await? {
             None => Verified::Incomparable("it has no weights yet"),
             Some(from) if from.settings != self.key(&overrides) => {
                 Verified::Incomparable("its weights are those of another configuration or version")
@@ -44,9 +44,9 @@ impl Learning {
 /// All weights in a database.
 pub(super) async fn stored_weights(store: &Store) -> Result<Vec<WeightRow>, StoreError> {
     let mut rows = Vec::new();
-    for ruleset in store.rulesets().await? {
+    for ruleset in store.learned().rulesets().await? {
         for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(store.weights(&ruleset, kind).await?);
+            rows.extend(store.learned().weights(&ruleset, kind).await?);
         }
     }
     Ok(rows)

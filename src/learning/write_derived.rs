@@ -47,6 +47,7 @@ impl Learning {
         let locked = (!is_long).then_some(slot);
         let written = self
             .store
+            .learned()
             .replace_derived(&derived, look.all, guard.lease());
         let written = written.await;
         let mut slot = match locked {
@@ -87,7 +88,10 @@ impl Learning {
         let (knowledge, goes_on) = (learned.knowledge.clone(), !learned.is_replayed);
         let new = move || knowledge.new_weights(known.as_ref(), goes_on);
         let weights = on_blocking_thread(new).await?;
-        self.store.add_accounts(&learned.accounts, look.all).await?;
+        self.store
+            .corrections()
+            .add_accounts(&learned.accounts, look.all)
+            .await?;
         learned.accounts.clear();
         Ok(DerivedRows {
             from: from.clone(),

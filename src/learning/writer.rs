@@ -169,17 +169,17 @@ impl Learning {
                 return Ok(written);
             }
             if wanted.is_none() && rebuilds {
-                self.store.ask_for_rebuild().await?;
+                self.store.learned().ask_for_rebuild().await?;
             }
             let (matches, changes) = match wanted {
                 Some(wanted) => wanted,
                 None => {
                     tracing::info!("a daemon uses the database: it derives the weights");
-                    let changes = self.store.overrides().await?.changes;
-                    *wanted.insert((self.store.extent().await?.0, changes))
+                    let changes = self.store.corrections().overrides().await?.changes;
+                    *wanted.insert((self.store.matches().extent().await?.0, changes))
                 }
             };
-            let written = self.store.derived_from().await?;
+            let written = self.store.learned().derived_from().await?;
             if written
                 .is_some_and(|from| from.matches >= matches && from.changes() >= Some(changes))
             {

@@ -158,7 +158,7 @@ impl<'a> Ingest<'a> {
             let archived = spawn_blocking(move || spool.commit(end.written)).await?;
             let archived = archived.map_err(LogError::file(path))?;
             let (log, older) = (archived.fingerprint, &archived.older);
-            self.store.link_log(log, &ids, older).await?;
+            self.store.matches().link_log(log, &ids, older).await?;
         }
         reports.finish(on_event);
         if let Ok(format) = format

@@ -23,7 +23,9 @@ pub(super) async fn record_matches(
         // For each match, the store looks for the other half, which may be the match just before
         // it.
         while let Some((record, fingerprint)) = matches.front() {
-            let half = store.record_half(record, *fingerprint, PAUSE, join_halves);
+            let half = store
+                .matches()
+                .record_half(record, *fingerprint, PAUSE, join_halves);
             recorded.push(half.await?);
             matches.pop_front();
         }
@@ -32,6 +34,7 @@ pub(super) async fn record_matches(
     while !matches.is_empty() {
         let batch = matches.len().min(BATCH);
         let results = store
+            .matches()
             .record_all(&matches.make_contiguous()[..batch])
             .await?;
         recorded.extend(results.into_iter().map(HalfRecorded::Alone));

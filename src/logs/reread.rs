@@ -46,7 +46,7 @@ pub async fn reread(
         let zone = zones.of(&log.origin);
         match tokio::task::spawn_blocking(move || read(&log, zone)).await? {
             Ok(matches) => {
-                reread.matches += store.replace_log(&matches).await?;
+                reread.matches += store.matches().replace_log(&matches).await?;
                 reread.logs += 1;
             }
             Err(LogError::Unknown { .. } | LogError::NotRead { .. }) => {

@@ -83,7 +83,7 @@ impl Task<'_> {
             waits: &waits,
             wakes: self.wakes_others(effects, decided, &notices),
         };
-        let version = self.shared.store.write_queues(write).await?;
+        let version = self.shared.store.queues().write_queues(write).await?;
         if let Some(version) = version {
             book.is_written(&no_shows, version);
         }

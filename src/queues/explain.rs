@@ -217,10 +217,15 @@ impl About {
         match self {
             Self::Said(lines) => Ok(lines),
             Self::Match(mut lines, id) => {
-                let found = shared.store.formed_match(id).await.map_err(|error| {
-                    tracing::error!(%error, "a match cannot be read");
-                    QueuesError::NotRead
-                })?;
+                let found = shared
+                    .store
+                    .queues()
+                    .formed_match(id)
+                    .await
+                    .map_err(|error| {
+                        tracing::error!(%error, "a match cannot be read");
+                        QueuesError::NotRead
+                    })?;
                 lines.extend(
                     found
                         .into_iter()

@@ -24,7 +24,7 @@ impl Queues {
         name: &str,
         game: i64,
     ) -> Result<Option<MatchId>, QueuesError> {
-        let found = self.shared.store.hosted_by(name, game).await;
+        let found = self.shared.store.queues().hosted_by(name, game).await;
         found.map_err(|error| {
             tracing::error!(%error, "the match of a game cannot be read");
             QueuesError::NotRead

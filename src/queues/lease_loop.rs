@@ -90,10 +90,10 @@ async fn load(
 ) -> Result<(WaitClock, Lifecycle, i64), StoreError> {
     let (shared, partition) = (&handle.shared, &handle.name);
     let clock = clock.of_database(shared).await?;
-    let slot = shared.store.slot(partition).await?;
-    let mut stored = shared.store.hosting(slot).await?;
-    (stored.tickets, stored.formed) = shared.store.tickets_of(slot).await?;
-    stored.players = shared.store.ticket_players(slot).await?;
+    let slot = shared.store.queues().slot(partition).await?;
+    let mut stored = shared.store.queues().hosting(slot).await?;
+    (stored.tickets, stored.formed) = shared.store.queues().tickets_of(slot).await?;
+    stored.players = shared.store.queues().ticket_players(slot).await?;
     let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
     shared.learning.behaviour().refresh().await?;
     let now = clock.now(shared);

@@ -29,7 +29,7 @@ impl MatchIds {
         if self.free.end - self.free.start < i64::from(count) {
             let ahead = self.ahead(Instant::now());
             self.block = ahead.max(count);
-            let first = store.reserve_matches(self.block).await?;
+            let first = store.queues().reserve_matches(self.block).await?;
             self.free = first..first + i64::from(self.block);
         }
         let first = self.free.start;

@@ -165,7 +165,7 @@ impl Queues {
     pub async fn run(&self) {
         let shared = &self.shared;
         // Those that no queue is in any more may have tickets.
-        match shared.store.partitions().await {
+        match shared.store.queues().partitions().await {
             Ok(names) => names.iter().for_each(|name| shared.tasks.add(name)),
             Err(error) => tracing::error!(%error, "the partitions cannot be read"),
         }

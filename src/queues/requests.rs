@@ -21,7 +21,7 @@ impl Task<'_> {
             return false;
         }
         let (partition, most) = (&self.partition.name, BATCH + self.open.len());
-        let requests = match self.shared.store.requests(partition, most).await {
+        let requests = match self.shared.store.queues().requests(partition, most).await {
             Ok(requests) => requests,
             Err(error) => {
                 tracing::debug!(%error, "the requests of other daemons cannot be read");
@@ -116,7 +116,7 @@ impl Task<'_> {
         if keys.is_empty() || self.shared.fleet.is_none() {
             return;
         }
-        match self.shared.store.told(&keys).await {
+        match self.shared.store.queues().told(&keys).await {
             Ok(told) => told.into_iter().for_each(|number| self.life.sent(number)),
             Err(error) => tracing::debug!(%error, owner, "a client may be sent something again"),
         }

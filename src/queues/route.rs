@@ -116,15 +116,15 @@ impl Queues {
         let store = &self.shared.store;
         match place {
             Place::Named(name) => Ok(Some(name)),
-            Place::Match(id) => store.partition_of_match(id).await,
+            Place::Match(id) => store.queues().partition_of_match(id).await,
             Place::Ticket(owner, id, other) => {
-                let found = store.partition_of_ticket(&owner, &id).await?;
+                let found = store.queues().partition_of_ticket(&owner, &id).await?;
                 Ok(found.or(other))
             }
             Place::Either(owner, id) => {
-                let found = store.partition_of_ticket(&owner, &id).await?;
+                let found = store.queues().partition_of_ticket(&owner, &id).await?;
                 match (found, id.parse()) {
-                    (None, Ok(id)) => store.partition_of_match(id).await,
+                    (None, Ok(id)) => store.queues().partition_of_match(id).await,
                     (found, _) => Ok(found),
                 }
             }

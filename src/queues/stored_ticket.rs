@@ -18,7 +18,7 @@ impl Queues {
         owner: &str,
         id: &str,
     ) -> Result<TicketReply, QueuesError> {
-        let found = self.shared.store.stored_ticket(owner, id).await;
+        let found = self.shared.store.queues().stored_ticket(owner, id).await;
         let reply = match found {
             Ok(None) => return Err(TicketRefused::NoTicket.into()),
             Ok(Some(stored)) => self.reply(&stored).await,
@@ -39,7 +39,13 @@ impl Queues {
             in_match: stored.in_match.as_ref(),
             now: clock.now(shared),
             median: match ticket.state {
-                State::Queued => shared.store.median_wait(&ticket.ticket.queue).await?,
+                State::Queued => {
+                    shared
+                        .store
+                        .queues()
+                        .median_wait(&ticket.ticket.queue)
+                        .await?
+                }
                 _ => None,
             },
         }))

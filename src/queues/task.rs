@@ -242,7 +242,7 @@ impl<'a> Task<'a> {
         if has_instances && self.polled.is_none_or(|at| at.elapsed() >= LAZY) {
             self.polled = Some(Instant::now());
             self.watch_results().await;
-            match self.shared.store.draining().await {
+            match self.shared.store.queues().draining().await {
                 Ok(names) => {
                     if self.life.drain(&names) {
                         tracing::info!(?names, "these instances get no further matches");
@@ -258,7 +258,7 @@ impl<'a> Task<'a> {
         if self.shared.fleet.is_none() {
             return;
         }
-        match self.shared.store.recorded(self.slot).await {
+        match self.shared.store.queues().recorded(self.slot).await {
             Ok(ended) => {
                 for id in ended {
                     self.life.ended(id);

@@ -129,7 +129,9 @@ impl Session {
                 ..row
             });
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(self.sessions.store.keep_decision(&row).await?))
+        Ok(Some(
+            self.sessions.store.decisions().keep_decision(&row).await?,
+        ))
     }
 }
 

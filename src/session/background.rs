@@ -83,7 +83,7 @@ impl Sessions {
             if batch.is_empty() {
                 return Ok(());
             }
-            self.store.write_decisions(&batch).await?;
+            self.store.decisions().write_decisions(&batch).await?;
             self.backlog.remove_decisions(batch.len());
         }
     }

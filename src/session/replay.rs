@@ -40,7 +40,7 @@ impl Sessions {
     /// # Errors
     /// Fails if the database does, or if this version cannot read the decision.
     pub async fn replay(&self, id: i64) -> Result<Option<Replayed>, SessionError> {
-        let Some(row) = self.store.decision(id).await? else {
+        let Some(row) = self.store.decisions().decision(id).await? else {
             return Ok(None);
         };
         let json = row.decision;

@@ -47,6 +47,7 @@ impl Sessions {
                 .collect();
             let recorded = sessions
                 .store
+                .matches()
                 .record_reported(&client, now, &matches)
                 .await?;
             if let Reported::Recorded(_) = recorded {

@@ -141,7 +141,12 @@ impl Sessions {
         let Finished {
             record, chances, ..
         } = finished;
-        let id = self.store.record_game(record, chances, game).await?.id();
+        let id = self
+            .store
+            .matches()
+            .record_game(record, chances, game)
+            .await?
+            .id();
         self.learning.note_participants(record);
         self.learning.match_recorded();
         Ok(id)
@@ -149,10 +154,10 @@ impl Sessions {
 
     /// The answer to END for the game with this number, if its match is on disk.
     pub(super) async fn end_of_game(&self, game: i64) -> Result<Option<Ended>, StoreError> {
-        let Some(id) = self.store.match_of_game(game).await? else {
+        let Some(id) = self.store.matches().match_of_game(game).await? else {
             return Ok(None);
         };
-        let stored = self.store.match_with_id(id).await?;
+        let stored = self.store.matches().match_with_id(id).await?;
         let unrated = stored.and_then(|stored| self.unrated(&stored.record));
         Ok(Some(Ended { id, unrated }))
     }

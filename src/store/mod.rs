@@ -1,7 +1,10 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
-//! [`Store`] is an open database, of SQLite or PostgreSQL. Its methods are in files by use: matches, derived data,
-//! players, queues and what they host, webhooks, leases, pages. They speak to both databases through the module `db`,
+//! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its rows
+//! and queries: [`Matches`], [`Learned`], [`Queues`], [`Hooks`], [`Decisions`], [`Corrections`]. Only
+//! what concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another. What
+//! belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what several share is in
+//! `sql`; leases are in `leases`. They speak to both databases through the module `db`,
 //! so that each query is written once; what only one of them has is in `sqlite` and [`postgres`].
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
@@ -11,28 +14,23 @@
 
 mod backups;
 mod codes;
+mod corrections;
 mod database_url;
 mod db;
-mod derived;
+mod decisions;
 mod error;
-mod group_commit;
-mod hook_event;
-mod hosting;
+mod hooks;
+mod learned;
 mod lease;
 mod leases;
 mod matches;
 mod metrics;
 pub mod operator_lines;
-mod packed;
-mod players;
 pub mod postgres;
-mod recounts;
-mod requests;
+mod queues;
 mod schema;
-mod spool;
 mod sql;
 mod sqlite;
-mod tickets;
 mod transfer;
 
 use std::{fmt::Display, path::Path, sync::Arc, time::Duration};
@@ -43,48 +41,60 @@ use sqlx::migrate::Migrator;
 
 use crate::domain::Timestamp;
 use db::{Dialect, Pool, Write};
-use group_commit::EndedGames;
+use matches::group_commit::EndedGames;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use database_url::DatabaseUrl;
-pub use derived::{
-    DerivedFrom, DerivedRows, DivisionRow, NewWeights, Performance, RulingRow, WeightRow,
+pub use corrections::{
+    Corrections,
+    links::Link,
+    overrides::{FoundPlayer, NameSeen, OperatorOverrides},
 };
+pub use database_url::DatabaseUrl;
+pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
-pub use hook_event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport};
-pub use hosting::{HostedRow, InstanceRow, QueueRow, QueueWrite};
+pub use hooks::{
+    Hooks,
+    event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
+    events::{HookNote, HookRow, HookWaits},
+};
+pub use learned::{
+    Learned,
+    names::{is_forgotten, public_name},
+    persons::{Handles, PersonRow},
+    recounts::{Correction, Recount, RecountCause, RecountRow},
+    rows::{DerivedFrom, DerivedRows, DivisionRow, NewWeights, Performance, RulingRow, WeightRow},
+    spool::Spool,
+    systems::SystemsRow,
+};
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
-pub use matches::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored};
+pub use matches::{
+    Matches,
+    favoured::Favoured,
+    filtered::{MatchFilter, MatchList},
+    logs::{LogMatches, LogReplaced},
+    of_person::{Companion, Companions, GameOfPerson, PointsInMatch},
+    page_match::{MatchLine, PageMatch, PageSeat, PageStay},
+    present::PresentPlayer,
+    receipts::{Receipt, Reported, ReportedMatch},
+    regulars::Regular,
+    rows::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored},
+    shared::SharedGame,
+};
 pub use metrics::StoreMetrics;
 pub use operator_lines::{OperatorLine, Part};
-pub use players::{FoundPlayer, NameSeen, OperatorOverrides};
-pub use recounts::{Correction, Recount, RecountCause, RecountRow};
-pub use requests::{
-    Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
+pub use queues::{
+    Decided, FoundMatch, HostNoticeRow, HostedLine, HostedRow, InstanceLine, InstanceRow,
+    MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour,
+    QueueRow, QueueWrite, Queues, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket,
+    ticket_base,
 };
-pub use spool::Spool;
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},
-    decisions::DecisionRow,
-    links::Link,
-    logs::{LogMatches, LogReplaced},
     operator_import::Parts,
-    own_tickets::{OwnTicket, TicketMatch},
-    pages::{
-        Companion, Companions, Favoured, GameOfPerson, Handles, HostedLine, InstanceLine,
-        MatchFilter, MatchLine, MatchList, PageMatch, PageSeat, PageStay, PersonRow, PointsInMatch,
-        PresentPlayer, QueueEvenness, QueueHour, Regular, SharedGame, SystemsRow, WaitingTicket,
-    },
-    partitions::ticket_base,
-    persons::{is_forgotten, public_name},
     pickups::{ChangedPickup, PickupRow},
-    receipts::{Receipt, Reported, ReportedMatch},
     sign_ins::SignIn,
-    stored_tickets::{StoredTicket, TicketKey},
-    webhooks::{HookNote, HookRow, HookWaits},
 };
 pub use sqlite::{Forgotten, SqliteFile};
-pub use tickets::FoundMatch;
 pub use transfer::{TransferError, Transferred, take_back, transfer};
 
 /// An open database.

@@ -118,7 +118,7 @@ pub async fn transfer(
     for tx in [&mut *lock, &mut reader, &mut *writer] {
         hold(tx).await?;
     }
-    let total = u64::try_from(source.extent().await?.0).unwrap_or(0);
+    let total = u64::try_from(source.matches().extent().await?.0).unwrap_or(0);
     let matches = copy(&mut reader, &mut writer, to, |done| progress(done, total)).await?;
     drop(reader);
     // PostgreSQL does not keep a daemon from starting meanwhile.

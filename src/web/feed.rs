@@ -41,7 +41,11 @@ pub(super) async fn of_all(
     headers: HeaderMap,
 ) -> Response {
     let made = async {
-        let lines = site.pages().latest_finished(None, ENTRIES).await?;
+        let lines = site
+            .pages()
+            .matches()
+            .latest_finished(None, ENTRIES)
+            .await?;
         let name = plain_name(&site.settings.title);
         Ok(Feed {
             title: format!(text!(feed.matches), name = name),
@@ -56,7 +60,11 @@ pub(super) async fn of_all(
 /// The feed of a ruleset.
 pub(super) async fn of_ruleset(site: &Site, headers: &HeaderMap, name: &str) -> Response {
     let made = async {
-        let lines = site.pages().latest_finished(Some(name), ENTRIES).await?;
+        let lines = site
+            .pages()
+            .matches()
+            .latest_finished(Some(name), ENTRIES)
+            .await?;
         if lines.is_empty() {
             return Err(WebError::NoRuleset);
         }
@@ -80,9 +88,13 @@ pub(super) async fn of_player(
 ) -> Response {
     let made = async {
         let known = KnownPlayer::read(site, text, kind).await?;
-        let games = site.pages().games_of(known.person.person, ENTRIES).await?;
+        let games = site
+            .pages()
+            .matches()
+            .games_of(known.person.person, ENTRIES)
+            .await?;
         let ids: Vec<i64> = games.iter().map(|game| game.id).collect();
-        let lines = site.pages().match_lines(&ids).await?;
+        let lines = site.pages().matches().match_lines(&ids).await?;
         let own = |game: &MatchSummary| {
             let game = games.iter().find(|own| own.id == game.id);
             result(game.and_then(|game: &GameOfPerson| game.result))

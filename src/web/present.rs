@@ -120,7 +120,7 @@ pub(super) async fn present(
         named.extend(players.map(|player| (player.key.clone(), player.name.clone())));
         with_players += 1;
     }
-    let mut shown = site.pages().present(&named).await?.into_iter();
+    let mut shown = site.pages().matches().present(&named).await?.into_iter();
     let balance = site.balance().unwrap_or_default();
     let mut list = Vec::with_capacity(games.len());
     let mut usual = BTreeMap::new();

@@ -27,7 +27,11 @@ pub(super) struct UsualScores {
 impl UsualScores {
     /// Those of the latest matches.
     pub(super) async fn of(site: &Site, ruleset: &Ruleset) -> Result<Self, WebError> {
-        let mut lengths = site.pages().latest_lengths(&ruleset.to_string()).await?;
+        let mut lengths = site
+            .pages()
+            .matches()
+            .latest_lengths(&ruleset.to_string())
+            .await?;
         Ok(Self {
             spread: score_spread(&site.learning().standings(), ruleset),
             length: usual_length(&mut lengths),

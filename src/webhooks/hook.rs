@@ -119,7 +119,7 @@ impl Hook {
             self.save().await?;
             return Ok(POLL);
         };
-        match self.store.hook_report(&event).await? {
+        match self.store.hooks().hook_report(&event).await? {
             Some(report) => self.send(&event, &report).await,
             None => {
                 tracing::debug!(
@@ -140,7 +140,7 @@ impl Hook {
         if self.counted_at.is_some_and(is_new) {
             return Ok(());
         }
-        let rows = self.store.hook_rows().await?;
+        let rows = self.store.hooks().hook_rows().await?;
         let own = rows.into_iter().find(|row| row.name == self.name);
         let waiting = own.map_or(0, |row| row.waiting);
         self.metrics.waiting.set(waiting as f64);
@@ -150,7 +150,7 @@ impl Hook {
 
     /// Reads the next events, after those that are beyond the bounds were dropped.
     async fn fetch(&mut self) -> Result<(), StoreError> {
-        let last = self.store.last_event().await?;
+        let last = self.store.hooks().last_event().await?;
         if last <= self.note.position {
             return Ok(());
         }
@@ -159,7 +159,7 @@ impl Hook {
             since: self.clock.now().plus_millis(-self.keep),
             most: self.most,
         };
-        let (dropped, position) = self.store.bound_events(&self.name, waits).await?;
+        let (dropped, position) = self.store.hooks().bound_events(&self.name, waits).await?;
         if dropped > 0 {
             self.metrics.dropped.add(dropped);
             let webhook = &self.name;
@@ -171,7 +171,11 @@ impl Hook {
         }
         self.note.position = self.note.position.max(position);
         let after = self.note.position;
-        let events = self.store.next_events(&self.name, after, BATCH).await?;
+        let events = self
+            .store
+            .hooks()
+            .next_events(&self.name, after, BATCH)
+            .await?;
         self.ready = events.into();
         if self.ready.is_empty() && last > after {
             // The others are for other webhooks.
@@ -274,7 +278,7 @@ impl Hook {
         if self.is_noted {
             return Ok(());
         }
-        self.store.note_hook(&self.name, &self.note).await?;
+        self.store.hooks().note_hook(&self.name, &self.note).await?;
         (self.note.delivered, self.note.dropped) = (0, 0);
         self.is_noted = true;
         self.noted_at = self.clock.millis();

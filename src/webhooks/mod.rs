@@ -83,7 +83,7 @@ impl Deliveries {
         }
         let kinds = |hook: &WebhookSettings| (hook.name.to_string(), hook.events.clone());
         let kinds: Vec<_> = settings.iter().map(kinds).collect();
-        store.set_webhooks(&kinds).await?;
+        store.hooks().set_webhooks(&kinds).await?;
         Ok(Self { hooks })
     }
 

@@ -227,7 +227,7 @@ fn matches(folder: &Path) -> Vec<Stored> {
     runtime.block_on(async {
         let path = folder.join("evenkeel.db");
         let store = store::open(&path, false, HANG).await.unwrap();
-        let (found, _) = store.matches(Cursor::START, 10_000).await.unwrap();
+        let (found, _) = store.matches().after(Cursor::START, 10_000).await.unwrap();
         store.close().await;
         found
     })

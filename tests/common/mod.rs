@@ -104,9 +104,9 @@ pub fn until<F: AsyncFnMut() -> bool>(mut done: F) -> impl Future<Output = ()> {
 /// All weights in the database.
 pub async fn weights(store: &Store) -> Vec<WeightRow> {
     let mut rows = Vec::new();
-    for ruleset in store.rulesets().await.unwrap() {
+    for ruleset in store.learned().rulesets().await.unwrap() {
         for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(store.weights(&ruleset, kind).await.unwrap());
+            rows.extend(store.learned().weights(&ruleset, kind).await.unwrap());
         }
     }
     rows
@@ -125,7 +125,7 @@ pub async fn stored_matches(folder: &Path) -> Vec<Stored> {
     let path = folder.join("evenkeel.db");
     let patience = Duration::from_secs(60);
     let store = store::open(&path, false, patience).await.unwrap();
-    let (found, _) = store.matches(Cursor::START, 10_000).await.unwrap();
+    let (found, _) = store.matches().after(Cursor::START, 10_000).await.unwrap();
     store.close().await;
     found
 }

@@ -119,14 +119,14 @@ impl Oracle {
         self.runtime.block_on(async {
             let store = store::open(&copy.path().join("evenkeel.db"), false, HANG).await;
             let store = store.unwrap();
-            let (found, _) = store.matches(Cursor::START, 100_000).await.unwrap();
+            let (found, _) = store.matches().after(Cursor::START, 100_000).await.unwrap();
             store.close().await;
             let found: Vec<_> = found
                 .into_iter()
                 .map(|stored| (stored.record, stored.fingerprint))
                 .collect();
             let service = &self.daemon.service;
-            service.store().record_all(&found).await.unwrap();
+            service.store().matches().record_all(&found).await.unwrap();
             service.learning().refresh().await.unwrap();
             assert_eq!(
                 service.learning().metrics().learned().matches,
@@ -256,7 +256,7 @@ fn fill(folder: &Path) {
     Runtime::new().unwrap().block_on(async {
         let place = folder.join("evenkeel.db");
         let store = store::open(&place, true, BUSY).await.unwrap();
-        store.record_all(&matches).await.unwrap();
+        store.matches().record_all(&matches).await.unwrap();
         store.close().await;
     });
 }

@@ -348,7 +348,7 @@ impl Attacks {
             let store = store::open(&path, false, HANG).await.unwrap();
             let (mut all, mut cursor) = (Vec::new(), Cursor::START);
             loop {
-                let (found, next) = store.matches(cursor, 1_000).await.unwrap();
+                let (found, next) = store.matches().after(cursor, 1_000).await.unwrap();
                 if found.is_empty() {
                     break;
                 }

@@ -122,7 +122,11 @@ async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<
         .await?;
     service.learning().refresh().await?;
     let matches: Vec<MatchRecord> = service.learning().matches().await?;
-    let weights: Vec<WeightRow> = service.store().weights(RULESET, Kind::Bot).await?;
+    let weights: Vec<WeightRow> = service
+        .store()
+        .learned()
+        .weights(RULESET, Kind::Bot)
+        .await?;
     let lobby = PickedTeams::choose(service, config, &weights)?;
     let forecast = HeldOut::of(&matches, service.learning().rulebook(), config);
     let mut out = io::stdout().lock();

@@ -59,7 +59,10 @@ impl From<FoundPlayer> for FoundLine {
 pub(super) async fn run(args: &FindArgs, service: &Service) -> Result<(), CliError> {
     let kind = args.bot.then_some(Kind::Bot);
     let store = service.store();
-    let found = store.find_players(&args.text, kind, args.limit).await?;
+    let found = store
+        .corrections()
+        .find_players(&args.text, kind, args.limit)
+        .await?;
     let lines: Vec<FoundLine> = found.into_iter().map(FoundLine::from).collect();
     if args.json {
         return print_json(&lines);

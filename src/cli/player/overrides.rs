@@ -16,7 +16,7 @@ use crate::{
 /// Lets an identity count for itself again.
 pub(super) async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
     let id = printable(&key.id);
-    match service.store().split_player(key).await? {
+    match service.store().corrections().split_player(key).await? {
         true => Ok(format!("{id} counts as a player of its own again")),
         false => Err(CliError::input(format!(
             "{id} is not merged into another identity"
@@ -29,7 +29,7 @@ pub(super) async fn is_sure(service: &Service, key: &PlayerKey) -> Result<bool, 
     if !io::stdin().is_terminal() {
         return Ok(true);
     }
-    let names = service.store().names(key).await?;
+    let names = service.store().corrections().names(key).await?;
     let name = names.first().map_or(key.id.as_str(), |seen| &seen.name);
     let (name, id) = (printable(name), printable(&key.id));
     write!(
@@ -50,8 +50,11 @@ pub(super) async fn forget(service: &Service, key: &PlayerKey) -> Result<String,
     // First, so that a game that ends meanwhile does not bring the player back.
     let now = service.sessions().clock().now();
     let store = service.store();
-    store.forget_in_running_games(key, now).await?;
-    let matches = store.forget_player(key).await?;
+    store
+        .corrections()
+        .forget_in_running_games(key, now)
+        .await?;
+    let matches = store.corrections().forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
 }
 
@@ -62,7 +65,7 @@ pub(super) async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Re
         require_matches(service, key).await?;
     }
     let id = printable(&key.id);
-    let changed = service.store().set_hidden(key, hidden).await?;
+    let changed = service.store().learned().set_hidden(key, hidden).await?;
     let done = match (hidden, changed) {
         (true, true) => format!("{id} is not shown on the statistics pages any more"),
         (true, false) => format!("{id} is hidden already"),
@@ -79,7 +82,11 @@ pub(super) async fn pin_weight(
     key: &PlayerKey,
     weight: Option<f64>,
 ) -> Result<String, CliError> {
-    service.store().pin_weight(key, weight).await?;
+    service
+        .store()
+        .corrections()
+        .pin_weight(key, weight)
+        .await?;
     let id = printable(&key.id);
     Ok(match weight {
         Some(weight) => format!("the weight of {id} is fixed at {weight}"),
@@ -105,7 +112,11 @@ pub(super) async fn merge(
         require_known(service, key).await?;
         require_known(service, &target).await?;
     }
-    service.store().merge_player(key, &target).await?;
+    service
+        .store()
+        .corrections()
+        .merge_player(key, &target)
+        .await?;
     let (id, into) = (printable(&key.id), printable(&target.id));
     Ok(format!("{id} counts as {into} now"))
 }

@@ -158,9 +158,9 @@ async fn profile(
     let from = merged.filter(|(_, into)| into == key);
     let pinned = overrides.pinned.iter().find(|(who, _)| who == key);
     let start = overrides.starts.iter().find(|(who, _)| who == key);
-    let weights = store.weights_of(key).await?.into_iter();
+    let weights = store.learned().weights_of(key).await?.into_iter();
     let mut roles = service.learning().roles(key).await?;
-    let names = store.names(key).await?.into_iter();
+    let names = store.corrections().names(key).await?.into_iter();
     let (behaviour, reports) = behaviour(service, key, now).await?;
     Ok(PlayerProfile {
         kind: key.kind.as_str(),

@@ -63,7 +63,11 @@ pub(super) async fn run(args: &StartArgs, service: &Service) -> Result<String, C
         .0
         .map(|weight| StartWeight { weight, uncertain });
     let id = printable(&key.id);
-    service.store().set_start_weights(&[(key, start)]).await?;
+    service
+        .store()
+        .corrections()
+        .set_start_weights(&[(key, start)])
+        .await?;
     Ok(match args.weight.0 {
         Some(weight) => format!("{id} starts at {weight}, and matches change it"),
         None => format!("{id} starts at 50 again"),
@@ -81,7 +85,11 @@ pub(super) async fn run_list(args: &StartListArgs, service: &Service) -> Result<
         let name = args.file.display();
         CliError::input(format!("{name}: {why}"))
     })?;
-    service.store().set_start_weights(&starts).await?;
+    service
+        .store()
+        .corrections()
+        .set_start_weights(&starts)
+        .await?;
     Ok(format!(
         "read {}",
         counted(starts.len() as u64, "start weight")

@@ -97,11 +97,11 @@ async fn read(
     key: &PlayerKey,
 ) -> Result<Vec<WhyRating>, CliError> {
     let store = service.store();
-    let Some(person) = store.person_number(key).await? else {
+    let Some(person) = store.learned().person_number(key).await? else {
         return Ok(Vec::new());
     };
-    let games: Vec<GameOfPerson> = store.games_of(person, GAMES).await?;
-    let weights = store.weights_of(key).await?.into_iter();
+    let games: Vec<GameOfPerson> = store.matches().games_of(person, GAMES).await?;
+    let weights = store.learned().weights_of(key).await?.into_iter();
     let weights = weights.map(|row| WeightHere {
         ruleset: row.ruleset,
         weight: row.weight,

@@ -37,7 +37,7 @@ pub(super) struct ReplayArgs {
 pub(super) async fn run(args: &ReplayArgs) -> Result<ExitCode, CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let found = service.store().formed_match(args.id).await;
+    let found = service.store().queues().formed_match(args.id).await;
     service.close().await;
     let missing = || {
         let why = "there is no such match of the queue, or a day has passed since";

@@ -35,7 +35,7 @@ pub(in crate::cli) struct StatusArgs {
 pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let rows = service.store().queue_rows().await?;
+    let rows = service.store().queues().queue_rows().await?;
     service.close().await;
     if args.json {
         return print_json(&rows.iter().map(row_json).collect::<Vec<_>>());

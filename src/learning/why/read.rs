@@ -41,7 +41,7 @@ impl Learning {
             .iter()
             .flat_map(|own| latest(asked.games, &own.ruleset).map(|game| game.id))
             .collect();
-        let points = self.store.points_in(asked.person, &ids).await?;
+        let points = self.store.matches().points_in(asked.person, &ids).await?;
         let points: HashMap<i64, PointsInMatch> =
             points.into_iter().map(|one| (one.id, one)).collect();
         let set = self.settings_of(asked.player).await?;
@@ -83,7 +83,7 @@ impl Learning {
             });
         }
         let overrides = self.overrides().await?;
-        let from = self.store.derived_from().await?;
+        let from = self.store.learned().derived_from().await?;
         let settings = from.as_ref().map(|from| from.settings.split(' ').next());
         Ok(PlayerSettings {
             is_own: settings == Some(Some(self.settings_key.as_str())),

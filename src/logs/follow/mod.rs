@@ -186,7 +186,7 @@ impl Follower {
                 Some(FollowRequest::Record(request)) => new += self.record(request).await,
                 Some(FollowRequest::Link(archived, ids, answer)) => {
                     let (log, older) = (archived.fingerprint, &archived.older);
-                    let _ = answer.send(self.store.link_log(log, &ids, older).await);
+                    let _ = answer.send(self.store.matches().link_log(log, &ids, older).await);
                 }
                 Some(FollowRequest::Done) => return new,
                 None => gone = true,

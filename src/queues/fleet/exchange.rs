@@ -36,7 +36,7 @@ impl Fleet {
                 shared.stop.run_until_cancelled(retry).await;
             }
         }
-        if let Err(error) = shared.store.is_gone(&self.name).await {
+        if let Err(error) = shared.store.queues().is_gone(&self.name).await {
             tracing::debug!(%error, "this daemon is missed only later");
         }
     }
@@ -48,7 +48,7 @@ impl Fleet {
     ) -> Result<(), StoreError> {
         let store = &*shared.store;
         self.give_sign(store).await?;
-        let mut wakes: Box<dyn Changes> = store.wakes().await?;
+        let mut wakes: Box<dyn Changes> = store.queues().wakes().await?;
         let (mut signed, mut looked) = (Instant::now(), Instant::now());
         let mut batch = Vec::new();
         while !shared.stop.is_cancelled() {
@@ -81,7 +81,7 @@ impl Fleet {
 
     /// Notes in the database that this daemon is alive.
     async fn give_sign(&self, store: &Store) -> Result<(), StoreError> {
-        let (was_alive, all) = store.is_alive(&self.name, self.lasts).await?;
+        let (was_alive, all) = store.queues().is_alive(&self.name, self.lasts).await?;
         let is_first = std::mem::replace(&mut *self.alive.write(), all).is_empty();
         if !(was_alive || is_first) {
             self.is_forgotten();
@@ -131,7 +131,7 @@ impl Fleet {
                 }
             }
         }
-        let (written, why) = match store.ask(&self.name, &requests).await {
+        let (written, why) = match store.queues().ask(&self.name, &requests).await {
             Ok(written) => (Ok(written), QueuesError::Busy),
             Err(error) => (Err(error), QueuesError::NotWritten),
         };
@@ -153,7 +153,7 @@ impl Fleet {
     /// Answers calls, and then removes the rows: an answer that is read twice does no harm.
     async fn read_answers(&self, store: &Store) -> Result<(), StoreError> {
         loop {
-            let answers = store.answers(&self.name, BATCH).await?;
+            let answers = store.queues().answers(&self.name, BATCH).await?;
             for (key, answer) in &answers {
                 match serde_json::from_str(answer) {
                     Ok(outcome) => self.pending.lock().answer(*key as u64, outcome),
@@ -161,7 +161,7 @@ impl Fleet {
                 }
             }
             let keys: Vec<i64> = answers.iter().map(|(key, _)| *key).collect();
-            store.has_read(&self.name, &keys).await?;
+            store.queues().has_read(&self.name, &keys).await?;
             if keys.len() < BATCH {
                 return Ok(());
             }
@@ -171,7 +171,7 @@ impl Fleet {
     /// Sends notices to the instances that are connected here, and then removes the rows.
     async fn read_notices(&self, store: &Store) -> Result<(), StoreError> {
         loop {
-            let notices = store.host_notices(&self.name, BATCH).await?;
+            let notices = store.queues().host_notices(&self.name, BATCH).await?;
             for HostNoticeRow { link, body, .. } in &notices {
                 let links = self.links.lock();
                 let link = links.get(&(*link as u64)).map(|(_, link)| link.clone());
@@ -183,7 +183,7 @@ impl Fleet {
                 }
             }
             let numbers: Vec<i64> = notices.iter().map(|notice| notice.number).collect();
-            store.has_sent(&numbers).await?;
+            store.queues().has_sent(&numbers).await?;
             if numbers.len() < BATCH {
                 return Ok(());
             }
@@ -198,7 +198,7 @@ impl Fleet {
             return Ok(());
         }
         let keys: Vec<i64> = late.iter().map(|key| *key as i64).collect();
-        let waited = store.withdraw(&self.name, &keys).await?;
+        let waited = store.queues().withdraw(&self.name, &keys).await?;
         let mut pending = self.pending.lock();
         for key in late {
             let was_answered = !waited.contains(&(key as i64));

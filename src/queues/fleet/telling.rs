@@ -75,7 +75,12 @@ impl Telling<'_> {
         let slots = self.slots_of_others().await?;
         while !owners.is_empty() {
             let most = BATCH + self.told.lock().len();
-            let changed = self.shared.store.untold(&slots, &owners, most).await?;
+            let changed = self
+                .shared
+                .store
+                .queues()
+                .untold(&slots, &owners, most)
+                .await?;
             let slow = self.send(&changed);
             if changed.len() < most {
                 break;
@@ -93,7 +98,7 @@ impl Telling<'_> {
                 slots.push(*slot);
                 continue;
             }
-            let slot = self.shared.store.slot(&name).await?;
+            let slot = self.shared.store.queues().slot(&name).await?;
             self.slots.insert(name, slot);
             slots.push(slot);
         }
@@ -145,7 +150,7 @@ impl Telling<'_> {
             Some(until) => self.told.lock().due(until),
             None => Vec::new(),
         };
-        self.shared.store.note_told(&due).await?;
+        self.shared.store.queues().note_told(&due).await?;
         self.told.lock().noted(&due, now);
         Ok(())
     }

@@ -104,7 +104,7 @@ impl Monitor {
             return Err(NotReady::Starting);
         }
         let store = self.service.store();
-        match timeout(PATIENCE, store.derived_from()).await {
+        match timeout(PATIENCE, store.learned().derived_from()).await {
             Ok(Ok(_)) if store.is_in_place() => Ok(()),
             // The log has an error about it already.
             Ok(Ok(_)) => Err(NotReady::Database),

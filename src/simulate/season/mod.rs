@@ -193,8 +193,8 @@ async fn learned(
 ) -> Result<Vec<(usize, f64)>, SimulateError> {
     const ENOUGH: u32 = 5;
     let mut weights = Vec::new();
-    for ruleset in service.store().rulesets().await? {
-        for row in service.store().weights(&ruleset, kind).await? {
+    for ruleset in service.store().learned().rulesets().await? {
+        for row in service.store().learned().weights(&ruleset, kind).await? {
             let who = names.iter().position(|name| name.text() == row.key.id);
             if let (Some(who), true) = (who, row.games >= ENOUGH) {
                 weights.push((who, row.weight));

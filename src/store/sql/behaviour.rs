@@ -1,9 +1,9 @@
 //! What game servers report about players' behaviour.
 
-use super::{Store, state};
+use super::state;
 use crate::{
     domain::behaviour::BehaviourDay,
-    store::{StoreError, db::*},
+    store::{Store, StoreError, db::*},
 };
 
 /// All reports that are stored.
@@ -66,7 +66,10 @@ impl Store {
 }
 
 /// Adds reports, and returns the version after it.
-pub(super) async fn add(tx: &mut Connection, report: &BehaviourReport) -> Result<i64, StoreError> {
+pub(in crate::store) async fn add(
+    tx: &mut Connection,
+    report: &BehaviourReport,
+) -> Result<i64, StoreError> {
     for one in &report.days {
         sql("INSERT INTO behaviour VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (player, reporter, day) DO UPDATE SET

@@ -1,48 +1,11 @@
-//! The queries: the methods of [`Store`], by use.
+//! The queries that belong to no owner of tables, and what several owners share.
 
 pub(super) mod behaviour;
-mod called;
-mod chances;
-pub(super) mod decisions;
-mod derived;
-mod forgotten;
-mod games;
-mod halves;
-mod hook_reports;
-mod hosting;
-mod insert;
-mod later_seats;
-pub(super) mod links;
-pub(super) mod logs;
-mod matches;
-mod new_games;
-pub(super) mod numbers;
+pub(super) mod called;
 pub(super) mod operator_import;
-pub mod operator_lines;
-mod orphans;
-pub(super) mod own_tickets;
-pub(super) mod pages;
-pub(super) mod partitions;
-pub(super) mod persons;
+pub(super) mod operator_lines;
+pub(super) mod orphans;
 pub(super) mod pickups;
-mod played;
-pub(super) mod players;
-mod pools;
-mod queue_hours;
-mod queue_write;
-mod read_matches;
-pub(super) mod receipts;
-mod recounts;
-mod requests;
-mod rewrite;
 pub(super) mod rows;
 pub(super) mod sign_ins;
 pub(super) mod state;
-pub(super) mod stored_tickets;
-mod tickets;
-pub(super) mod turn;
-mod twins;
-pub(super) mod webhooks;
-mod weights;
-
-use super::{Store, leases};

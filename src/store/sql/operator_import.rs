@@ -3,19 +3,20 @@
 use std::collections::HashSet;
 
 use super::{
-    Store,
-    chances::{self, STEPS},
-    insert::insert_all_as,
-    numbers::set_last_number,
-    persons::handle,
     rows::{Target, insert},
     state,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
     store::{
-        StoreError,
+        Store, StoreError,
         db::*,
+        learned::names::handle,
+        matches::{
+            chances::{self, STEPS},
+            insert::insert_all_as,
+            numbers::set_last_number,
+        },
         operator_lines::{
             Bytes, Cells, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, Part,
         },

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use futures_util::TryStreamExt;
 
-use super::{Store, numbers::last_number, read_matches::matches_after, state};
+use super::state;
 use crate::store::{
-    Cursor, StoreError, Stored,
+    Cursor, Store, StoreError, Stored,
     db::*,
+    matches::{numbers::last_number, read_matches::matches_after},
     operator_lines::{
         Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
         NumbersLine, OperatorLine as Line, Part, ReporterLine,

@@ -1,7 +1,6 @@
 //! Finds rows that belong to others which are missing, in the tables that have no foreign keys.
 
-use super::Store;
-use crate::store::{StoreError, db::*};
+use crate::store::{Store, StoreError, db::*};
 
 /// Each table, and the rows that it belongs to: their table, and the columns of both.
 const BELONGS: [(&str, &str, &str, &str); 4] = [

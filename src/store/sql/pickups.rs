@@ -1,10 +1,14 @@
 //! Pick-up matches over HTTP: their state, and the matches in which their results are recorded.
 
-use super::{Store, insert::checked, players, receipts};
 use crate::{
     domain::Timestamp,
     lifecycle::{Pickup, PickupEffect, PickupEvent, PickupRefused, PickupStage, RecordedPickup},
-    store::{ReportedMatch, StoreError, db::*},
+    store::{
+        ReportedMatch, Store, StoreError,
+        corrections::players,
+        db::*,
+        matches::{insert::checked, receipts},
+    },
 };
 
 /// The most pick-up matches of a client that are kept.

@@ -15,7 +15,7 @@ const SQLITE_ROWS: usize = 256;
 
 /// A table, and the columns that rows have a value for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
+pub(in crate::store) struct Target {
     table: &'static str,
     /// Their names, separated by commas.
     columns: &'static str,
@@ -33,7 +33,7 @@ impl Target {
 }
 
 /// Writes any number of rows. The statement ends with what is done about rows that exist already.
-pub(super) fn insert<'a>(
+pub(in crate::store) fn insert<'a>(
     tx: &'a mut Connection,
     target: Target,
     conflict: &'static str,
@@ -44,7 +44,7 @@ pub(super) fn insert<'a>(
 }
 
 /// Writes rows as [`insert`] does, and returns what the end of the statement returns for each, in no particular order.
-pub(super) fn write<'a>(
+pub(in crate::store) fn write<'a>(
     tx: &'a mut Connection,
     target: Target,
     end: &'static str,
@@ -142,7 +142,7 @@ pub(in crate::store) fn with_given<'a>(
 }
 
 /// The statement of [`with_given`] for these rows. Further parameters of PostgreSQL follow them.
-pub(super) fn given(
+pub(in crate::store) fn given(
     dialect: Dialect,
     columns: &'static str,
     text: &str,

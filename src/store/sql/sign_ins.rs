@@ -1,9 +1,8 @@
 //! The browsers in which somebody has shown a client's token, so that forms may record for the client.
 
-use super::Store;
 use crate::{
     domain::Timestamp,
-    store::{StoreError, db::*},
+    store::{Store, StoreError, db::*},
 };
 
 /// A browser that may record for a client.

@@ -6,7 +6,7 @@ use crate::store::{DerivedFrom, StoreError, db::*, operator_lines::Bytes};
 pub(in crate::store) const LEARNED: &str = "learned";
 
 /// The state that counts the changes of what an operator has said.
-pub(super) const PLAYER_CHANGES: &str = "player_changes";
+pub(in crate::store) const PLAYER_CHANGES: &str = "player_changes";
 
 /// A number that every database has.
 pub(in crate::store) async fn number(tx: &mut Connection, name: &str) -> Result<i64, StoreError> {
@@ -15,7 +15,7 @@ pub(in crate::store) async fn number(tx: &mut Connection, name: &str) -> Result<
 }
 
 /// Counts one up.
-pub(super) async fn count(tx: &mut Connection, name: &str) -> Result<(), StoreError> {
+pub(in crate::store) async fn count(tx: &mut Connection, name: &str) -> Result<(), StoreError> {
     let query = sql("UPDATE state SET number = number + 1 WHERE name = $1").bind(name);
     query.execute(tx).await.map(drop)
 }
@@ -49,7 +49,7 @@ pub(in crate::store) async fn remove(tx: &mut Connection, name: &str) -> Result<
 }
 
 /// From which matches the derived tables were made: a row that is there once they have been written.
-pub(super) fn learned() -> Query<DerivedFrom> {
+pub(in crate::store) fn learned() -> Query<DerivedFrom> {
     tuple(
         "SELECT a.number AS matches, b.number AS last_match, a.text AS settings
          FROM state a JOIN state b ON b.name = 'learned_to' WHERE a.name = 'learned'",

@@ -5,13 +5,8 @@ use sqlx::{Row, sqlite::SqlitePoolOptions};
 use crate::{
     domain::Cause,
     store::{
-        MatchFilter,
-        schema::SQLITE,
-        sql::{
-            pages::{persons, shared},
-            players,
-            turn::conditional::LEAVE,
-        },
+        MatchFilter, corrections::players, learned::persons, matches::shared,
+        queues::turn::conditional::LEAVE, schema::SQLITE,
     },
 };
 

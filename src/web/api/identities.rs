@@ -46,7 +46,7 @@ impl Identities {
     ) -> Result<(), Problem> {
         let ids: Vec<String> = named.iter().map(|(id, _)| id.clone()).collect();
         let store = call.site.service().store();
-        let counted = store.count_as(&ids).await?;
+        let counted = store.corrections().count_as(&ids).await?;
         let mut seen = BTreeMap::new();
         for (id, place) in named {
             let player = counted.get(id).unwrap_or(id);
@@ -72,7 +72,7 @@ impl Identities {
             id: id.clone(),
         };
         let named: Vec<_> = ids.iter().map(|id| (key(id), id.clone())).collect();
-        let shown = call.site.pages().present(&named).await?;
+        let shown = call.site.pages().matches().present(&named).await?;
         let hidden = ids.iter().zip(shown).filter(|(_, one)| one.name.is_none());
         Ok(hidden.map(|(id, _)| id.clone()).collect())
     }

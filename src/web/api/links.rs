@@ -61,7 +61,7 @@ async fn ask(call: Call) -> Result<Response, Problem> {
     let into = called(&call, &asked.player).await?;
     let link = Link {
         player: own.to_owned(),
-        into: store.counts_as(&into).await?,
+        into: store.corrections().counts_as(&into).await?,
         client: client.to_owned(),
         asked_at: call.site.now(),
         confirmed: None,
@@ -70,12 +70,14 @@ async fn ask(call: Call) -> Result<Response, Problem> {
     if link.into == account {
         return Err(Problem::bad("player: this is the same identity"));
     }
-    let before = store.link(own).await?;
+    let before = store.corrections().link(own).await?;
     let is_same = before.is_some_and(|one| one.confirmed.is_some() && one.into == link.into);
     if is_same {
         return answer(&shown_link(&call, &found(&call).await?).await?);
     }
-    if store.counts_as(own).await? != account || !store.ask_link(&link).await? {
+    if store.corrections().counts_as(own).await? != account
+        || !store.corrections().ask_link(&link).await?
+    {
         let why = "this identity counts as a player already: remove that link first";
         return Err(Problem::conflict(why));
     }
@@ -117,7 +119,11 @@ async fn confirm(call: Call) -> Result<Response, Problem> {
     if link.confirmed.is_none() {
         let (store, now) = (call.site.service().store(), call.site.now());
         let own = &link.player;
-        if !store.confirm_link(own, &link.into, &by, now).await? {
+        if !store
+            .corrections()
+            .confirm_link(own, &link.into, &by, now)
+            .await?
+        {
             return Err(Problem::conflict("the link has changed: look again"));
         }
     }
@@ -133,13 +139,13 @@ async fn remove(call: Call) -> Result<StatusCode, Problem> {
         call.client(&[Right::Admin])?;
     }
     let store = call.site.service().store();
-    store.drop_link(&link.player).await?;
+    store.corrections().drop_link(&link.player).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn found(call: &Call) -> Result<Link, Problem> {
     let store = call.site.service().store();
-    let link = store.link(call.part("player")).await?;
+    let link = store.corrections().link(call.part("player")).await?;
     link.ok_or_else(|| Problem::nothing("nobody has asked for a link of this identity"))
 }
 
@@ -156,7 +162,7 @@ async fn shown_player(call: &Call, id: &str) -> Result<Player, Problem> {
     let store = call.site.service().store();
     let found = store.called(kind, &key.id).await?.into_iter().next();
     let name = found.map(|one| one.name).unwrap_or_default();
-    let shown = call.site.pages().present(&[(key, name)]).await?;
+    let shown = call.site.pages().matches().present(&[(key, name)]).await?;
     let shown = shown.into_iter().next();
     let (handle, name) = shown.map_or((None, None), |one| (one.handle, one.name));
     Ok(Player::new(handle, name, kind))

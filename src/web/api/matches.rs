@@ -224,7 +224,13 @@ async fn picked(
     number: i64,
     record: &MatchRecord,
 ) -> Result<MatchChances, Problem> {
-    let row = call.site.service().store().decision(number).await?;
+    let row = call
+        .site
+        .service()
+        .store()
+        .decisions()
+        .decision(number)
+        .await?;
     let row = row.filter(|row| row.server == client);
     let none = || Problem::bad(format!("decision: you have no decision {number}"));
     let row = row.ok_or_else(none)?;

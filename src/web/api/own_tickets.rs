@@ -24,7 +24,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Problem> {
         return Err(Problem::nothing(format!("there is no queue {queue:.60}")));
     }
     let store = call.site.service().store();
-    let (tickets, matches) = store.own_tickets(client, queue).await?;
+    let (tickets, matches) = store.queues().own_tickets(client, queue).await?;
     let is_meant = |one: &&OwnTicket| {
         let player = player.as_ref();
         player.is_none_or(|player| one.players.contains(player))

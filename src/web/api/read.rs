@@ -102,7 +102,13 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
     };
     let (rows, size, has_next) = part_of_board(&call.site, query).await?;
     let pages = call.site.pages();
-    if size.all == 0 && pages.latest_matches(Some(ruleset), 1).await?.is_empty() {
+    if size.all == 0
+        && pages
+            .matches()
+            .latest_matches(Some(ruleset), 1)
+            .await?
+            .is_empty()
+    {
         return Err(WebError::NoRuleset.into());
     }
     let line = |row| BoardLine::new(&call.site, kind, row, size.placed);
@@ -141,12 +147,12 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
         return Err(Problem::bad("state q, a part of a name, or a ruleset"));
     }
     let store = call.site.service().store();
-    let found = store.find_players(&text, kind, limit).await?;
+    let found = store.corrections().find_players(&text, kind, limit).await?;
     let named: Vec<(PlayerKey, String)> = found
         .iter()
         .map(|one| (one.key.clone(), one.name.clone()))
         .collect();
-    let shown = call.site.pages().present(&named).await?;
+    let shown = call.site.pages().matches().present(&named).await?;
     // A part of an identity finds nobody here: it would tell whose it is.
     let is_named = |name: &str| plain_name(name).to_lowercase().contains(&text);
     let players: Vec<Found> = found
@@ -221,7 +227,7 @@ pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
         id: known.get(id),
     };
     let named: Vec<_> = asked.iter().map(|id| (key(id), (*id).to_owned())).collect();
-    let present = site.pages().present(&named).await?;
+    let present = site.pages().matches().present(&named).await?;
     let stated = Ruleset::parse(&ruleset);
     let mutators: Vec<&str> = stated.mutators().collect();
     let ruleset = learning.rulebook().ruleset(stated.game_type(), &mutators);
@@ -262,8 +268,13 @@ pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
     let limit = part.limit()?;
     let (pages, ruleset) = (call.site.pages(), part.ruleset.as_deref());
     let mut lines = match part.cursor {
-        None => pages.latest_matches(ruleset, limit + 1).await?,
-        Some(before) => pages.matches_before(ruleset, before, limit + 1).await?,
+        None => pages.matches().latest_matches(ruleset, limit + 1).await?,
+        Some(before) => {
+            pages
+                .matches()
+                .matches_before(ruleset, before, limit + 1)
+                .await?
+        }
     };
     let has_next = lines.len() as i64 > limit;
     lines.truncate(usize::try_from(limit).unwrap_or(0));

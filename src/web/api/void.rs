@@ -37,7 +37,7 @@ fn no_match() -> Problem {
 pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result<bool, Problem> {
     may_void(call, id).await?;
     let store = call.site.service().store();
-    Ok(store.set_void(&[id], void).await? > 0)
+    Ok(store.corrections().set_void(&[id], void).await? > 0)
 }
 
 /// Refuses a caller who may not leave a match out of the ratings.
@@ -45,10 +45,10 @@ pub(super) async fn may_void(call: &Call, id: i64) -> Result<(), Problem> {
     let client = call.client(&[Right::Admin, Right::Report])?;
     call.count(Charge::Report, 1)?;
     let store = call.site.service().store();
-    store.start_of(id).await?.ok_or_else(no_match)?;
+    store.matches().start_of(id).await?.ok_or_else(no_match)?;
     if !call.caller.has(Right::Admin) {
         let since = call.site.now().plus_millis(-DAY);
-        let own = store.reporter_of(id).await?;
+        let own = store.matches().reporter_of(id).await?;
         if !own.is_some_and(|(name, at)| name == client && at >= since) {
             let why = "with the right report, only your own matches of the last 24 hours";
             return Err(Problem::forbidden(why));

@@ -47,7 +47,7 @@ pub(super) async fn companions(
     let last = games.get(GAMES - 1).or(games.last());
     let since = last.map_or(Timestamp(i64::MAX), |game| game.ended);
     let pages = site.pages();
-    let found = (pages.companions(person, since, FEWEST, LOOKED_AT)).await?;
+    let found = (pages.matches().companions(person, since, FEWEST, LOOKED_AT)).await?;
     let (with, against) =
         (found.list.into_iter()).partition::<Vec<Companion>, _>(|companion| companion.together);
     Ok(CompanionTables {

@@ -83,7 +83,11 @@ impl Page for Home {
         let names: Vec<String> = rulesets.iter().map(|own| own.ruleset.clone()).collect();
         let sizes = site.learning().board_sizes(&names).await?;
         let rulesets = rulesets.into_iter().zip(sizes);
-        let lines = site.pages().latest_finished(None, MATCHES).await?;
+        let lines = site
+            .pages()
+            .matches()
+            .latest_finished(None, MATCHES)
+            .await?;
         let now = present(site, &running(site), Room::BESIDES).await?;
         Ok(Self {
             is_counting: site.balance().is_none(),

@@ -197,7 +197,11 @@ impl Page for MatchesPage {
                 players.push(known.player);
             }
         }
-        let list = site.pages().filtered_matches(&filter, LISTED).await?;
+        let list = site
+            .pages()
+            .matches()
+            .filtered_matches(&filter, LISTED)
+            .await?;
         Ok(Self {
             next: list.next,
             matches: MatchSummary::list(site, list.lines),

@@ -156,7 +156,11 @@ impl Page for RegularsPage {
         }
         let wanted = choice.kind.as_deref().and_then(Kind::parse);
         let mut kind = wanted.unwrap_or(Kind::Human);
-        let read = |kind| site.pages().regulars(&choice.ruleset, kind, MATCHES, LINES);
+        let read = |kind| {
+            site.pages()
+                .matches()
+                .regulars(&choice.ruleset, kind, MATCHES, LINES)
+        };
         let mut found = read(kind).await?;
         if found.is_empty() && wanted.is_none() {
             kind = Kind::Bot;

@@ -67,7 +67,7 @@ impl Page for SystemsPage {
 
     /// Reads the last comparison. One that another version has made in another form is left out.
     async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
-        let row = site.pages().systems_report().await?;
+        let row = site.pages().learned().systems_report().await?;
         let report = row.and_then(|row| serde_json::from_str::<SystemsReport>(&row.report).ok());
         Ok(Self {
             comparison: report.map(SystemsComparison::from),

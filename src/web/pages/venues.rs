@@ -50,7 +50,11 @@ pub(in crate::web) struct ServerPage {
 
 /// The latest matches that a filter leaves.
 async fn latest(site: &Site, filter: MatchFilter<'_>) -> Result<Vec<MatchSummary>, WebError> {
-    let list = site.pages().filtered_matches(&filter, MATCHES).await?;
+    let list = site
+        .pages()
+        .matches()
+        .filtered_matches(&filter, MATCHES)
+        .await?;
     let lines = list.lines;
     match lines.is_empty() {
         true => Err(WebError::NotFound),

@@ -120,11 +120,15 @@ impl Page for VersusPage {
         let own = KnownPlayer::read(site, &choice.a, None).await?;
         let other = KnownPlayer::read(site, &choice.b, None).await?;
         let (one, two) = (own.person.person, other.person.person);
-        let shared = site.pages().shared_games(one, two, COUNTED).await?;
+        let shared = site
+            .pages()
+            .matches()
+            .shared_games(one, two, COUNTED)
+            .await?;
         let line =
             |together| SharedLine::of(shared.iter().filter(|game| game.together == together));
         let latest: Vec<i64> = shared.iter().take(LISTED).map(|game| game.id).collect();
-        let lines = site.pages().match_lines(&latest).await?;
+        let lines = site.pages().matches().match_lines(&latest).await?;
         Ok(Self {
             together: line(true),
             against: line(false),

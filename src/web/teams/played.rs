@@ -179,8 +179,13 @@ pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchL
         return Ok(None);
     };
     let since = site.now().plus_millis(-DAY);
-    for line in site.pages().latest_matches(None, LATEST).await? {
-        let reporter = site.service().store().reporter_of(line.id).await?;
+    for line in site.pages().matches().latest_matches(None, LATEST).await? {
+        let reporter = site
+            .service()
+            .store()
+            .matches()
+            .reporter_of(line.id)
+            .await?;
         let is_own = reporter.is_some_and(|(name, at)| name == client && at >= since);
         if is_own && line.unrated.as_deref() != Some("void") {
             return Ok(Some(line));

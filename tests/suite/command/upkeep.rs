@@ -36,7 +36,7 @@ async fn the_daemon_deletes_old_decisions() {
         }
     };
     let decisions: Vec<DecisionRow> = (0..5_000).map(decided).collect();
-    store.write_decisions(&decisions).await.unwrap();
+    store.decisions().write_decisions(&decisions).await.unwrap();
     store.close().await;
     let days = [("EVENKEEL_STORE_KEEP_DECISION_DAYS", "30")];
     let mut daemon = Process::start_with(folder.path(), &days);

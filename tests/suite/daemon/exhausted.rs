@@ -135,7 +135,7 @@ async fn a_clock_that_is_set_while_a_game_runs_changes_no_time_in_it() {
         assert_eq!(client.ask("PING\n").await, "PONG");
     }
     let store = daemon.service.store();
-    let (stored, _) = store.matches(Cursor::START, 100).await.unwrap();
+    let (stored, _) = store.matches().after(Cursor::START, 100).await.unwrap();
     assert_eq!(stored.len(), steps.len(), "each game is recorded");
     for found in stored {
         let record = found.record;

@@ -491,6 +491,7 @@ async fn a_daemon_without_weights_is_not_ready() {
     let record = common::game(0, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
     service
         .store()
+        .matches()
         .record_game(&record, &Default::default(), 1)
         .await
         .unwrap();

@@ -100,7 +100,7 @@ async fn the_message_is_what_the_server_says() {
     .await;
     for error in [
         open().await.map(drop).unwrap_err(),
-        store.extent().await.unwrap_err(),
+        store.matches().extent().await.unwrap_err(),
     ] {
         let text = error.to_string() + &format!("{error:?}");
         assert!(error.is_passing(), "{text}");
@@ -116,7 +116,7 @@ async fn the_message_is_what_the_server_says() {
     assert!(error.contains("too many connections for role"), "{error}");
     assert!(!error.contains("in time"), "{error}");
     drop(taken);
-    until(async || matches!(store.extent().await, Ok((0, 0)))).await;
+    until(async || matches!(store.matches().extent().await, Ok((0, 0)))).await;
 
     let unknown = url.replace(&format!("user={name}"), "user=nobody_of_this_name");
     let (code, error) = serve(folder.path(), &[("EVENKEEL_STORE_URL", &*unknown)]);

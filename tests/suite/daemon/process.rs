@@ -172,7 +172,11 @@ async fn count(path: &Path) -> i64 {
     let Ok(store) = store::open(path, false, BUSY).await else {
         return 0;
     };
-    let count = store.extent().await.map_or(0, |(matches, _)| matches);
+    let count = store
+        .matches()
+        .extent()
+        .await
+        .map_or(0, |(matches, _)| matches);
     store.close().await;
     count
 }
@@ -203,14 +207,14 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
     let store = store::open(&path, false, Duration::from_secs(5))
         .await
         .unwrap();
-    let (left, _) = store.extent().await.unwrap();
+    let (left, _) = store.matches().extent().await.unwrap();
     assert!(
         left >= committed && left < GAMES as i64,
         "{committed} seen, {left} left"
     );
     let (mut cursor, mut whole) = (Cursor::START, 0);
     loop {
-        let (records, next) = store.matches(cursor, 500).await.unwrap();
+        let (records, next) = store.matches().after(cursor, 500).await.unwrap();
         if records.is_empty() {
             break;
         }

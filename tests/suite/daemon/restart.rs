@@ -88,7 +88,12 @@ async fn left_by_another_version() -> TempDir {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path).await;
-    service.store().record_all(&season(0..60)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&season(0..60))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     let last = [(Human, "new"), (Bot, "z")];
     let last = recorded(game(
@@ -97,7 +102,7 @@ async fn left_by_another_version() -> TempDir {
         &[(Human, "a"), (Bot, "x")],
         [3.0, 2.0],
     ));
-    service.store().record_all(&[last]).await.unwrap();
+    service.store().matches().record_all(&[last]).await.unwrap();
     service.close().await;
     std::fs::remove_dir_all(path.with_extension("learned")).unwrap();
     common::sql(
@@ -119,7 +124,11 @@ async fn the_weights_in_the_database_are_served_until_the_new_ones_are_derived()
     // What the last version has answered: without the last match.
     let before = TempDir::new().unwrap();
     let old = open(&before.path().join("test.db")).await;
-    old.store().record_all(&season(0..60)).await.unwrap();
+    old.store()
+        .matches()
+        .record_all(&season(0..60))
+        .await
+        .unwrap();
     old.learning().refresh().await.unwrap();
     let limits = config(CONFIG).server.limits;
     let old = Daemon::serve(old.into(), before, limits).await;
@@ -352,12 +361,22 @@ async fn a_first_start_leaves_no_checkpoint_and_the_next_one_knows_everything() 
     first.learning().resume(AT_ONCE).await.unwrap();
     first.learning().refresh().await.unwrap();
     assert_eq!(checkpoints(&path), [""; 0]);
-    first.store().record_all(&season(0..40)).await.unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&season(0..40))
+        .await
+        .unwrap();
     first.learning().refresh().await.unwrap();
     let all = weights(first.store()).await;
     assert_eq!(checkpoints(&path), [""; 0]);
     // Two more matches, of which nothing is derived before the daemon is killed.
-    first.store().record_all(&season(40..42)).await.unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&season(40..42))
+        .await
+        .unwrap();
     first.close().await;
     let second = open(&path).await;
     second.learning().resume(AT_ONCE).await.unwrap();
@@ -381,7 +400,12 @@ async fn weights_follow_the_matches_while_they_cannot_be_written() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path).await;
-    service.store().record_all(&season(0..40)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&season(0..40))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     common::sql(
         &path,
@@ -396,7 +420,7 @@ async fn weights_follow_the_matches_while_they_cannot_be_written() {
     let mut before = known();
     for minute in [40, 41] {
         let new = season(minute..minute + 1);
-        service.store().record_all(&new).await.unwrap();
+        service.store().matches().record_all(&new).await.unwrap();
         service.learning().refresh().await.unwrap_err();
         let now = known();
         assert_eq!(now.games, before.games + 1);
@@ -429,11 +453,24 @@ async fn a_daemon_learns_from_every_match_while_nothing_can_be_derived_on_disk()
     let learning = service.learning().clone();
     learning.resume(AT_ONCE).await.unwrap();
     let learns = tokio::spawn(async move { learning.keep_up_to_date().await });
-    service.store().record_all(&season(0..5)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&season(0..5))
+        .await
+        .unwrap();
     until(async || service.learning().metrics().learned().matches == 5).await;
-    service.store().record_all(&season(5..9)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&season(5..9))
+        .await
+        .unwrap();
     until(async || service.learning().metrics().learned().matches == 9).await;
-    assert_eq!(service.store().derived_from().await.unwrap(), None);
+    assert_eq!(
+        service.store().learned().derived_from().await.unwrap(),
+        None
+    );
     learns.abort();
 }
 

@@ -254,6 +254,7 @@ async fn what_nobody_has_heard_is_sent_later() {
     let store = fleet.daemons[0].service.store().clone();
     until(async || {
         store
+            .queues()
             .tickets_of(0)
             .await
             .unwrap()
@@ -286,11 +287,19 @@ async fn a_result_that_nobody_reports_ends_its_match() {
     server.line().await;
     server.tell(&format!("READY {id}\nSTART\n")).await;
     let store = fleet.daemons[1].service.store();
-    let hosted = || async { store.hosted_rows(1).await.unwrap().remove(0) };
+    let hosted = || async { store.queues().hosted_rows(1).await.unwrap().remove(0) };
     assert_eq!(hosted().await.state, "playing");
-    let number = store.hosting(0).await.unwrap().hosted.remove(0).game;
+    let number = store
+        .queues()
+        .hosting(0)
+        .await
+        .unwrap()
+        .hosted
+        .remove(0)
+        .game;
     let result = game(0, &[(Human, "ann")], &[(Human, "bob")], [1.0, 0.0]);
     let recorded = store
+        .matches()
         .record_game(&result, &Default::default(), number.unwrap())
         .await
         .unwrap();

@@ -145,8 +145,8 @@ async fn partitions_are_as_one_to_a_client() {
     queued(&mut lobby, "us", "t2", "ann").await;
     let store = daemon.service.store();
     let number = async |partition: &str| {
-        let slot = store.slot(partition).await.unwrap();
-        store.tickets_of(slot).await.unwrap().0[0].number
+        let slot = store.queues().slot(partition).await.unwrap();
+        store.queues().tickets_of(slot).await.unwrap().0[0].number
     };
     let (eu, us) = (number("eu").await, number("us").await);
     assert!(eu.abs_diff(us) >= 1 << 40, "{eu} {us}");

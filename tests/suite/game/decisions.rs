@@ -137,7 +137,7 @@ async fn only_so_many_are_kept() {
     daemon.client().await.talk(GAME).await;
     daemon.service.sessions().write_backlog().await.unwrap();
     let store = daemon.service.store();
-    assert_eq!(store.trim_decisions(3, 9).await.unwrap(), 1);
+    assert_eq!(store.decisions().trim_decisions(3, 9).await.unwrap(), 1);
     let query = "SELECT id FROM decisions ORDER BY id";
     let ids: Vec<(i64,)> = rows(&database(&daemon), query).await;
     assert_eq!(ids, [(2,), (3,), (4,)]);
@@ -205,7 +205,13 @@ async fn forgetting_somebody_forgets_what_was_decided_about_them() {
         id: "Boring \"J\"".into(),
     };
     assert!(daemon.service.sessions().replay(1).await.unwrap().is_some());
-    daemon.service.store().forget_player(&who).await.unwrap();
+    daemon
+        .service
+        .store()
+        .corrections()
+        .forget_player(&who)
+        .await
+        .unwrap();
     assert!(daemon.service.sessions().replay(1).await.unwrap().is_none());
     assert!(daemon.service.sessions().replay(2).await.unwrap().is_some());
 }

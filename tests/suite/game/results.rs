@@ -195,7 +195,14 @@ async fn waiting_for_opponents_is_no_play() {
         let stayed: u64 = one.presence.iter().map(|stay| stay.span.millis()).sum();
         assert!(stayed.abs_diff(record.millis()) < 10, "{one:?}");
     }
-    let page = daemon.service.store().page_match(1).await.unwrap().unwrap();
+    let page = daemon
+        .service
+        .store()
+        .matches()
+        .page_match(1)
+        .await
+        .unwrap()
+        .unwrap();
     assert!(
         page.changes
             .iter()
@@ -261,7 +268,13 @@ async fn the_reason_is_told_where_a_match_is_not_rated() {
         let reply = client.ask("END\n").await;
         assert_eq!(reply, format!("END 1 unrated {reason}"));
         daemon.service.learning().refresh().await.unwrap();
-        let stored = daemon.service.store().rulings(&[1]).await.unwrap();
+        let stored = daemon
+            .service
+            .store()
+            .learned()
+            .rulings(&[1])
+            .await
+            .unwrap();
         assert_eq!(stored, [Some(reason.to_owned())], "the fold says the same");
     }
 }
@@ -386,7 +399,13 @@ async fn a_game_that_nobody_goes_on_with_is_kept_as_abandoned() {
     );
     daemon.service.learning().refresh().await.unwrap();
     assert_eq!(
-        daemon.service.store().rulings(&[1]).await.unwrap(),
+        daemon
+            .service
+            .store()
+            .learned()
+            .rulings(&[1])
+            .await
+            .unwrap(),
         [Some("abandoned".to_owned())]
     );
     assert_eq!(client.ask("END\n").await, "ERROR no-game send GAME first");
@@ -575,7 +594,11 @@ async fn end_states_what_the_fold_rules() {
         id: id.to_owned(),
     };
     let store = daemon.service.store();
-    store.merge_player(&key("ann2"), &key("ann")).await.unwrap();
+    store
+        .corrections()
+        .merge_player(&key("ann2"), &key("ann"))
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
     let mut client = daemon.client().await;
     for (lines, expected) in [

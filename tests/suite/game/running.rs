@@ -14,7 +14,13 @@ async fn session(toml: &str) -> (Daemon, Arc<HandClock>, Client) {
     for (minute, strong, weak) in [(0, "s1", "w1"), (20, "s2", "w2"), (40, "s3", "w3")] {
         // F = 6, A = 0: 100 · (6 + 2) / (6 + 4) = 80; for the others 20.
         let record = game(minute, &[(Human, strong)], &[(Human, weak)], [6.0, 0.0]);
-        daemon.service.store().record(&record).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&record)
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
     let client = daemon.client().await;
@@ -54,7 +60,13 @@ async fn place_counts_the_bots_that_come_and_go() {
         &[(evenkeel::domain::Kind::Bot, "Weak")],
         [6.0, 0.0],
     );
-    daemon.service.store().record(&record).await.unwrap();
+    daemon
+        .service
+        .store()
+        .matches()
+        .record(&record)
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
     client
         .tell("GAME ctf\nMINPLAYERS 4\nJOIN s1 team=0\nJOIN w1 team=1\nBOTJOIN Weak 0\nBOTJOIN Strong 1\nJOIN s2\n")

@@ -242,7 +242,13 @@ async fn knowing() -> (Daemon, Arc<HandClock>) {
         [(Human, "René"), (Bot, "Grunt")],
     );
     let record = game(0, &red, &blue, [5.0, 1.0]);
-    daemon.service.store().record(&record).await.unwrap();
+    daemon
+        .service
+        .store()
+        .matches()
+        .record(&record)
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
     (daemon, clock)
 }

@@ -54,7 +54,7 @@ async fn known_players(service: &Service) {
     let sides = [("a", "b", 2.0), ("a", "c", 5.0), ("b", "c", 3.0)];
     for (minute, (one, other, score)) in (0..).step_by(20).zip(sides) {
         let record = game(minute, &[(Human, one)], &[(Human, other)], [score, 1.0]);
-        service.store().record(&record).await.unwrap();
+        service.store().matches().record(&record).await.unwrap();
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn copy(from: &Path) -> TempDir {
 pub(crate) async fn matches(daemon: &Daemon) -> Vec<Stored> {
     daemon.service.sessions().write_backlog().await.unwrap();
     let store = daemon.service.store();
-    let (found, _) = store.matches(Cursor::START, 1_000).await.unwrap();
+    let (found, _) = store.matches().after(Cursor::START, 1_000).await.unwrap();
     found
 }
 

@@ -78,7 +78,7 @@ const SCORE: Command = Command::Score {
 /// Ends the game, and returns its match.
 async fn end(service: &Service, session: &mut Session, verdict: Verdict) -> Stored {
     let ended = session.end(verdict).await.unwrap();
-    let stored = service.store().match_with_id(ended.id).await;
+    let stored = service.store().matches().match_with_id(ended.id).await;
     stored.unwrap().unwrap()
 }
 

@@ -46,23 +46,43 @@ async fn play(service: &Service) {
         for one in &mut record.participants {
             one.name = format!("^1{}", one.name.to_uppercase());
         }
-        service.store().record(&record).await.unwrap();
+        service.store().matches().record(&record).await.unwrap();
     }
 }
 
 async fn correct(service: &Service) {
     let store = service.store();
     for id in ["p04", "p09", "p16"] {
-        store.set_hidden(&key(Human, id), true).await.unwrap();
+        store
+            .learned()
+            .set_hidden(&key(Human, id), true)
+            .await
+            .unwrap();
     }
-    store.set_hidden(&key(Bot, "bot 1"), true).await.unwrap();
+    store
+        .learned()
+        .set_hidden(&key(Bot, "bot 1"), true)
+        .await
+        .unwrap();
     let (one, other) = (key(Human, "p05"), key(Human, "p06"));
-    store.merge_player(&one, &other).await.unwrap();
+    store
+        .corrections()
+        .merge_player(&one, &other)
+        .await
+        .unwrap();
     for (id, weight) in [("p07", 71.0), ("p08", 20.0), ("p10", 71.0)] {
         let player = key(Human, id);
-        store.pin_weight(&player, Some(weight)).await.unwrap();
+        store
+            .corrections()
+            .pin_weight(&player, Some(weight))
+            .await
+            .unwrap();
     }
-    store.forget_player(&key(Human, "p11")).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&key(Human, "p11"))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
 }
 

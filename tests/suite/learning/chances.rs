@@ -405,7 +405,7 @@ async fn a_match_without_weights_has_sizes_and_only_so_many_changes() {
     let store = store::open(&path, false, Duration::from_secs(5))
         .await
         .unwrap();
-    let found = store.page_match(1).await.unwrap().unwrap();
+    let found = store.matches().page_match(1).await.unwrap().unwrap();
     let told = MatchChances {
         picked: found.line.chances.picked,
         started: found.line.chances.started,

@@ -38,7 +38,13 @@ async fn daemon(
 ) -> (Daemon, std::sync::Arc<evenkeel::session::HandClock>) {
     let (daemon, clock) = Daemon::start_by_hand(toml).await;
     for record in season(matches) {
-        daemon.service.store().record(&record).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&record)
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
     (daemon, clock)
@@ -128,7 +134,13 @@ async fn a_displayed_division_falls_while_its_player_is_away_and_the_weight_does
     // One match brings it back.
     let today = NOW + 3_075 * 24 * 60;
     let again = game(today, &[(Human, "p11")], &[(Human, "p0")], [3.0, 1.0]);
-    daemon.service.store().record(&again).await.unwrap();
+    daemon
+        .service
+        .store()
+        .matches()
+        .record(&again)
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
     assert!(rank(&daemon, "p11").await.starts_with("\"Gold II\" "));
 }
@@ -140,6 +152,7 @@ async fn a_pinned_weight_has_its_own_division() {
     daemon
         .service
         .store()
+        .corrections()
         .pin_weight(&key, Some(20.0))
         .await
         .unwrap();
@@ -157,7 +170,7 @@ async fn divisions_are_derived_and_change_no_weight() {
     let (without, _third_folder) = service(&common::config("")).await;
     for (number, record) in season(150).iter().enumerate() {
         for service in [&one_by_one, &at_once, &without] {
-            service.store().record(record).await.unwrap();
+            service.store().matches().record(record).await.unwrap();
         }
         one_by_one.learning().refresh().await.unwrap();
         if number == 100 {
@@ -185,7 +198,7 @@ async fn the_view_and_the_command_show_the_division() {
     let toml = format!("{METALS}decay_days = 0\n");
     let (service, folder) = service(&common::config(&toml)).await;
     for record in season(200) {
-        service.store().record(&record).await.unwrap();
+        service.store().matches().record(&record).await.unwrap();
     }
     service.learning().refresh().await.unwrap();
     let database = folder.path().join("test.db");
@@ -246,7 +259,13 @@ async fn who_was_away_is_less_certain_and_the_next_match_moves_them_further() {
             let (daemon, _clock) = daemon(&format!("[rating]\nsystem = '{system}'\n"), 200).await;
             let (strong, weak) = ([(Human, "p11")], [(Human, "p0")]);
             let again = game(NOW + 15 + days * 24 * 60, &strong, &weak, [0.0, 3.0]);
-            daemon.service.store().record(&again).await.unwrap();
+            daemon
+                .service
+                .store()
+                .matches()
+                .record(&again)
+                .await
+                .unwrap();
             daemon.service.learning().refresh().await.unwrap();
             let rows = common::weights(daemon.service.store()).await;
             let of = rows.iter().find(|row| row.key.id == "p11").unwrap();

@@ -119,13 +119,18 @@ async fn run(system: &str, steps: Vec<Step>) {
     let toml = format!("rating.system = '{system}'");
     let mut service = open(&path, &toml).await;
     let mut next = 300;
-    service.store().record_all(&in_time(0..next)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..next))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     for (number, step) in (1..).zip(steps) {
         match step {
             Step::Next(count) => {
                 let new = in_time(next..next + count);
-                service.store().record_all(&new).await.unwrap();
+                service.store().matches().record_all(&new).await.unwrap();
                 next += count;
             }
             Step::Late(by) => {
@@ -133,6 +138,7 @@ async fn run(system: &str, steps: Vec<Step>) {
                 let place = 10 * (next - 1 - by.min(next)) + number % 10;
                 service
                     .store()
+                    .matches()
                     .record_all(&[recorded(place)])
                     .await
                     .unwrap();
@@ -180,7 +186,7 @@ async fn damage_the_first(path: &Path) {
 async fn learn_late_ones(service: &Service) {
     for (number, by) in (1..).zip([1, 3, 40, 150, 250]) {
         let late = recorded(10 * (599 - by) + number);
-        service.store().record_all(&[late]).await.unwrap();
+        service.store().matches().record_all(&[late]).await.unwrap();
         assert!(service.learning().refresh().await.unwrap(), "{by}");
         assert_eq!(service.learning().metrics().learned().matches, 600 + number);
     }
@@ -191,7 +197,12 @@ async fn a_late_match_is_learned_without_the_first_ones() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..600)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..600))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     damage_the_first(&path).await;
     learn_late_ones(&service).await;
@@ -206,7 +217,12 @@ async fn after_a_restart_a_late_match_is_soon_learned_without_the_first_ones() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..600)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..600))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     service.close().await;
     let service = open(&path, "").await;
@@ -226,25 +242,32 @@ async fn matches_that_are_learned_while_others_are_recorded_are_learned_once() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..300)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..300))
+        .await
+        .unwrap();
     assert!(learn_ahead(&service, 0.5).await);
     assert_eq!(service.learning().metrics().learned().matches, 0);
     damage_the_first(&path).await;
     service
         .store()
+        .matches()
         .record_all(&in_time(300..600))
         .await
         .unwrap();
     assert!(learn_ahead(&service, 0.9).await);
     service
         .store()
+        .matches()
         .record_all(&in_time(600..660))
         .await
         .unwrap();
     assert!(service.learning().refresh().await.unwrap());
     assert_eq!(service.learning().metrics().learned().matches, 660);
     let late = recorded(10 * 640 + 1);
-    service.store().record_all(&[late]).await.unwrap();
+    service.store().matches().record_all(&[late]).await.unwrap();
     assert!(!learn_ahead(&service, 1.0).await);
     assert!(service.learning().refresh().await.unwrap());
     assert_eq!(service.learning().metrics().learned().matches, 661);
@@ -254,7 +277,16 @@ async fn matches_that_are_learned_while_others_are_recorded_are_learned_once() {
 async fn become_daemon(service: &Service) {
     let learning = service.learning();
     learning.write_by_lease(service.leases().clone());
-    let has_derived = async { while service.store().derived_from().await.unwrap().is_none() {} };
+    let has_derived = async {
+        while service
+            .store()
+            .learned()
+            .derived_from()
+            .await
+            .unwrap()
+            .is_none()
+        {}
+    };
     tokio::select! {
         () = learning.keep_up_to_date() => {}
         () = has_derived => {}
@@ -269,11 +301,21 @@ async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..100)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..100))
+        .await
+        .unwrap();
     become_daemon(&service).await;
     let ids: Vec<(i64,)> = rows(&path, "SELECT id FROM matches ORDER BY id").await;
     assert_eq!(
-        service.store().set_void(&[ids[3].0], true).await.unwrap(),
+        service
+            .store()
+            .corrections()
+            .set_void(&[ids[3].0], true)
+            .await
+            .unwrap(),
         1
     );
     let learning = service.learning();
@@ -288,6 +330,7 @@ async fn a_checkpoint_is_not_stored_as_one_of_other_overrides() {
     service.learning().resume(AT_ONCE).await.unwrap();
     service
         .store()
+        .matches()
         .record_all(&in_time(100..110))
         .await
         .unwrap();
@@ -301,9 +344,15 @@ async fn after_a_match_from_the_future_the_next_ones_are_not_learned_with_all_ot
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..300)).await.unwrap();
     service
         .store()
+        .matches()
+        .record_all(&in_time(0..300))
+        .await
+        .unwrap();
+    service
+        .store()
+        .matches()
         .record_all(&[recorded(1_000_000)])
         .await
         .unwrap();
@@ -312,6 +361,7 @@ async fn after_a_match_from_the_future_the_next_ones_are_not_learned_with_all_ot
     for place in 300..450 {
         service
             .store()
+            .matches()
             .record_all(&in_time(place..place + 1))
             .await
             .unwrap();
@@ -325,12 +375,17 @@ async fn learning_ends_though_matches_come_all_the_time() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..3)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..3))
+        .await
+        .unwrap();
     let mut next = 3;
     let record_one = |_| {
         assert!(next < 20, "it waits for the last match");
         let new = in_time(next..next + 1);
-        let recorded = service.store().record_all(&new);
+        let recorded = service.store().matches().record_all(&new);
         task::block_in_place(|| Handle::current().block_on(recorded)).unwrap();
         next += 1;
     };
@@ -346,14 +401,24 @@ async fn a_rebuild_beside_a_daemon_loses_no_ruling() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let (daemon, command) = (open(&path, "").await, open(&path, "").await);
-    daemon.store().record_all(&in_time(0..600)).await.unwrap();
+    daemon
+        .store()
+        .matches()
+        .record_all(&in_time(0..600))
+        .await
+        .unwrap();
     daemon.learning().refresh().await.unwrap();
     let meanwhile = async || {
         // One that comes late, so that the command passes it.
         let late = recorded(10 * 100 + 1);
-        daemon.store().record_all(&[late]).await.unwrap();
+        daemon.store().matches().record_all(&[late]).await.unwrap();
         daemon.learning().refresh().await.unwrap();
-        daemon.store().record_all(&in_time(600..601)).await.unwrap();
+        daemon
+            .store()
+            .matches()
+            .record_all(&in_time(600..601))
+            .await
+            .unwrap();
     };
     let mut has_come = false;
     let progress = |_| {
@@ -377,14 +442,19 @@ async fn what_is_learned_while_all_rows_are_written_is_written_too() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = open(&path, "").await;
-    service.store().record_all(&in_time(0..400)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&in_time(0..400))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     for round in 0..6 {
         let (first, last) = (400 + 10 * round, 410 + 10 * round);
         let meanwhile = async {
             for place in first..last {
                 let new = in_time(place..place + 1);
-                service.store().record_all(&new).await.unwrap();
+                service.store().matches().record_all(&new).await.unwrap();
                 service.learning().refresh().await.unwrap();
             }
         };
@@ -410,14 +480,14 @@ async fn how_long_a_late_match_takes() {
     let service = Service::open(store, config("").service()).unwrap();
     for chunk in 0..80 {
         let new = in_time(500 * chunk..500 * (chunk + 1));
-        service.store().record_all(&new).await.unwrap();
+        service.store().matches().record_all(&new).await.unwrap();
     }
     let began = Instant::now();
     service.learning().refresh().await.unwrap();
     println!("all: {:.2} s", began.elapsed().as_secs_f64());
     for (number, by) in (1..).zip([0, 1, 10, 60, 150, 300, 600, 1_200, 2_400, 5_000, 20_000]) {
         let late = recorded(10 * (39_999 - by) + number % 10);
-        service.store().record_all(&[late]).await.unwrap();
+        service.store().matches().record_all(&[late]).await.unwrap();
         let began = Instant::now();
         service.learning().refresh().await.unwrap();
         println!("{by} matches late: {:.3} s", began.elapsed().as_secs_f64());

@@ -18,7 +18,7 @@ async fn ingest(service: &Service, file: &Path) {
     reader.finish(&mut items);
     for item in items {
         if let LogItem::Match(record) = item {
-            service.store().record(&record).await.unwrap();
+            service.store().matches().record(&record).await.unwrap();
         }
     }
 }

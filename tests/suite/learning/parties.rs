@@ -49,7 +49,13 @@ async fn what_friends_count_is_learned_and_explain_says_so() {
     let daemon = Daemon::start("rating.sides = false\nbalance.party_multiplier = [1.5]").await;
     assert_eq!(explained(&daemon).await, (1.5, 0.0), "before any match");
     for record in matches_of_friends(150) {
-        daemon.service.store().record(&record).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&record)
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
     let (factor, learned) = explained(&daemon).await;

@@ -94,7 +94,7 @@ impl World {
     }
 
     async fn record(&self, record: &MatchRecord) -> i64 {
-        let recorded = self.service.store().record(record).await.unwrap();
+        let recorded = self.service.store().matches().record(record).await.unwrap();
         recorded.id()
     }
 
@@ -119,7 +119,7 @@ impl World {
 
     async fn notices_to(&self, id: &str) -> Vec<RecountRow> {
         let store = self.service.store();
-        store.recounts_of(&key(id), 1_000).await.unwrap()
+        store.learned().recounts_of(&key(id), 1_000).await.unwrap()
     }
 
     async fn notices(&self) -> BTreeMap<String, Vec<RecountRow>> {
@@ -173,8 +173,12 @@ async fn open(backend: &impl Backend, toml: &str, clock: &Arc<HandClock>) -> Ser
 async fn a_void_match_is_told_to_those_whose_weights_it_moves(backend: impl Backend) {
     let mut world = World::new(&backend).await;
     let store = world.service.store().clone();
-    let id = store.matches_of(&key("ann"), Timestamp(0)).await.unwrap()[3];
-    assert_eq!(store.set_void(&[id], true).await.unwrap(), 1);
+    let id = store
+        .corrections()
+        .matches_of(&key("ann"), Timestamp(0))
+        .await
+        .unwrap()[3];
+    assert_eq!(store.corrections().set_void(&[id], true).await.unwrap(), 1);
     assert!(world.corrects(RecountCause::Void).await > 1);
     let told = world.notices().await;
     // Nothing is told twice, and nothing of matches in order.
@@ -183,10 +187,10 @@ async fn a_void_match_is_told_to_those_whose_weights_it_moves(backend: impl Back
     world.play().await;
     world.refresh().await;
     assert_eq!(world.notices().await, told);
-    assert_eq!(store.set_void(&[id], false).await.unwrap(), 1);
+    assert_eq!(store.corrections().set_void(&[id], false).await.unwrap(), 1);
     assert!(world.corrects(RecountCause::Valid).await > 1);
     // Another process that learns of the change knows what it was.
-    assert_eq!(store.set_void(&[id], true).await.unwrap(), 1);
+    assert_eq!(store.corrections().set_void(&[id], true).await.unwrap(), 1);
     world.restart(&backend, "").await;
     assert!(world.corrects(RecountCause::Void).await > 1);
 }
@@ -196,7 +200,7 @@ async fn the_latest_match_of_players_is_made_void(backend: impl Backend) {
     let last = world.play().await;
     world.refresh().await;
     let store = world.service.store().clone();
-    store.set_void(&[last], true).await.unwrap();
+    store.corrections().set_void(&[last], true).await.unwrap();
     assert!(
         world.corrects(RecountCause::Void).await >= 5,
         "all who were in it"
@@ -206,8 +210,12 @@ async fn the_latest_match_of_players_is_made_void(backend: impl Backend) {
 async fn a_new_match_is_no_recount(backend: impl Backend) {
     let mut world = World::new(&backend).await;
     let store = world.service.store().clone();
-    let id = store.matches_of(&key("ann"), Timestamp(0)).await.unwrap()[3];
-    store.set_void(&[id], true).await.unwrap();
+    let id = store
+        .corrections()
+        .matches_of(&key("ann"), Timestamp(0))
+        .await
+        .unwrap()[3];
+    store.corrections().set_void(&[id], true).await.unwrap();
     let (before, new) = (world.weights().await, world.play().await);
     world.refresh().await;
     let now = world.weights().await;
@@ -217,7 +225,11 @@ async fn a_new_match_is_no_recount(backend: impl Backend) {
             panic!("{player}: {notices:?}");
         };
         assert_eq!(notice.then, before[&player]);
-        let matches = store.matches_of(&key(&player), Timestamp(0)).await.unwrap();
+        let matches = store
+            .corrections()
+            .matches_of(&key(&player), Timestamp(0))
+            .await
+            .unwrap();
         match matches.contains(&new) {
             true => {
                 assert_ne!(notice.now, now[&player], "{player}");
@@ -267,7 +279,11 @@ async fn what_was_corrected_is_named(backend: impl Backend) {
         uncertain: false,
     };
     let starts = [(key("ann"), Some(start(90.0)))];
-    store.set_start_weights(&starts).await.unwrap();
+    store
+        .corrections()
+        .set_start_weights(&starts)
+        .await
+        .unwrap();
     assert!(world.corrects(RecountCause::StartWeight).await > 1);
     for minute in 0..3 {
         let record = game(
@@ -281,6 +297,7 @@ async fn what_was_corrected_is_named(backend: impl Backend) {
     world.clock.pass(5_000_000);
     world.refresh().await;
     store
+        .corrections()
         .set_start_weights(&starts.map(|(key, _)| (key, None)))
         .await
         .unwrap();
@@ -289,6 +306,7 @@ async fn what_was_corrected_is_named(backend: impl Backend) {
     assert!(!former.is_empty());
     let own = world.notices_to("ida").await.len();
     store
+        .corrections()
         .merge_player(&key("ida 2"), &key("ida"))
         .await
         .unwrap();
@@ -313,7 +331,13 @@ async fn what_was_corrected_is_named(backend: impl Backend) {
                 .iter()
                 .all(|cause| *cause == Some(RecountCause::Merge))
     );
-    assert!(store.split_player(&key("ida 2")).await.unwrap());
+    assert!(
+        store
+            .corrections()
+            .split_player(&key("ida 2"))
+            .await
+            .unwrap()
+    );
     assert!(world.corrects(RecountCause::Split).await > 1);
     world
         .restart(&backend, "rating.min_seconds = 0\nrating.system = 'elo'")
@@ -324,11 +348,19 @@ async fn what_was_corrected_is_named(backend: impl Backend) {
 async fn a_pinned_weight_is_not_counted_and_a_forgotten_player_not_named(backend: impl Backend) {
     let world = World::new(&backend).await;
     let store = world.service.store().clone();
-    store.pin_weight(&key("ann"), Some(70.0)).await.unwrap();
+    store
+        .corrections()
+        .pin_weight(&key("ann"), Some(70.0))
+        .await
+        .unwrap();
     world.refresh().await;
     assert!(world.notices().await.is_empty());
-    let id = store.matches_of(&key("ann"), Timestamp(0)).await.unwrap()[3];
-    store.set_void(&[id], true).await.unwrap();
+    let id = store
+        .corrections()
+        .matches_of(&key("ann"), Timestamp(0))
+        .await
+        .unwrap()[3];
+    store.corrections().set_void(&[id], true).await.unwrap();
     world.refresh().await;
     assert_eq!(world.notices_to("ann").await, []);
     let told = world.notices().await;
@@ -336,13 +368,21 @@ async fn a_pinned_weight_is_not_counted_and_a_forgotten_player_not_named(backend
         told.contains_key("bob") && told.contains_key("grunt"),
         "{told:?}"
     );
-    store.pin_weight(&key("ann"), None).await.unwrap();
+    store
+        .corrections()
+        .pin_weight(&key("ann"), None)
+        .await
+        .unwrap();
     world.refresh().await;
     assert_eq!(world.notices().await, told);
 
     // Who is forgotten has no notices, and gets none.
     let before = world.weights().await;
-    store.forget_player(&key("bob")).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&key("bob"))
+        .await
+        .unwrap();
     assert_eq!(world.notices_to("bob").await, []);
     world.refresh().await;
     let mut others = told.clone();
@@ -356,7 +396,7 @@ async fn a_pinned_weight_is_not_counted_and_a_forgotten_player_not_named(backend
         .iter()
         .find(|(id, _)| id.starts_with("forgotten"))
         .unwrap();
-    store.set_void(&[id], false).await.unwrap();
+    store.corrections().set_void(&[id], false).await.unwrap();
     world.refresh().await;
     assert_ne!(world.weights().await[forgotten], now[forgotten]);
     assert!(world.notices_to("cat").await.len() > others.get("cat").map_or(0, Vec::len));
@@ -380,7 +420,14 @@ async fn what_changes_no_weight_leaves_all_bits(backend: impl Backend) {
     };
     let before = bits(world.weights().await);
     for void in [true, false] {
-        assert_eq!(store.set_void(&[unrated], void).await.unwrap(), 1);
+        assert_eq!(
+            store
+                .corrections()
+                .set_void(&[unrated], void)
+                .await
+                .unwrap(),
+            1
+        );
         world.refresh().await;
         assert_eq!(bits(world.weights().await), before);
     }
@@ -396,15 +443,19 @@ async fn a_correction_is_told_though_the_process_ends_while_rows_are_written() {
         panic!("a file");
     };
     let store = world.service.store().clone();
-    let id = store.matches_of(&key("ann"), Timestamp(0)).await.unwrap()[3];
-    assert_eq!(store.set_void(&[id], true).await.unwrap(), 1);
+    let id = store
+        .corrections()
+        .matches_of(&key("ann"), Timestamp(0))
+        .await
+        .unwrap()[3];
+    assert_eq!(store.corrections().set_void(&[id], true).await.unwrap(), 1);
     common::sql(
         &path,
         "CREATE TRIGGER full BEFORE INSERT ON weights BEGIN SELECT RAISE(ABORT, 'full'); END",
     )
     .await;
     world.service.learning().refresh().await.unwrap_err();
-    let from = store.derived_from().await.unwrap();
+    let from = store.learned().derived_from().await.unwrap();
     assert!(from.is_some_and(|from| from.is_unfinished()));
     world.restart(&backend, "").await;
     common::sql(&path, "DROP TRIGGER full").await;
@@ -430,7 +481,7 @@ async fn notices_are_not_written_with_what_was_known_before_a_change(backend: im
             last_seen: Timestamp(7),
             is_pinned: false,
         };
-        let since = store.derived_from().await.unwrap();
+        let since = store.learned().derived_from().await.unwrap();
         let rows = DerivedRows {
             from: DerivedFrom {
                 matches,
@@ -452,6 +503,7 @@ async fn notices_are_not_written_with_what_was_known_before_a_change(backend: im
             },
         };
         store
+            .learned()
             .replace_derived(&rows, matches == 1, None)
             .await
             .unwrap()
@@ -459,7 +511,10 @@ async fn notices_are_not_written_with_what_was_known_before_a_change(backend: im
     let (nothing, void) = (Correction::None, Correction::Known(RecountCause::Void));
     assert!(write(1, 50.0, nothing, 0).await);
     assert!(!write(2, 52.0, void, -1).await);
-    assert_eq!(store.recounts_of(&key("ann"), 9).await.unwrap(), []);
+    assert_eq!(
+        store.learned().recounts_of(&key("ann"), 9).await.unwrap(),
+        []
+    );
     assert!(write(2, 52.0, void, 0).await);
     assert!(write(3, 55.0, nothing, -1).await);
     let notice = RecountRow {
@@ -469,7 +524,10 @@ async fn notices_are_not_written_with_what_was_known_before_a_change(backend: im
         then: 50.0,
         now: 52.0,
     };
-    assert_eq!(store.recounts_of(&key("ann"), 9).await.unwrap(), [notice]);
+    assert_eq!(
+        store.learned().recounts_of(&key("ann"), 9).await.unwrap(),
+        [notice]
+    );
 }
 
 on_each_database! {

@@ -72,7 +72,7 @@ impl League {
         let path = folder.path().join("test.db");
         let service = open(&path, DIVISIONS).await;
         let all = in_time(0..matches);
-        service.store().record_all(&all).await.unwrap();
+        service.store().matches().record_all(&all).await.unwrap();
         service.learning().refresh().await.unwrap();
         Self {
             _folder: folder,
@@ -93,7 +93,12 @@ impl League {
         let before = self.learned();
         let new = in_time(self.next..self.next + 1);
         self.next += 1;
-        self.service.store().record_all(&new).await.unwrap();
+        self.service
+            .store()
+            .matches()
+            .record_all(&new)
+            .await
+            .unwrap();
         self.service.learning().match_recorded();
         until(async || self.learned() > before).await;
     }
@@ -107,7 +112,15 @@ impl League {
             rows(&self.path, "SELECT fingerprint, id FROM matches").await;
         let print = recorded(place).1;
         let id = ids.iter().find(|(one, _)| one[..] == print.0).unwrap().1;
-        assert_eq!(self.service.store().set_void(&[id], true).await.unwrap(), 1);
+        assert_eq!(
+            self.service
+                .store()
+                .corrections()
+                .set_void(&[id], true)
+                .await
+                .unwrap(),
+            1
+        );
     }
 
     async fn derived(&self) -> [String; 4] {
@@ -163,13 +176,22 @@ async fn what_comes_during_a_replay_ends_in_the_same_bytes_as_in_order() {
     let meanwhile = async {
         let store = league.service.store().clone();
         league.play().await;
-        store.record_all(&old[..1]).await.unwrap();
+        store.matches().record_all(&old[..1]).await.unwrap();
         league.play().await;
-        store.merge_player(&key("p3"), &key("p4")).await.unwrap();
-        store.record_all(&old[1..]).await.unwrap();
-        league.play().await;
-        store.pin_weight(&key("p5"), Some(61.5)).await.unwrap();
         store
+            .corrections()
+            .merge_player(&key("p3"), &key("p4"))
+            .await
+            .unwrap();
+        store.matches().record_all(&old[1..]).await.unwrap();
+        league.play().await;
+        store
+            .corrections()
+            .pin_weight(&key("p5"), Some(61.5))
+            .await
+            .unwrap();
+        store
+            .corrections()
             .set_start_weights(&[(key("p6"), Some(start))])
             .await
             .unwrap();
@@ -182,16 +204,25 @@ async fn what_comes_during_a_replay_ends_in_the_same_bytes_as_in_order() {
     assert_eq!(league.learned(), MATCHES + 7);
     let ordered = League::new(0).await;
     let store = ordered.service.store();
-    store.merge_player(&key("p3"), &key("p4")).await.unwrap();
-    store.pin_weight(&key("p5"), Some(61.5)).await.unwrap();
     store
+        .corrections()
+        .merge_player(&key("p3"), &key("p4"))
+        .await
+        .unwrap();
+    store
+        .corrections()
+        .pin_weight(&key("p5"), Some(61.5))
+        .await
+        .unwrap();
+    store
+        .corrections()
         .set_start_weights(&[(key("p6"), Some(start))])
         .await
         .unwrap();
     let mut all = in_time(0..MATCHES + 5);
     all.extend(old);
     all.sort_by_key(|(record, fingerprint)| (record.end, fingerprint.0));
-    store.record_all(&all).await.unwrap();
+    store.matches().record_all(&all).await.unwrap();
     ordered.service.learning().refresh().await.unwrap();
     assert_eq!(league.derived().await, ordered.derived().await);
 }

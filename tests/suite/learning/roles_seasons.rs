@@ -42,7 +42,12 @@ fn matches(count: i64) -> Vec<(MatchRecord, Fingerprint)> {
 async fn database(toml: &str, count: i64) -> TempDir {
     let (service, folder) = service(&common::config(toml)).await;
     std::fs::write(folder.path().join("evenkeel.toml"), toml).unwrap();
-    service.store().record_all(&matches(count)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&matches(count))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     service.close().await;
     folder

@@ -81,13 +81,18 @@ async fn play(node: &Node, minute: i64, rng: &mut ChaCha8Rng) {
         false => [0.0, 2.0],
     };
     let record = game(minute, &red, &blue, scores);
-    node.service.store().record(&record).await.unwrap();
+    node.service
+        .store()
+        .matches()
+        .record(&record)
+        .await
+        .unwrap();
     node.service.learning().match_recorded();
 }
 
 async fn agree(one: &Node, two: &Node, matches: i64) {
     until(async || {
-        let derived = one.service.store().derived_from().await.unwrap();
+        let derived = one.service.store().learned().derived_from().await.unwrap();
         let is_written = |from: DerivedFrom| from.matches == matches && !from.is_unfinished();
         derived.is_some_and(is_written) && weights(one) == weights(two)
     })
@@ -152,7 +157,7 @@ async fn bots_pins_and_seasons(toml: &str) {
     };
     let store = one.service.store();
     for pin in [Some(71.5), None] {
-        store.pin_weight(&ann, pin).await.unwrap();
+        store.corrections().pin_weight(&ann, pin).await.unwrap();
         let is_pinned = |node: &Node| weights(node)[0].map(|own| own[0]) == pin.map(f64::to_bits);
         until(async || {
             [&one, &two]
@@ -161,15 +166,15 @@ async fn bots_pins_and_seasons(toml: &str) {
         })
         .await;
         for _ in 0..5 {
-            let minute = 20 * one.service.store().extent().await.unwrap().0;
+            let minute = 20 * one.service.store().matches().extent().await.unwrap().0;
             play(&two, minute, &mut rng).await;
         }
-        let (matches, _) = one.service.store().extent().await.unwrap();
+        let (matches, _) = one.service.store().matches().extent().await.unwrap();
         agree(&one, &two, matches).await;
         agree_on_all(&one, &two, SEASON - 1).await;
     }
     // The column of the table is what both answer.
-    let rows = store.weights("ctf", Human).await.unwrap();
+    let rows = store.learned().weights("ctf", Human).await.unwrap();
     for row in rows {
         let at = PLAYERS.iter().position(|id| *id == row.key.id).unwrap();
         assert_eq!(weights(&two)[at].unwrap()[0], row.weight.to_bits());

@@ -62,7 +62,12 @@ impl Node {
     /// Records a match as the end of a game does.
     async fn record(&self, minute: i64, scores: [f64; 2]) {
         let record = game(minute, &[(Human, "ann")], &[(Human, "bob")], scores);
-        self.service.store().record(&record).await.unwrap();
+        self.service
+            .store()
+            .matches()
+            .record(&record)
+            .await
+            .unwrap();
         self.service.learning().match_recorded();
     }
 
@@ -75,7 +80,7 @@ impl Node {
     }
 
     async fn derived_matches(&self) -> i64 {
-        let derived = self.service.store().derived_from().await.unwrap();
+        let derived = self.service.store().learned().derived_from().await.unwrap();
         let written = derived.filter(|from| !from.is_unfinished());
         written.map_or(0, |from| from.matches)
     }
@@ -156,7 +161,11 @@ async fn an_operator_pins_a_weight(backend: &impl Backend, nodes: &[&Node]) {
         id: "ann".into(),
     };
     for (weight, is_killed) in [(77.0, false), (33.0, true)] {
-        let pinned = command.store().pin_weight(&ann, Some(weight)).await;
+        let pinned = command
+            .store()
+            .corrections()
+            .pin_weight(&ann, Some(weight))
+            .await;
         pinned.unwrap();
         if !is_killed {
             command.learning().refresh().await.unwrap();
@@ -167,7 +176,7 @@ async fn an_operator_pins_a_weight(backend: &impl Backend, nodes: &[&Node]) {
         })
         .await;
         until(async || {
-            let rows = command.store().weights_of(&ann).await.unwrap();
+            let rows = command.store().learned().weights_of(&ann).await.unwrap();
             rows[0].weight == weight
         })
         .await;
@@ -199,7 +208,7 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
     let other = Node::start(&backend).await;
     other.record(0, [3.0, 1.0]).await;
     until(async || other.is_writer() && other.derived_matches().await == 1).await;
-    let from = store.derived_from().await.unwrap().unwrap();
+    let from = store.learned().derived_from().await.unwrap().unwrap();
     let rows = DerivedRows {
         from,
         rulings: vec![].into(),
@@ -208,9 +217,12 @@ async fn a_writer_that_slept_longer_than_its_lease_writes_nothing() {
         seasons: Vec::new(),
         recount: Recount::default(),
     };
-    let refused = store.replace_derived(&rows, true, Some(&old)).await;
+    let refused = store
+        .learned()
+        .replace_derived(&rows, true, Some(&old))
+        .await;
     assert!(refused.is_err_and(|error| error.is_lease_lost()));
-    assert_eq!(store.rulesets().await.unwrap().len(), 1);
+    assert_eq!(store.learned().rulesets().await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -281,7 +293,7 @@ async fn the_second_only_reads(first: &str, second: &str) {
     let other = Node::start_with(&backend, second).await;
     until(async || other.differs_in() == ["rating.system"]).await;
     let store = backend.database("league").await;
-    let by = async || store.derived_from().await.unwrap().unwrap();
+    let by = async || store.learned().derived_from().await.unwrap().unwrap();
     let key = by().await.settings;
     // It dies.
     let service = one.service.clone();

@@ -28,6 +28,7 @@ async fn set(daemon: &Daemon, id: &str, start: Option<(f64, bool)>) {
     daemon
         .service
         .store()
+        .corrections()
         .set_start_weights(&[(key(id), start)])
         .await
         .unwrap();
@@ -53,7 +54,13 @@ async fn a_start_weight_shows_at_once_and_games_pull_it_away() {
             &[(Human, &stranger)],
             [0.0, 3.0],
         );
-        daemon.service.store().record(&lost).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&lost)
+            .await
+            .unwrap();
         daemon.service.learning().refresh().await.unwrap();
         let now = weight(&daemon, "ctf", "ann").await.unwrap();
         assert!(
@@ -103,7 +110,7 @@ async fn a_start_holds_for_every_ruleset_until_it_has_matches() {
             &[(Human, "bob")],
             [3.0, 0.0],
         );
-        daemon.service.store().record(&won).await.unwrap();
+        daemon.service.store().matches().record(&won).await.unwrap();
     }
     set(&daemon, "ann", Some((70.0, false))).await;
     let played = weight(&daemon, "ctf", "ann").await.unwrap();
@@ -119,7 +126,11 @@ async fn a_start_holds_for_every_ruleset_until_it_has_matches() {
 async fn a_merged_identity_starts_the_one_it_counts_as_and_forgetting_ends_it() {
     let daemon = Daemon::start("").await;
     let store = daemon.service.store();
-    store.merge_player(&key("old"), &key("ann")).await.unwrap();
+    store
+        .corrections()
+        .merge_player(&key("old"), &key("ann"))
+        .await
+        .unwrap();
     set(&daemon, "old", Some((80.0, false))).await;
     assert_eq!(weight(&daemon, "ctf", "ann").await, Some(80.0));
     set(&daemon, "ann", Some((60.0, false))).await;
@@ -128,9 +139,13 @@ async fn a_merged_identity_starts_the_one_it_counts_as_and_forgetting_ends_it() 
         Some(60.0),
         "its own comes first"
     );
-    store.forget_player(&key("ann")).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&key("ann"))
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
-    assert_eq!(store.overrides().await.unwrap().starts, []);
+    assert_eq!(store.corrections().overrides().await.unwrap().starts, []);
     assert_eq!(weight(&daemon, "ctf", "ann").await, None);
 }
 

@@ -116,7 +116,7 @@ async fn the_command_lists_them_with_the_reason_unless_they_are_known() {
         world.visit(&format!("s{second}"), 5.0, 18);
     }
     for record in &world.matches {
-        service.store().record(record).await.unwrap();
+        service.store().matches().record(record).await.unwrap();
     }
     service.learning().refresh().await.unwrap();
     let run = |args: &[&str]| {

@@ -33,7 +33,13 @@ async fn teach_a_hundred(daemon: &Daemon) {
         let scores = [(round % 7) as f64, (round * 3 % 11) as f64 + 0.5];
         let mut game = game(20 * round as i64, &red, &blue, scores.map(f64::floor));
         game.server = format!("{round}");
-        daemon.service.store().record(&game).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&game)
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
 }

@@ -12,6 +12,7 @@ async fn daemon(toml: &str) -> Daemon {
     daemon
         .service
         .store()
+        .matches()
         .record(&game(0, &red, &blue, [3.0, 1.0]))
         .await
         .unwrap();
@@ -72,7 +73,13 @@ async fn rulesets_fall_back_to_the_game_type() {
     let blue = [(Human, "cid"), (Bot, "Grunt")];
     let mut insta = game(20, &[(Human, "ann")], &blue, [0.0, 4.0]);
     insta.mutators = vec!["MutInstaGib".into(), "MutStats".into()];
-    daemon.service.store().record(&insta).await.unwrap();
+    daemon
+        .service
+        .store()
+        .matches()
+        .record(&insta)
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
     let replies = daemon
         .client()
@@ -300,6 +307,7 @@ async fn new_weights_are_seen_by_a_session_that_is_open() {
     daemon
         .service
         .store()
+        .matches()
         .record(&game(30, &[(Human, "late")], &[(Human, "ann")], [4.0, 0.0]))
         .await
         .unwrap();

@@ -35,7 +35,7 @@ async fn learned() -> (Arc<Service>, TempDir) {
         [(Kind::Human, "c"), (Kind::Bot, "Doom")],
     );
     let played = game(0, &red, &blue, [3.0, 1.0]);
-    service.store().record(&played).await.unwrap();
+    service.store().matches().record(&played).await.unwrap();
     service.learning().refresh().await.unwrap();
     (service, folder)
 }

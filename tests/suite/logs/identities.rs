@@ -84,6 +84,7 @@ async fn who_changes_the_tag_of_a_clan_keeps_the_history() {
     let store = service.store().clone();
     // What was set for a name with a tag counts.
     store
+        .corrections()
         .pin_weight(&human("[OLD] dan"), Some(61.0))
         .await
         .unwrap();
@@ -101,7 +102,12 @@ async fn who_changes_the_tag_of_a_clan_keeps_the_history() {
         let page = page.unwrap().unwrap();
         assert_eq!(page.key.id, "bob", "{form}");
     }
-    let names = store.names(&human("bob")).await.unwrap().into_iter();
+    let names = store
+        .corrections()
+        .names(&human("bob"))
+        .await
+        .unwrap()
+        .into_iter();
     let names: Vec<_> = names.map(|seen| seen.name).collect();
     assert_eq!(names, ["bob", "abc|bob [X]", "[ABC] bob"]);
     // The records keep what the logs say.
@@ -130,13 +136,20 @@ async fn who_changes_the_tag_of_a_clan_keeps_the_history() {
     assert_eq!(page.key.id, "[ABC] bob");
     // With it again they are one, and somebody whom an operator has merged stays so.
     store
+        .corrections()
         .merge_player(&human("cid"), &human("[Q] bob"))
         .await
         .unwrap();
     with(&without, STRIP).await;
     let merged = pairs(&[("ann", 4), ("bob", 4), ("dan", 4)]);
     assert_eq!(games(&store).await, merged);
-    assert!(store.split_player(&human("cid")).await.unwrap());
+    assert!(
+        store
+            .corrections()
+            .split_player(&human("cid"))
+            .await
+            .unwrap()
+    );
     let again = with(&without, STRIP).await;
     assert_eq!(weights(&store).await, stripped);
     // Live, the same: a reply repeats the bytes that were sent.

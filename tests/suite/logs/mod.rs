@@ -36,7 +36,7 @@ async fn new() -> (Arc<Service>, TempDir) {
 async fn stored(service: &Service) -> Vec<Stored> {
     let (mut all, mut cursor) = (Vec::new(), Cursor::START);
     loop {
-        let (mut matches, next) = service.store().matches(cursor, 256).await.unwrap();
+        let (mut matches, next) = service.store().matches().after(cursor, 256).await.unwrap();
         if matches.is_empty() {
             return all;
         }
@@ -186,7 +186,12 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
         kind: Kind::Bot,
         id: "Liz".into(),
     };
-    service.store().forget_player(&liz).await.unwrap();
+    service
+        .store()
+        .corrections()
+        .forget_player(&liz)
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     let all = stored(&service).await;
     assert_eq!(all.len(), 3);
@@ -206,7 +211,15 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     assert_eq!(weights(other.store()).await, weights(service.store()).await);
     // The logs themselves are recognised, too, and a forgotten player does not come back with them.
     assert_eq!(ingest(&other, None, &[&log, &nexuiz, &undated]).await[3], 3);
-    assert!(other.store().names(&liz).await.unwrap().is_empty());
+    assert!(
+        other
+            .store()
+            .corrections()
+            .names(&liz)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -504,7 +517,7 @@ async fn archived_logs_are_read_again() {
     ingest(&service, Some(&archive), &files).await;
     // A match that came over the protocol, without a log.
     let own = common::game(9, &[(Kind::Human, "x")], &[(Kind::Human, "y")], [1.0, 0.0]);
-    service.store().record(&own).await.unwrap();
+    service.store().matches().record(&own).await.unwrap();
     service.learning().refresh().await.unwrap();
     let (before, learned) = (
         known(&stored(&service).await),
@@ -548,7 +561,7 @@ async fn archived_logs_are_read_again() {
 /// Replaces the matches of all logs by what a worse parser might have read in them.
 async fn read_worse(service: &Service, archive: &Archive, database: &Path) {
     let store = service.store();
-    let (matches, _) = store.matches(Cursor::START, 100).await.unwrap();
+    let (matches, _) = store.matches().after(Cursor::START, 100).await.unwrap();
     let gone = "DELETE FROM matches; DELETE FROM match_players";
     common::sql(database, gone).await;
     let logs = archive.logs().unwrap();
@@ -563,8 +576,8 @@ async fn read_worse(service: &Service, archive: &Archive, database: &Path) {
             bot.key.id.insert(0, 'x');
             bot.name.insert(0, 'x');
         }
-        let id = store.record(&record).await.unwrap().id();
-        store.link_log(*log, &[id], &[]).await.unwrap();
+        let id = store.matches().record(&record).await.unwrap().id();
+        store.matches().link_log(*log, &[id], &[]).await.unwrap();
     }
 }
 
@@ -596,7 +609,12 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
         kind: Kind::Bot,
         id: "Liz".into(),
     };
-    service.store().forget_player(&liz).await.unwrap();
+    service
+        .store()
+        .corrections()
+        .forget_player(&liz)
+        .await
+        .unwrap();
     let forgotten = known(&stored(&service).await);
     let reread = logs::reread(
         service.store(),
@@ -615,7 +633,15 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
         (1, 1, 0)
     );
     assert_eq!(known(&stored(&service).await), forgotten);
-    assert!(service.store().names(&liz).await.unwrap().is_empty());
+    assert!(
+        service
+            .store()
+            .corrections()
+            .names(&liz)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// A log of two against two, of whom `a` waited for twelve minutes.
@@ -697,8 +723,8 @@ async fn a_log_that_was_read_before_waiting_was_no_play_gives_no_second_match() 
         let (service, _database) = new().await;
         let store = service.store();
         let before = with_waiting(format, &path);
-        let id = store.record(&before).await.unwrap().id();
-        assert_eq!(store.set_void(&[id], true).await.unwrap(), 1);
+        let id = store.matches().record(&before).await.unwrap().id();
+        assert_eq!(store.corrections().set_void(&[id], true).await.unwrap(), 1);
         assert_eq!(
             ingest(&service, Some(&archive), &[&path]).await,
             [1, 0, 0, 1],
@@ -732,7 +758,11 @@ async fn a_log_that_was_read_before_waiting_was_no_play_gives_no_second_match() 
             "{format}"
         );
         assert_eq!(
-            store.set_void(&[mended.id], true).await.unwrap(),
+            store
+                .corrections()
+                .set_void(&[mended.id], true)
+                .await
+                .unwrap(),
             0,
             "{format}: it is void"
         );
@@ -840,7 +870,7 @@ async fn a_follower_stops_in_the_middle_of_a_long_log() {
     // Stopped at its first match: it stops reading, and archives what it has read.
     let first = async {
         let mut changes = service.store().changes().await.unwrap();
-        while service.store().extent().await.unwrap().0 == 0 {
+        while service.store().matches().extent().await.unwrap().0 == 0 {
             changes.next().await.unwrap();
         }
     };
@@ -1025,11 +1055,13 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     let before = Some(44.0);
     service
         .store()
+        .corrections()
         .pin_weight(&human(forms[2]), before)
         .await
         .unwrap();
     service
         .store()
+        .learned()
         .set_hidden(&human(forms[0]), true)
         .await
         .unwrap();
@@ -1056,11 +1088,13 @@ async fn all_forms_of_a_steam_id_are_one_player() {
     }
     service
         .store()
+        .corrections()
         .pin_weight(&human(forms[1]), None)
         .await
         .unwrap();
     service
         .store()
+        .learned()
         .set_hidden(&human(forms[1]), false)
         .await
         .unwrap();

@@ -138,7 +138,7 @@ async fn a_match_is_played_on_the_allocated_game_server() {
     );
     play_on(&mut server, &clock, &id).await;
     let stored = daemon.service.store();
-    let stored = stored.match_with_id(id.parse().unwrap()).await;
+    let stored = stored.matches().match_with_id(id.parse().unwrap()).await;
     let record = stored.unwrap().unwrap().record;
     assert_eq!(record.server, "arena-1");
     // It is rated: a player of it has a weight.

@@ -157,6 +157,7 @@ async fn merged_players_count_together_and_forgotten_ones_not_at_all() {
         daemon.service.learning().behaviour(),
     );
     store
+        .corrections()
         .merge_player(&key("annie"), &key("ann"))
         .await
         .unwrap();
@@ -171,17 +172,26 @@ async fn merged_players_count_together_and_forgotten_ones_not_at_all() {
         (score(&daemon, "ann", 0), score(&daemon, "annie", 0)),
         (-6.0, -6.0)
     );
-    store.split_player(&key("annie")).await.unwrap();
+    store
+        .corrections()
+        .split_player(&key("annie"))
+        .await
+        .unwrap();
     book.refresh().await.unwrap();
     assert_eq!(
         (score(&daemon, "ann", 0), score(&daemon, "annie", 0)),
         (-3.0, -3.0)
     );
     store
+        .corrections()
         .merge_player(&key("annie"), &key("ann"))
         .await
         .unwrap();
-    store.forget_player(&key("ann")).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&key("ann"))
+        .await
+        .unwrap();
     // The task of the queues notices the changes of other processes by itself.
     until(async || score(&daemon, "ann", 0) == 0.0).await;
     assert_eq!(score(&daemon, "annie", 0), 0.0);

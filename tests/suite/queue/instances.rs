@@ -171,6 +171,7 @@ async fn the_players_pass_is_theirs_and_the_result_has_the_id_of_the_match() {
     let stored = daemon
         .service
         .store()
+        .matches()
         .match_with_id(id.parse().unwrap())
         .await;
     let record = stored.unwrap().unwrap().record;

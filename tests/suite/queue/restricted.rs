@@ -85,7 +85,7 @@ async fn a_player_who_no_longer_meets_the_rule_is_in_no_match_and_reads_why() {
     for minute in [0, 20] {
         let mut record = game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 0.0]);
         record.game_type = "baseoa.ctf".into();
-        store.record(&record).await.unwrap();
+        store.matches().record(&record).await.unwrap();
     }
     learning.refresh().await.unwrap();
     let fits = client
@@ -112,7 +112,7 @@ async fn games_with_a_booster_start_from_the_ordinary_weights_and_teach_them_not
     let (store, learning) = (daemon.service.store(), daemon.service.learning());
     let play = |minute| game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 0.0]);
     for minute in [0, 20, 40] {
-        store.record(&play(minute)).await.unwrap();
+        store.matches().record(&play(minute)).await.unwrap();
     }
     learning.refresh().await.unwrap();
     let ordinary = weights(daemon.service.store()).await;
@@ -123,7 +123,7 @@ async fn games_with_a_booster_start_from_the_ordinary_weights_and_teach_them_not
     assert_eq!(asked("MUTATOR booster\n").await, asked("").await);
     let mut boosted = play(60);
     boosted.mutators = vec!["booster".into()];
-    store.record(&boosted).await.unwrap();
+    store.matches().record(&boosted).await.unwrap();
     learning.refresh().await.unwrap();
     let all = weights(daemon.service.store()).await;
     let same = all.iter().filter(|row| !row.ruleset.contains("booster"));
@@ -142,13 +142,14 @@ async fn an_identity_that_counts_as_another_has_that_players_games() {
     for minute in [0, 20] {
         let mut record = game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 0.0]);
         record.game_type = "baseoa.ctf".into();
-        store.record(&record).await.unwrap();
+        store.matches().record(&record).await.unwrap();
     }
     let key = |id: &str| PlayerKey {
         kind: Human,
         id: id.to_owned(),
     };
     store
+        .corrections()
         .merge_player(&key("annie"), &key("ann"))
         .await
         .unwrap();

@@ -56,7 +56,13 @@ pub(crate) async fn after_on(
         reds.extend(red.iter().map(|(kind, id)| (*kind, id.as_str())));
         blues.extend(blue.iter().map(|(kind, id)| (*kind, id.as_str())));
         let record = game(number * 20, &reds, &blues, scores);
-        daemon.service.store().record(&record).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&record)
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
     (daemon, clock)
@@ -156,11 +162,15 @@ async fn explain_says_where_a_strength_differs_from_the_weight() {
             let loser = format!("p0{loser}");
             let (winner, loser) = ([(Kind::Human, "p01")], [(Kind::Human, &*loser)]);
             let record = game(number as i64 * 20, &winner, &loser, [5.0, 0.0]);
-            store.record(&record).await.unwrap();
+            store.matches().record(&record).await.unwrap();
         }
         let (kind, id) = (Kind::Human, "p05".to_owned());
         let pinned = PlayerKey { kind, id };
-        store.pin_weight(&pinned, Some(20.0)).await.unwrap();
+        store
+            .corrections()
+            .pin_weight(&pinned, Some(20.0))
+            .await
+            .unwrap();
         daemon.service.learning().refresh().await.unwrap();
         let mut client = daemon.client().await;
         let players = ids(6);
@@ -234,7 +244,12 @@ async fn the_chance_counts_parties_and_pinned_weights() {
     let pin = |id: &str, weight| {
         let (kind, id) = (Kind::Human, id.to_owned());
         let store = daemon.service.store().clone();
-        async move { store.pin_weight(&PlayerKey { kind, id }, weight).await }
+        async move {
+            store
+                .corrections()
+                .pin_weight(&PlayerKey { kind, id }, weight)
+                .await
+        }
     };
     for (weight, stronger) in [(95.0, true), (5.0, false)] {
         pin("p02", Some(weight)).await.unwrap();
@@ -254,7 +269,13 @@ async fn fewer_win(daemon: &Daemon, matches: i64) {
         .collect();
     for number in 0..matches {
         let record = game(100_000 + number * 20, &seats[..3], &seats[3..], [0.0, 3.0]);
-        daemon.service.store().record(&record).await.unwrap();
+        daemon
+            .service
+            .store()
+            .matches()
+            .record(&record)
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
 }
@@ -282,7 +303,11 @@ async fn of_equally_strong_players_the_larger_team_is_the_favourite() {
                 let (kind, id) = (Kind::Human, format!("e{level}-{team}{n}"));
                 let key = PlayerKey { kind, id };
                 let store = daemon.service.store();
-                store.pin_weight(&key, Some(level.into())).await.unwrap();
+                store
+                    .corrections()
+                    .pin_weight(&key, Some(level.into()))
+                    .await
+                    .unwrap();
             }
         }
         fewer_win(&daemon, uneven).await;
@@ -436,7 +461,13 @@ async fn a_score_counts_by_how_far_such_matches_end_apart() {
             record.events.clear();
             record.scores = scores.to_vec();
             record.outcome = evenkeel::domain::MatchRecord::outcome_of(&scores);
-            daemon.service.store().record(&record).await.unwrap();
+            daemon
+                .service
+                .store()
+                .matches()
+                .record(&record)
+                .await
+                .unwrap();
         }
         daemon.service.learning().refresh().await.unwrap();
         let mut client = daemon.client().await;
@@ -616,7 +647,11 @@ async fn pinned_regulars_make_nobody_sure_of_strangers() {
         let (kind, id) = (Kind::Human, id.clone());
         let store = daemon.service.store();
         let key = PlayerKey { kind, id };
-        store.pin_weight(&key, Some(50.0)).await.unwrap();
+        store
+            .corrections()
+            .pin_weight(&key, Some(50.0))
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
     let pinned = doubt_between(&mut client, &[&red, &blue]).await;

@@ -30,6 +30,7 @@ pub(crate) async fn daemon(toml: &str, weights: &[u8]) -> (Daemon, Arc<HandClock
         let key = PlayerKey { kind, id };
         let store = daemon.service.store();
         store
+            .corrections()
             .pin_weight(&key, Some((*weight).into()))
             .await
             .unwrap();

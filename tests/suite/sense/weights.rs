@@ -216,11 +216,16 @@ async fn a_decision_says_which_weights_come_from_elsewhere() {
 #[tokio::test]
 async fn the_list_of_weights_is_in_their_order() {
     let (daemon, _client) = after(&["GAME ctf\n"; 3]).await;
-    let rulesets = daemon.service.store().rulesets().await.unwrap();
+    let rulesets = daemon.service.store().learned().rulesets().await.unwrap();
     let [ruleset] = &rulesets[..] else {
         panic!("{rulesets:?}")
     };
-    let rows = daemon.service.store().weights(ruleset, Kind::Human).await;
+    let rows = daemon
+        .service
+        .store()
+        .learned()
+        .weights(ruleset, Kind::Human)
+        .await;
     let rows = rows.unwrap();
     assert_eq!(rows.len(), 8);
     assert!(rows.is_sorted_by(|a, b| a.weight >= b.weight));

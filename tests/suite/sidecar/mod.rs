@@ -304,7 +304,10 @@ async fn a_game_is_balanced_played_and_learned_from() {
     );
     (0..4).for_each(|n| server.log(&format!("  1:30 score: {n}  ping: 0  client: {n} x\n")));
     sidecar.wait_for("the game is over: 1 ");
-    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
+    assert_eq!(
+        daemon.service.store().matches().extent().await.unwrap().0,
+        1
+    );
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
     // It exits cleanly on SIGTERM.
     let kill = Command::new("kill")
@@ -462,7 +465,10 @@ async fn a_dry_run_reports_no_match() {
     (0..4).for_each(|n| server.log(&format!("  1:30 score: {n}  ping: 0  client: {n} x\n")));
     other.wait_for("the game is over: 1 ");
     drop((sidecar, other));
-    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
+    assert_eq!(
+        daemon.service.store().matches().extent().await.unwrap().0,
+        1
+    );
 }
 
 #[test]

@@ -192,7 +192,10 @@ async fn an_evening_of_team_fortress() {
         ],
     );
     sidecar.wait_for("the game is over: 1 ");
-    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
+    assert_eq!(
+        daemon.service.store().matches().extent().await.unwrap().0,
+        1
+    );
     // The next map has a log of its own.
     server.log("l2.log", &loaded("pl_upward"));
     let blue = moved(&commands);

@@ -145,7 +145,10 @@ async fn an_evening_by_the_external_console_alone() {
     console.print(&["[20:00:00][Console]: No such command: x."]);
     sidecar.wait_for("the game server answers: No such command: x.");
     sidecar.wait_for("the game is over: 1 ");
-    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
+    assert_eq!(
+        daemon.service.store().matches().extent().await.unwrap().0,
+        1
+    );
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
 }
 

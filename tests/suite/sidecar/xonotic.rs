@@ -256,7 +256,10 @@ async fn an_evening_of_capture_the_flag() {
          :end\n:gameover\n",
     );
     sidecar.wait_for("the game is over: 1 ");
-    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
+    assert_eq!(
+        daemon.service.store().matches().extent().await.unwrap().0,
+        1
+    );
     // The next match has a log of its own.
     server.log("xonotic2.log", &warm_up("silentsiege"));
     assert_eq!(moved(&commands).len(), 2);

@@ -233,7 +233,7 @@ async fn who_is_forgotten_is_gone_from_the_backups_at_the_next_one() {
         kind: Kind::Bot,
         id: "Sarge".into(),
     };
-    assert!(store.forget_player(&player).await.unwrap() > 0);
+    assert!(store.corrections().forget_player(&player).await.unwrap() > 0);
     store.close().await;
 
     let third = backups.make_if_due(day(2)).await.unwrap().unwrap();

@@ -49,7 +49,7 @@ async fn write(store: &Store, lease: &Lease, changes: &[Change]) -> Result<(), S
         waits: &[],
         wakes: false,
     };
-    store.write_queues(write).await.map(drop)
+    store.queues().write_queues(write).await.map(drop)
 }
 
 /// The queue `duel`.
@@ -138,8 +138,8 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     write(&store, &lease, &taken_changes(&mut life))
         .await
         .unwrap();
-    let (tickets, matches) = store.tickets_of(0).await.unwrap();
-    let first = store.reserve_matches(2).await.unwrap();
+    let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
+    let first = store.queues().reserve_matches(2).await.unwrap();
     assert_eq!(life.propose("duel", vec![duel()], first), 1);
     write(&store, &lease, &taken_changes(&mut life))
         .await
@@ -150,7 +150,7 @@ async fn a_ticket_is_in_one_match_whoever_is_wrong(backend: impl Backend) {
     let refused = write(&store, &lease, &taken_changes(&mut late)).await;
     let refused = refused.unwrap_err();
     assert!(matches!(refused, StoreError::OtherState(_)), "{refused}");
-    assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
+    assert_eq!(store.queues().tickets_of(0).await.unwrap().1.len(), 1);
 }
 
 /// A lease is kept as long as its holder lives, and goes to the next one when the holder lets go.
@@ -217,7 +217,7 @@ async fn a_lease_that_has_ended_is_lost() {
     let changes = taken_changes(&mut two_tickets());
     let refused = write(&store, &lease, &changes).await.unwrap_err();
     assert!(refused.is_lease_lost(), "{refused}");
-    assert!(store.tickets_of(0).await.unwrap().0.is_empty());
+    assert!(store.queues().tickets_of(0).await.unwrap().0.is_empty());
     taken(&store, "second", LONG).await;
 }
 

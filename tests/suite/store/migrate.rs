@@ -179,7 +179,7 @@ async fn there_and_back_all_arrives() {
     for place in [DatabaseUrl::File(back), server.place(&name)] {
         let store = store::open_at(&place, false, PATIENCE).await.unwrap();
         let record = game(5, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
-        let recorded = store.record(&record).await.unwrap();
+        let recorded = store.matches().record(&record).await.unwrap();
         assert_eq!(recorded, Recorded::New(last + 1));
         store.close().await;
     }
@@ -298,7 +298,7 @@ async fn a_target_that_does_not_take_everything_stays_new() {
         assert!(err.contains(&format!("line {line} of what")), "{err}");
         common::sql(&new, "DROP TRIGGER odd").await;
         let store = store::open(&new, false, common::BUSY).await.unwrap();
-        assert_eq!(store.extent().await.unwrap().0, 0);
+        assert_eq!(store.matches().extent().await.unwrap().0, 0);
         store.close().await;
     }
     assert_eq!(content(&DatabaseUrl::File(path)).await, before);
@@ -312,7 +312,10 @@ async fn nothing_is_recorded_in_what_was_moved(from: &DatabaseUrl, to: &Database
     let early = store::open_at(from, true, PATIENCE).await.unwrap();
     let teams = [(Kind::Human, "a"), (Kind::Human, "b")];
     let record = |minute| game(minute, &teams[..1], &teams[1..], [1.0, 0.0]);
-    assert_eq!(early.record(&record(0)).await.unwrap(), Recorded::New(1));
+    assert_eq!(
+        early.matches().record(&record(0)).await.unwrap(),
+        Recorded::New(1)
+    );
     let moved = store::transfer(from, to, PATIENCE, |_, _| ())
         .await
         .unwrap();
@@ -320,8 +323,9 @@ async fn nothing_is_recorded_in_what_was_moved(from: &DatabaseUrl, to: &Database
     let refused = async |store: &Store, minute: i64| {
         let chances = MatchChances::default();
         let results = [
-            store.record(&record(minute)).await.unwrap_err(),
+            store.matches().record(&record(minute)).await.unwrap_err(),
             store
+                .matches()
                 .record_game(&record(minute), &chances, minute)
                 .await
                 .unwrap_err(),
@@ -333,9 +337,12 @@ async fn nothing_is_recorded_in_what_was_moved(from: &DatabaseUrl, to: &Database
     refused(&early, 20).await;
     drop(moved);
     refused(&early, 40).await;
-    assert_eq!(early.extent().await.unwrap().0, 1);
+    assert_eq!(early.matches().extent().await.unwrap().0, 1);
     store::take_back(from, PATIENCE).await.unwrap();
-    assert_eq!(early.record(&record(60)).await.unwrap(), Recorded::New(2));
+    assert_eq!(
+        early.matches().record(&record(60)).await.unwrap(),
+        Recorded::New(2)
+    );
 }
 
 #[tokio::test]
@@ -457,7 +464,7 @@ async fn names_that_postgresql_cannot_store_are_replaced() {
     for minute in 0..6 {
         let teams = [(Kind::Human, "a\0b"), (Kind::Human, "ann")];
         let record = game(20 * minute, &teams[..1], &teams[1..], [2.0, 1.0]);
-        store.record(&record).await.unwrap();
+        store.matches().record(&record).await.unwrap();
     }
     store.close().await;
     rebuild(folder.path(), None);
@@ -558,7 +565,7 @@ async fn a_transfer_does_not_end_beside_a_daemon() {
     let from = server.place(&name);
     let daemon = store::open_at(&from, true, PATIENCE).await.unwrap();
     let record = game(5, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
-    daemon.record(&record).await.unwrap();
+    daemon.matches().record(&record).await.unwrap();
     let (lock, other) = stuck(server).await;
     let to = server.place(&other);
     let start = async {
@@ -571,7 +578,7 @@ async fn a_transfer_does_not_end_beside_a_daemon() {
     let refused = refused.unwrap_err();
     assert!(matches!(refused, TransferError::InUse { .. }), "{refused}");
     // The source is in use as before, and the target is new.
-    assert!(daemon.record(&record).await.is_ok());
+    assert!(daemon.matches().record(&record).await.is_ok());
     let Taken::Yes(lease) = taken else {
         panic!("the lease is free");
     };

@@ -79,7 +79,7 @@ async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
             order.reverse();
         }
         for (n, game) in order.iter().enumerate() {
-            service.store().record(game).await.unwrap();
+            service.store().matches().record(game).await.unwrap();
             // One at a time, in groups, or all at the end.
             if n % (shuffle + 1) == 0 {
                 service.learning().refresh().await.unwrap();
@@ -111,6 +111,7 @@ async fn a_change_of_configuration_is_noticed() {
     let first = open("rating.system = 'presence'").await;
     first
         .store()
+        .matches()
         .record(&game(0, &[(Human, "a")], &[(Human, "b")], [3.0, 0.0]))
         .await
         .unwrap();
@@ -137,6 +138,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     let (one, two) = (open("").await, open("rating.prior = 8.0").await);
     two.learning().leave_to_daemons(two.leases().clone());
     one.store()
+        .matches()
         .record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
         .await
         .unwrap();
@@ -152,6 +154,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     until(async || written().await == 75.0).await;
     // As long as it runs, commands leave the tables to it, and wait for it.
     two.store()
+        .matches()
         .record(&game(20, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
         .await
         .unwrap();
@@ -174,7 +177,11 @@ async fn rows_that_were_being_written_when_a_process_ended_are_written_again() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let one = reopened(&path, "").await;
-    one.store().record_all(&season(0..300)).await.unwrap();
+    one.store()
+        .matches()
+        .record_all(&season(0..300))
+        .await
+        .unwrap();
     one.learning().refresh().await.unwrap();
     let performances = async || -> Vec<(i64, i64, f64)> {
         let all = "SELECT match_id, seat, weight FROM performances ORDER BY match_id, seat";
@@ -234,12 +241,22 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         let path = folder.path().join("test.db");
         let toml = format!("rating.system = '{system}'");
         let first = reopened(&path, &toml).await;
-        first.store().record_all(&season(0..60)).await.unwrap();
+        first
+            .store()
+            .matches()
+            .record_all(&season(0..60))
+            .await
+            .unwrap();
         first.learning().refresh().await.unwrap();
         let before = known(&first).unwrap();
         assert_eq!(checkpoints(&path).len(), 1);
         // Matches that no checkpoint contains, as after a crash.
-        first.store().record_all(&season(60..90)).await.unwrap();
+        first
+            .store()
+            .matches()
+            .record_all(&season(60..90))
+            .await
+            .unwrap();
         first.close().await;
         let second = reopened(&path, &toml).await;
         assert_eq!(known(&second), None);
@@ -284,11 +301,26 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let first = reopened(&path, "").await;
-    first.store().record_all(&season(10..40)).await.unwrap();
-    first.store().record_all(&[crowd(9)]).await.unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&season(10..40))
+        .await
+        .unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&[crowd(9)])
+        .await
+        .unwrap();
     first.learning().refresh().await.unwrap();
     // A match that is earlier than the last one.
-    first.store().record_all(&season(0..1)).await.unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&season(0..1))
+        .await
+        .unwrap();
     first.close().await;
     let second = reopened(&path, "").await;
     second.learning().refresh().await.unwrap();
@@ -327,13 +359,26 @@ async fn a_restored_database_is_not_that_of_the_checkpoint() {
     let folder = TempDir::new().unwrap();
     let [original, copy] = ["original.db", "copy.db"].map(|name| folder.path().join(name));
     let service = reopened(&original, "").await;
-    service.store().record_all(&season(0..90)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&season(0..90))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     service.close().await;
     std::fs::copy(&original, &copy).unwrap();
     for (path, void) in [(&original, 1), (&copy, 70)] {
         let service = reopened(path, "").await;
-        assert_eq!(service.store().set_void(&[void], true).await.unwrap(), 1);
+        assert_eq!(
+            service
+                .store()
+                .corrections()
+                .set_void(&[void], true)
+                .await
+                .unwrap(),
+            1
+        );
         if void == 1 {
             service.learning().refresh().await.unwrap();
             service.learning().save_checkpoint().await.unwrap();
@@ -362,7 +407,12 @@ async fn who_is_forgotten_is_in_no_checkpoint() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let service = reopened(&path, "").await;
-    service.store().record_all(&season(0..80)).await.unwrap();
+    service
+        .store()
+        .matches()
+        .record_all(&season(0..80))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     let before = checkpoints(&path);
     assert_eq!(before.len(), 1);
@@ -370,7 +420,12 @@ async fn who_is_forgotten_is_in_no_checkpoint() {
         kind: Human,
         id: "a".into(),
     };
-    service.store().forget_player(&gone).await.unwrap();
+    service
+        .store()
+        .corrections()
+        .forget_player(&gone)
+        .await
+        .unwrap();
     service.close().await;
     // Another daemon, which was not there when the player was forgotten.
     let service = reopened(&path, "").await;
@@ -385,7 +440,12 @@ async fn after_a_change_of_settings_the_old_weights_are_served_until_the_new_are
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let first = reopened(&path, "rating.system = 'elo'").await;
-    first.store().record_all(&season(0..40)).await.unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&season(0..40))
+        .await
+        .unwrap();
     first.learning().refresh().await.unwrap();
     let old = known(&first);
     first.close().await;
@@ -404,7 +464,12 @@ async fn before_the_first_weights_questions_about_them_are_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let first = reopened(&path, "").await;
-    first.store().record_all(&season(0..40)).await.unwrap();
+    first
+        .store()
+        .matches()
+        .record_all(&season(0..40))
+        .await
+        .unwrap();
     first.close().await; // before anybody learned from them
     let second = reopened(&path, "").await;
     second.learning().resume(0).await.unwrap();
@@ -425,6 +490,7 @@ async fn the_views_answer_an_operator() {
     let (service, folder) = service(&common::config("rating.system = 'presence'")).await;
     service
         .store()
+        .matches()
         .record(&game(
             0,
             &[(Human, "ann"), (Bot, "x")],
@@ -435,6 +501,7 @@ async fn the_views_answer_an_operator() {
         .unwrap();
     service
         .store()
+        .matches()
         .record(&game(20, &[(Human, "ann")], &[], [0.0, 0.0]))
         .await
         .unwrap();
@@ -514,7 +581,7 @@ async fn a_new_database_can_be_opened_by_many_at_once() {
 #[tokio::test]
 async fn a_damaged_database_is_named() {
     let (store, folder) = store().await;
-    store.record(&full()).await.unwrap();
+    store.matches().record(&full()).await.unwrap();
     store.close().await;
     let path = folder.path().join("test.db");
     let mut bytes = std::fs::read(&path).unwrap();
@@ -596,7 +663,7 @@ async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
 #[tokio::test]
 async fn rows_changed_by_hand_are_an_error_and_no_panic() {
     let (store, folder) = store().await;
-    store.record(&full()).await.unwrap();
+    store.matches().record(&full()).await.unwrap();
     let url = format!("sqlite://{}", folder.path().join("test.db").display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
     for spoil in [
@@ -608,7 +675,10 @@ async fn rows_changed_by_hand_are_an_error_and_no_panic() {
         let mut tx = pool.begin().await.unwrap();
         sqlx::query(spoil).execute(&mut *tx).await.unwrap();
         tx.commit().await.unwrap();
-        assert!(store.matches(Cursor::START, 10).await.is_err(), "{spoil}");
+        assert!(
+            store.matches().after(Cursor::START, 10).await.is_err(),
+            "{spoil}"
+        );
     }
 }
 
@@ -656,6 +726,7 @@ async fn games_that_end_while_the_database_is_locked_wait_for_it_together() {
         async move {
             let record = self::game(game, &[(Human, &players)], &[(Human, "b")], [1.0, 0.0]);
             store
+                .matches()
                 .record_game(&record, &MatchChances::default(), game)
                 .await
         }
@@ -671,5 +742,5 @@ async fn games_that_end_while_the_database_is_locked_wait_for_it_together() {
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     let all = futures_util::future::join_all((1..=100).map(record)).await;
     assert!(all.iter().all(Result::is_ok));
-    assert_eq!(store.extent().await.unwrap().0, 100);
+    assert_eq!(store.matches().extent().await.unwrap().0, 100);
 }

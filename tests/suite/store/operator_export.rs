@@ -110,7 +110,10 @@ async fn content(folder: &Path) {
     let earlier = game(0, &[(Human, "a")], &[(Bot, "b")], [1.0, 0.0]);
     let later = |minute| game(minute, &[(Human, "a")], &[(Human, "b")], [1.0, 2.0]);
     for (id, record) in (1..).zip([brought(), earlier, later(50), later(90)]) {
-        assert_eq!(store.record(&record).await.unwrap(), Recorded::New(id));
+        assert_eq!(
+            store.matches().record(&record).await.unwrap(),
+            Recorded::New(id)
+        );
     }
     store.close().await;
     common::sql(&path, CONTENT).await;

@@ -211,7 +211,7 @@ fn of_four(minute: i64, scores: [f64; 4]) -> MatchRecord {
 }
 
 async fn record(store: &Store, record: &MatchRecord) -> i64 {
-    match store.record(record).await.unwrap() {
+    match store.matches().record(record).await.unwrap() {
         Recorded::New(id) => id,
         other => panic!("{other:?}"),
     }
@@ -329,7 +329,13 @@ async fn fill(store: &Arc<Store>) {
         seasons: vec![],
         recount: Recount::default(),
     };
-    assert!(store.replace_derived(&rows, true, None).await.unwrap());
+    assert!(
+        store
+            .learned()
+            .replace_derived(&rows, true, None)
+            .await
+            .unwrap()
+    );
 }
 
 /// A time as tables have it.
@@ -517,8 +523,11 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
     ]);
     assert_eq!(query(&place, sql).await, expected);
     // The program itself still reads the times.
-    assert_eq!(store.hosted_rows(9).await.unwrap()[0].since, ctf(4).end);
-    let queue = &store.queue_rows().await.unwrap()[0];
+    assert_eq!(
+        store.queues().hosted_rows(9).await.unwrap()[0].since,
+        ctf(4).end
+    );
+    let queue = &store.queues().queue_rows().await.unwrap()[0];
     assert_eq!(queue.oldest, Some(Timestamp(ctf(4).start.0 - 39_000)));
     // Scores are not cut off.
     let mut half = ctf(0);
@@ -541,7 +550,11 @@ async fn a_database_shows_at_most_forty_names() {
                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'";
     let names = query(&place, sql).await[0]["names"].as_f64().unwrap();
     assert!(names <= 40.0, "{names}");
-    store.merge_player(&key("dan"), &key("ann")).await.unwrap();
+    store
+        .corrections()
+        .merge_player(&key("dan"), &key("ann"))
+        .await
+        .unwrap();
     let sql = "SELECT player, name FROM player_history WHERE match_id = 1";
     let row = |player: &str, name: &str| json!({"player": player, "name": name});
     let expected = [

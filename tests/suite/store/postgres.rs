@@ -98,7 +98,7 @@ async fn learned(store: Arc<Store>, records: &[MatchRecord]) -> Vec<WeightRow> {
     let service = Service::open(store, config.service()).unwrap();
     for part in records.chunks(40) {
         for record in part {
-            service.store().record(record).await.unwrap();
+            service.store().matches().record(record).await.unwrap();
         }
         service.learning().refresh().await.unwrap();
     }
@@ -167,7 +167,7 @@ async fn a_match_that_several_daemons_report_at_once_is_one() {
         tasks.spawn(async move {
             // A daemon has one writer: others wait for it, for longer than a test with this many likes.
             loop {
-                match daemon.record(&record).await {
+                match daemon.matches().record(&record).await {
                     Ok(recorded) => return (number, recorded),
                     Err(error) => assert!(!error.is_of_record(), "{error}"),
                 }
@@ -184,7 +184,7 @@ async fn a_match_that_several_daemons_report_at_once_is_one() {
     assert_eq!(new, records.len());
     assert!(ids.iter().all(|ids| ids.len() == 1), "{ids:?}");
     let count = i64::try_from(records.len()).unwrap();
-    assert_eq!(daemons[0].extent().await.unwrap().0, count);
+    assert_eq!(daemons[0].matches().extent().await.unwrap().0, count);
 }
 
 #[tokio::test]
@@ -195,22 +195,28 @@ async fn text_that_postgresql_cannot_store_is_replaced_and_still_known() {
     let store = postgres.database("one").await;
     let mut record = game(5, &[(Human, "a\0b")], &[(Human, "c")], [2.0, 1.0]);
     record.map = "\0".into();
-    let Recorded::New(id) = store.record(&record).await.unwrap() else {
+    let Recorded::New(id) = store.matches().record(&record).await.unwrap() else {
         panic!()
     };
     assert_eq!(
-        store.record(&record).await.unwrap(),
+        store.matches().record(&record).await.unwrap(),
         Recorded::Duplicate(id)
     );
-    let stored = store.match_with_id(id).await.unwrap().unwrap();
+    let stored = store.matches().match_with_id(id).await.unwrap().unwrap();
     assert_eq!(stored.record.participants[0].key.id, "a\u{fffd}b");
     assert_eq!(stored.record.map, "\u{fffd}");
     assert_eq!(stored.fingerprint, Fingerprint::of(&record));
     // Two players who would become one.
     let players = [(Human, "a\0b"), (Human, "a\u{fffd}b")];
     let two = game(9, &players, &[(Human, "c")], [2.0, 1.0]);
-    let id = store.record(&two).await.unwrap().id();
-    let stored = store.match_with_id(id).await.unwrap().unwrap().record;
+    let id = store.matches().record(&two).await.unwrap().id();
+    let stored = store
+        .matches()
+        .match_with_id(id)
+        .await
+        .unwrap()
+        .unwrap()
+        .record;
     let ids: Vec<&str> = stored.participants.iter().map(|p| &*p.key.id).collect();
     assert_eq!(ids, ["a\u{fffd}b\u{fffd}", "a\u{fffd}b", "c"]);
 }
@@ -306,7 +312,7 @@ async fn while_the_server_is_away_weights_are_answered_and_results_are_kept() {
         .unwrap();
     for minute in [0, 20, 40] {
         let record = game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 1.0]);
-        store.record(&record).await.unwrap();
+        store.matches().record(&record).await.unwrap();
     }
     let config = common::config("rating.min_seconds = 0");
     let service = Arc::new(Service::open(store, config.service()).unwrap());
@@ -344,7 +350,7 @@ async fn while_the_server_is_away_weights_are_answered_and_results_are_kept() {
         .strip_prefix("END ")
         .and_then(|end| end.strip_suffix(" recorded"));
     assert!(id.unwrap().parse::<i64>().unwrap() >= 4, "{reply}");
-    let (matches, _) = daemon.service.store().extent().await.unwrap();
+    let (matches, _) = daemon.service.store().matches().extent().await.unwrap();
     assert_eq!(matches, 4);
     // The stream of changes works again, too: another process records a match.
     let other_than = async |known: String| {
@@ -362,7 +368,7 @@ async fn while_the_server_is_away_weights_are_answered_and_results_are_kept() {
     let patience = Duration::from_secs(5);
     let elsewhere = store::open_at(&place, true, patience).await.unwrap();
     let record = game(60, &[(Human, "ann")], &[(Human, "bob")], [0.0, 3.0]);
-    elsewhere.record(&record).await.unwrap();
+    elsewhere.matches().record(&record).await.unwrap();
     other_than(weight).await;
     keeps_up.abort();
 }

@@ -50,7 +50,7 @@ async fn only_the_server_with_the_right_certificate_is_trusted() {
     let full = format!("sslmode=verify-full&sslrootcert={right}");
     for host in ["localhost", "127.0.0.1"] {
         let store = open(host, &full).await.unwrap();
-        store.extent().await.unwrap();
+        store.matches().extent().await.unwrap();
         let folder = server.socket().parent().unwrap().display().to_string();
         let past = format!("postgres:///league?host={folder}&port={port}&user=evenkeel");
         let mut past = sqlx::PgConnection::connect(&past).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_server_that_says_nothing_is_given_up_and_used_again() {
     let place = DatabaseUrl::Server(PostgresUrl::parse(&url).unwrap(), settings);
     let store = store::open_at(&place, true, 4 * BUSY).await.unwrap();
     let record = |minute| game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 1.0]);
-    store.record(&record(0)).await.unwrap();
+    store.matches().record(&record(0)).await.unwrap();
 
     // The network is lost while the only reader and the writer wait for the server.
     let (mut other, mut watch) = (
@@ -116,11 +116,11 @@ async fn a_server_that_says_nothing_is_given_up_and_used_again() {
     sqlx::raw_sql(lock).execute(&mut other).await.unwrap();
     let reads = tokio::spawn({
         let store = store.clone();
-        async move { store.extent().await }
+        async move { store.matches().extent().await }
     });
     let writes = tokio::spawn({
         let (store, record) = (store.clone(), record(20));
-        async move { store.record(&record).await }
+        async move { store.matches().record(&record).await }
     });
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
     until(async || {
@@ -132,8 +132,8 @@ async fn a_server_that_says_nothing_is_given_up_and_used_again() {
     for error in [
         reads.await.unwrap().unwrap_err(),
         writes.await.unwrap().unwrap_err(),
-        store.extent().await.unwrap_err(),
-        store.record(&record(20)).await.unwrap_err(),
+        store.matches().extent().await.unwrap_err(),
+        store.matches().record(&record(20)).await.unwrap_err(),
     ] {
         assert!(matches!(error, StoreError::Silent(_)), "{error}");
     }
@@ -142,9 +142,9 @@ async fn a_server_that_says_nothing_is_given_up_and_used_again() {
 
     proxy.set_open(true);
     other.close().await.unwrap();
-    until(async || store.record(&record(20)).await.is_ok()).await;
-    until(async || store.extent().await.is_ok()).await;
-    assert_eq!(store.extent().await.unwrap().0, 2);
+    until(async || store.matches().record(&record(20)).await.is_ok()).await;
+    until(async || store.matches().extent().await.is_ok()).await;
+    assert_eq!(store.matches().extent().await.unwrap().0, 2);
     store.close().await;
 }
 

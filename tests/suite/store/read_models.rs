@@ -89,26 +89,39 @@ async fn take(step: Step, service: Service, path: &Path) -> Service {
             let side = |at: usize| [(Kind::Human, ids[at].as_str()), (Kind::Human, &ids[at + 1])];
             let mut record = game(minute, &side(0), &side(2), scores.map(f64::from));
             record.map = format!("map{map}");
-            store.record(&record).await.unwrap();
+            store.matches().record(&record).await.unwrap();
         }
         Step::Void(at, void) => {
-            let lines = store.latest_matches(None, 1_000).await.unwrap();
+            let lines = store.matches().latest_matches(None, 1_000).await.unwrap();
             if let Some(line) = lines.get(at) {
-                store.set_void(&[line.id], void).await.unwrap();
+                store
+                    .corrections()
+                    .set_void(&[line.id], void)
+                    .await
+                    .unwrap();
             }
         }
         Step::Merge(from, into) if from != into => {
             store
+                .corrections()
                 .merge_player(&human(from), &human(into))
                 .await
                 .unwrap();
         }
         Step::Merge(..) => {}
         Step::Split(player) => {
-            store.split_player(&human(player)).await.unwrap();
+            store
+                .corrections()
+                .split_player(&human(player))
+                .await
+                .unwrap();
         }
         Step::Forget(player) => {
-            store.forget_player(&human(player)).await.unwrap();
+            store
+                .corrections()
+                .forget_player(&human(player))
+                .await
+                .unwrap();
         }
         Step::Learn => {
             service.learning().refresh().await.unwrap();
@@ -188,7 +201,7 @@ fn monday(at: Timestamp) -> Timestamp {
 
 /// Checks the numbers of the balance page, and returns them.
 async fn check_sums(service: &Service) -> Balance {
-    let lines = service.store().latest_matches(None, 1_000);
+    let lines = service.store().matches().latest_matches(None, 1_000);
     let lines = lines.await.unwrap();
     let rated = |line: &MatchLine| line.ruleset.is_some() && line.unrated.is_none();
     let lines: Vec<MatchLine> = lines.into_iter().filter(rated).collect();

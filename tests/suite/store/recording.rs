@@ -40,7 +40,11 @@ fn chances() -> MatchChances {
 async fn record(store: &Arc<Store>, numbers: impl Iterator<Item = i64>) -> Vec<Recorded> {
     let games = numbers.map(|number| async move {
         loop {
-            match store.record_game(&duel(number), &chances(), number).await {
+            match store
+                .matches()
+                .record_game(&duel(number), &chances(), number)
+                .await
+            {
                 Ok(recorded) => return recorded,
                 Err(error) => assert!(error.to_string().contains("locked"), "{error}"), // a daemon tries again
             }
@@ -50,7 +54,7 @@ async fn record(store: &Arc<Store>, numbers: impl Iterator<Item = i64>) -> Vec<R
 }
 
 async fn all(store: &Store) -> Vec<MatchRecord> {
-    let (matches, _) = store.matches(Cursor::START, 1_000).await.unwrap();
+    let (matches, _) = store.matches().after(Cursor::START, 1_000).await.unwrap();
     matches.into_iter().map(|stored| stored.record).collect()
 }
 
@@ -67,20 +71,23 @@ async fn the_same_games_at_two_daemons(open: impl Backend) {
     let new = both.filter(|recorded| matches!(recorded, Recorded::New(_)));
     assert_eq!(new.count(), 100, "each is new once");
     for store in [&one, &other] {
-        assert_eq!(store.extent().await.unwrap().0, 100);
+        assert_eq!(store.matches().extent().await.unwrap().0, 100);
         assert_eq!(all(store).await, (0..100).map(duel).collect::<Vec<_>>());
         assert_eq!(store.orphans().await.unwrap(), Vec::<String>::new());
     }
     for (number, id) in (0..).zip(&first_ids) {
-        assert_eq!(one.match_of_game(number).await.unwrap(), Some(*id));
-        let page = one.page_match(*id).await.unwrap().unwrap();
+        assert_eq!(
+            one.matches().match_of_game(number).await.unwrap(),
+            Some(*id)
+        );
+        let page = one.matches().page_match(*id).await.unwrap().unwrap();
         assert_eq!(page.line.chances.started, chances().started);
     }
     // Whoever got no answer sends END again.
     let repeated = record(&other, 0..100).await;
     let repeated: Vec<i64> = repeated.iter().map(|recorded| recorded.id()).collect();
     assert_eq!(repeated, first_ids);
-    assert_eq!(one.extent().await.unwrap().0, 100);
+    assert_eq!(one.matches().extent().await.unwrap().0, 100);
 }
 
 /// A player who is forgotten while games are running is not in their matches.
@@ -91,7 +98,11 @@ async fn forgotten_meanwhile(open: impl Backend) {
         id: "a3".into(),
     };
     let now = Timestamp(duel(3).start.0 + 1);
-    store.forget_in_running_games(&ann, now).await.unwrap();
+    store
+        .corrections()
+        .forget_in_running_games(&ann, now)
+        .await
+        .unwrap();
     record(&store, 0..8).await;
     let players: Vec<String> = all(&store)
         .await
@@ -117,12 +128,21 @@ async fn decisions_of_a_game(open: impl Backend) {
         chance: None,
         decision: format!("{{\"of\":{game}}}"),
     };
-    store.write_decisions(&[decision(1)]).await.unwrap();
+    store
+        .decisions()
+        .write_decisions(&[decision(1)])
+        .await
+        .unwrap();
     let recorded = record(&store, 1..4).await;
     let later = [decision(2), decision(3), decision(9)];
-    store.write_decisions(&later).await.unwrap();
+    store.decisions().write_decisions(&later).await.unwrap();
     for (number, recorded) in (1..).zip(recorded) {
-        let page = store.page_match(recorded.id()).await.unwrap().unwrap();
+        let page = store
+            .matches()
+            .page_match(recorded.id())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(page.balance, Some(format!("{{\"of\":{number}}}")));
     }
 }
@@ -137,7 +157,7 @@ async fn a_late_commit_is_counted() {
     };
     let store = open.database("one").await;
     record(&store, 0..3).await;
-    assert_eq!(store.extent().await.unwrap().0, 3);
+    assert_eq!(store.matches().extent().await.unwrap().0, 3);
     let mut late = open.connect("one").await;
     let begin = sqlx::raw_sql(
         "BEGIN;
@@ -150,19 +170,19 @@ async fn a_late_commit_is_counted() {
     begin.execute(&mut late).await.unwrap();
     record(&store, 3..6).await;
     for _ in 0..2 {
-        assert_eq!(store.extent().await.unwrap().0, 6);
+        assert_eq!(store.matches().extent().await.unwrap().0, 6);
     }
     sqlx::raw_sql("COMMIT").execute(&mut late).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(store.extent().await.unwrap().0, 7);
+        assert_eq!(store.matches().extent().await.unwrap().0, 7);
     }
-    let (first, next) = store.matches(Cursor::START, 1).await.unwrap();
+    let (first, next) = store.matches().after(Cursor::START, 1).await.unwrap();
     assert_eq!(first[0].record.end, duel(0).end);
-    assert_eq!(store.extent_to(next).await.unwrap().0, 1);
+    assert_eq!(store.matches().extent_to(next).await.unwrap().0, 1);
     // A match that is removed is not counted any more.
     let removed = "DELETE FROM matches WHERE fingerprint = substr(sha256('late'), 1, 16); UPDATE state SET number = number + 1 WHERE name = 'player_changes'";
     sqlx::raw_sql(removed).execute(&mut late).await.unwrap();
-    assert_eq!(store.extent().await.unwrap().0, 6);
+    assert_eq!(store.matches().extent().await.unwrap().0, 6);
 }
 
 /// A webhook that has read an event asks only for later ones: no event may become visible after one with a higher number.
@@ -173,7 +193,7 @@ async fn an_event_waits_for_those_before_it() {
     };
     let store = open.database("events").await;
     let hooks = [("hook".to_owned(), vec![HookKind::Recorded])];
-    store.set_webhooks(&hooks).await.unwrap();
+    store.hooks().set_webhooks(&hooks).await.unwrap();
     let insert = "INSERT INTO matches (fingerprint, untimed, server, client, started_at, ended_at, map, game_type, mutators,
                              mode, outcome, humans, bots, record)
         VALUES (uuid_send(gen_random_uuid()), false, '', '', clock(), clock(), '', 'ctf', '', '',
@@ -188,10 +208,17 @@ async fn an_event_waits_for_those_before_it() {
         sqlx::query_scalar(waits).fetch_one(&mut first).await.unwrap()
     })
     .await;
-    assert!(store.next_events("hook", 0, 9).await.unwrap().is_empty());
+    assert!(
+        store
+            .hooks()
+            .next_events("hook", 0, 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     sqlx::raw_sql("COMMIT").execute(&mut first).await.unwrap();
     later.await.unwrap().unwrap();
-    let events = store.next_events("hook", 0, 9).await.unwrap();
+    let events = store.hooks().next_events("hook", 0, 9).await.unwrap();
     assert_eq!(events.len(), 2);
     assert!(events[0].number < events[1].number);
 }
@@ -215,6 +242,7 @@ async fn measure(kind: &str, store: Arc<Store>) {
             for number in server * GAMES..(server + 1) * GAMES {
                 let record = full_game(number);
                 store
+                    .matches()
                     .record_game(&record, &chances(), number)
                     .await
                     .unwrap();

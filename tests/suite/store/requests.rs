@@ -74,7 +74,7 @@ async fn decide(
         waits: &[],
         wakes: true,
     };
-    store.write_queues(write).await.map(drop)
+    store.queues().write_queues(write).await.map(drop)
 }
 
 fn ticket(number: i64, owner: &str, id: &str) -> TicketRecord {
@@ -145,7 +145,12 @@ impl World {
                 let requests: Vec<_> = (first..first + count as i64)
                     .map(|key| request("main", key, &key.to_string()))
                     .collect();
-                let written = self.store.ask(DAEMONS[daemon], &requests).await.unwrap();
+                let written = self
+                    .store
+                    .queues()
+                    .ask(DAEMONS[daemon], &requests)
+                    .await
+                    .unwrap();
                 assert_eq!(written, vec![true; count]);
                 for request in requests {
                     let key = (DAEMONS[daemon].to_owned(), request.key);
@@ -154,7 +159,7 @@ impl World {
             }
             Step::Withdraw(daemon) => self.withdraw(daemon).await,
             Step::Read(most) => {
-                self.read = self.store.requests("main", most).await.unwrap();
+                self.read = self.store.queues().requests("main", most).await.unwrap();
                 let keys = self.read.iter().map(|one| (one.daemon.clone(), one.key));
                 let mut last = BTreeMap::new();
                 for (daemon, key) in keys {
@@ -198,14 +203,14 @@ impl World {
             }
             Step::ReadAnswers(daemon, ends) => {
                 let name = DAEMONS[daemon];
-                let answers = self.store.answers(name, 100).await.unwrap();
+                let answers = self.store.queues().answers(name, 100).await.unwrap();
                 let keys: Vec<i64> = answers.iter().map(|(key, _)| *key).collect();
                 for (key, answer) in answers {
                     assert_eq!(answer, format!("done {key}"));
                     assert_eq!(self.asked[&(name.to_owned(), key)], "answered");
                 }
                 if !ends {
-                    self.store.has_read(name, &keys).await.unwrap();
+                    self.store.queues().has_read(name, &keys).await.unwrap();
                     for key in keys {
                         self.asked.insert((name.to_owned(), key), "read");
                     }
@@ -226,7 +231,7 @@ impl World {
             .map(|((_, key), _)| *key)
             .collect();
         let oldest = &open[..open.len().min(1)];
-        for key in self.store.withdraw(name, oldest).await.unwrap() {
+        for key in self.store.queues().withdraw(name, oldest).await.unwrap() {
             let before = self.asked.insert((name.to_owned(), key), "withdrawn");
             assert_eq!(before, Some("waits"), "what is answered stays");
         }
@@ -250,7 +255,7 @@ impl World {
 
     /// Each request was carried out if it was answered, and only then.
     async fn compare(&self) {
-        let (tickets, _) = self.store.tickets_of(0).await.unwrap();
+        let (tickets, _) = self.store.queues().tickets_of(0).await.unwrap();
         let done = tickets.iter().map(|one| &one.ticket);
         let done: Vec<(String, i64)> = done
             .map(|one| (one.owner.clone(), one.id.parse().unwrap()))
@@ -269,7 +274,7 @@ async fn nothing_is_lost(steps: &[Step]) {
         return;
     };
     for daemon in DAEMONS {
-        store.is_alive(daemon, LONG).await.unwrap();
+        store.queues().is_alive(daemon, LONG).await.unwrap();
     }
     let mut world = World {
         lease: Some(lease(&store, "first").await),
@@ -291,7 +296,15 @@ async fn nothing_is_lost(steps: &[Step]) {
     world.compare().await;
     let mut states = world.asked.values();
     assert!(states.all(|state| ["read", "withdrawn"].contains(state)));
-    assert!(world.store.requests("main", 10).await.unwrap().is_empty());
+    assert!(
+        world
+            .store
+            .queues()
+            .requests("main", 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 proptest! {
@@ -309,7 +322,7 @@ async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
     let Some(store) = open_shared().await else {
         return;
     };
-    store.is_alive("one", LONG).await.unwrap();
+    store.queues().is_alive("one", LONG).await.unwrap();
     let long = "x".repeat(MAX_REQUEST + 1);
     let asked = [
         request("eu", 1, "a"),
@@ -317,11 +330,15 @@ async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
         request("eu", 3, &long),
         request("eu", 4, &long[1..]),
     ];
-    let written = store.ask("one", &asked).await.unwrap();
+    let written = store.queues().ask("one", &asked).await.unwrap();
     assert_eq!(written, [true, true, false, true]);
-    store.ask("two", &[request("eu", 1, "c")]).await.unwrap();
+    store
+        .queues()
+        .ask("two", &[request("eu", 1, "c")])
+        .await
+        .unwrap();
     let of = async |partition| {
-        let requests = store.requests(partition, 10).await.unwrap();
+        let requests = store.queues().requests(partition, 10).await.unwrap();
         let of = |one: Request| (one.daemon, one.key, one.is_alive);
         requests.into_iter().map(of).collect::<Vec<_>>()
     };
@@ -337,9 +354,9 @@ async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
     let made = [decided("two", 1, None), decided("one", 1, Some("{}"))];
     decide(&store, &lease, &[], &made).await.unwrap();
     assert_eq!(of("eu").await, [one(4)]);
-    let answers = store.answers("one", 10).await.unwrap();
+    let answers = store.queues().answers("one", 10).await.unwrap();
     assert_eq!(answers, [(1, "{}".to_owned())]);
-    assert!(store.answers("two", 10).await.unwrap().is_empty());
+    assert!(store.queues().answers("two", 10).await.unwrap().is_empty());
     // A daemon that ends leaves what it has asked: the holder may be deciding it.
     let notice = NewHostNotice {
         daemon: "one".to_owned(),
@@ -356,8 +373,9 @@ async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
         waits: &[("duel".to_owned(), 5), ("duo".to_owned(), 7)],
         wakes: false,
     };
-    store.write_queues(write).await.unwrap();
+    store.queues().write_queues(write).await.unwrap();
     store
+        .queues()
         .write_queues(QueueWrite {
             notices: &[],
             waits: &[("duel".to_owned(), 6)],
@@ -365,15 +383,22 @@ async fn requests_of_a_partition_wait_in_order_and_have_bounds() {
         })
         .await
         .unwrap();
-    assert_eq!(store.median_wait("duel").await.unwrap(), Some(6));
-    assert_eq!(store.median_wait("duo").await.unwrap(), Some(7));
-    assert_eq!(store.median_wait("else").await.unwrap(), None);
-    let notices = store.host_notices("one", 10).await.unwrap();
+    assert_eq!(store.queues().median_wait("duel").await.unwrap(), Some(6));
+    assert_eq!(store.queues().median_wait("duo").await.unwrap(), Some(7));
+    assert_eq!(store.queues().median_wait("else").await.unwrap(), None);
+    let notices = store.queues().host_notices("one", 10).await.unwrap();
     assert_eq!((notices.len(), notices[0].link), (1, 7));
-    store.is_gone("one").await.unwrap();
+    store.queues().is_gone("one").await.unwrap();
     assert_eq!(of("eu").await, [("one".to_owned(), 4, false)]);
-    assert!(store.answers("one", 10).await.unwrap().is_empty());
-    assert!(store.host_notices("one", 10).await.unwrap().is_empty());
+    assert!(store.queues().answers("one", 10).await.unwrap().is_empty());
+    assert!(
+        store
+            .queues()
+            .host_notices("one", 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -388,18 +413,22 @@ async fn daemons_are_alive_for_as_long_as_they_say() {
             .collect::<BTreeSet<_>>()
     };
     assert_eq!(
-        store.is_alive("one", LONG).await.unwrap(),
+        store.queues().is_alive("one", LONG).await.unwrap(),
         (false, names(&["one"]))
     );
-    let (was, alive) = store.is_alive("two", Duration::ZERO).await.unwrap();
+    let (was, alive) = store
+        .queues()
+        .is_alive("two", Duration::ZERO)
+        .await
+        .unwrap();
     assert_eq!((was, alive), (false, names(&["one", "two"])));
     assert_eq!(
-        store.is_alive("one", LONG).await.unwrap(),
+        store.queues().is_alive("one", LONG).await.unwrap(),
         (true, names(&["one"]))
     );
-    store.is_gone("one").await.unwrap();
+    store.queues().is_gone("one").await.unwrap();
     assert_eq!(
-        store.is_alive("one", LONG).await.unwrap(),
+        store.queues().is_alive("one", LONG).await.unwrap(),
         (false, names(&["one"]))
     );
 }
@@ -420,7 +449,7 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
     for (owner, id) in [("a", "t1"), ("b", "t1"), ("a", "t2"), ("a", "t3")] {
         life.submit(ticket(0, owner, id).ticket).unwrap();
     }
-    let id = store.reserve_matches(1).await.unwrap();
+    let id = store.queues().reserve_matches(1).await.unwrap();
     let proposal = Proposal {
         teams: vec![vec![1], vec![2]],
         size: 1,
@@ -431,16 +460,27 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
     let changes = life.take_effects(true, String::new).write;
     decide(&store, &lease, &changes, &[]).await.unwrap();
 
-    let stored = store.stored_ticket("a", "t1").await.unwrap().unwrap();
+    let stored = store
+        .queues()
+        .stored_ticket("a", "t1")
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(Some(&stored.ticket), life.ticket(1));
     assert_eq!(stored.in_match.as_ref(), life.formed(id));
-    let waits = store.stored_ticket("a", "t3").await.unwrap().unwrap();
+    let waits = store
+        .queues()
+        .stored_ticket("a", "t3")
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((waits.ticket.state, waits.in_match), (State::Queued, None));
-    assert_eq!(store.stored_ticket("b", "t2").await.unwrap(), None);
+    assert_eq!(store.queues().stored_ticket("b", "t2").await.unwrap(), None);
 
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let untold = async |partitions: &[i64], owners: &[&str], most| {
         let found = store
+            .queues()
             .untold(partitions, &names(owners), most)
             .await
             .unwrap();
@@ -457,11 +497,11 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
     // One was sent another state than that which it has now.
     let mut old = both[1];
     old.at = Timestamp(1);
-    store.note_told(&[both[0], old]).await.unwrap();
+    store.queues().note_told(&[both[0], old]).await.unwrap();
     assert_eq!(numbers(untold(&[0], &["a", "b"], 10).await), [2, 3]);
-    assert_eq!(store.told(&both).await.unwrap(), [1].into());
-    assert!(store.told(&[]).await.unwrap().is_empty());
-    store.note_told(&both).await.unwrap();
-    store.note_told(&both).await.unwrap();
+    assert_eq!(store.queues().told(&both).await.unwrap(), [1].into());
+    assert!(store.queues().told(&[]).await.unwrap().is_empty());
+    store.queues().note_told(&both).await.unwrap();
+    store.queues().note_told(&both).await.unwrap();
     assert!(untold(&[0], &["a", "b"], 10).await.is_empty());
 }

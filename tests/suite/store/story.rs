@@ -67,7 +67,7 @@ pub fn full() -> MatchRecord {
 async fn all(store: &Store, limit: u32) -> Vec<MatchRecord> {
     let (mut records, mut cursor) = (Vec::new(), Cursor::START);
     loop {
-        let (page, next) = store.matches(cursor, limit).await.unwrap();
+        let (page, next) = store.matches().after(cursor, limit).await.unwrap();
         if page.is_empty() {
             return records;
         }
@@ -87,7 +87,7 @@ async fn what_goes_in_comes_out(open: impl Backend) {
     draw.end = draw.end.plus_millis(7);
     for record in [&draw, &full(), &ffa] {
         assert!(matches!(
-            store.record(record).await.unwrap(),
+            store.matches().record(record).await.unwrap(),
             Recorded::New(_)
         ));
     }
@@ -102,7 +102,7 @@ async fn what_goes_in_comes_out(open: impl Backend) {
 async fn the_same_match_twice_is_one(open: impl Backend) {
     let store = open.database("one").await;
     let record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
-    let Recorded::New(id) = store.record(&record).await.unwrap() else {
+    let Recorded::New(id) = store.matches().record(&record).await.unwrap() else {
         panic!()
     };
     // Who is listed first does not matter, nor what a second log says of the score.
@@ -111,7 +111,10 @@ async fn the_same_match_twice_is_one(open: impl Backend) {
     for event in &mut again.events {
         event.by = None;
     }
-    assert_eq!(store.record(&again).await.unwrap(), Recorded::Duplicate(id));
+    assert_eq!(
+        store.matches().record(&again).await.unwrap(),
+        Recorded::Duplicate(id)
+    );
     type Change = fn(&mut MatchRecord);
     let others: [Change; 4] = [
         |m| m.server = "other".into(),
@@ -126,7 +129,7 @@ async fn the_same_match_twice_is_one(open: impl Backend) {
         let mut other = record.clone();
         change(&mut other);
         assert!(matches!(
-            store.record(&other).await.unwrap(),
+            store.matches().record(&other).await.unwrap(),
             Recorded::New(_)
         ));
     }
@@ -137,7 +140,7 @@ async fn without_dates_the_course_of_the_game_tells_matches_apart(open: impl Bac
     let mut record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
     record.clock = Some(0);
     assert!(matches!(
-        store.record(&record).await.unwrap(),
+        store.matches().record(&record).await.unwrap(),
         Recorded::New(_)
     ));
     // The copied file has another date; it is the same game.
@@ -145,13 +148,13 @@ async fn without_dates_the_course_of_the_game_tells_matches_apart(open: impl Bac
     copied.start = copied.start.plus_millis(86_400_000);
     copied.end = copied.end.plus_millis(86_400_000);
     assert!(matches!(
-        store.record(&copied).await.unwrap(),
+        store.matches().record(&copied).await.unwrap(),
         Recorded::Duplicate(_)
     ));
     let mut rematch = copied;
     rematch.events[0].at += 1;
     assert!(matches!(
-        store.record(&rematch).await.unwrap(),
+        store.matches().record(&rematch).await.unwrap(),
         Recorded::New(_)
     ));
 }
@@ -171,15 +174,15 @@ async fn many_matches_at_once_are_the_same_as_one_after_the_other(open: impl Bac
     records.push(full()); // twice in one batch
     let mut expected = Vec::new();
     for record in &records {
-        expected.push(one.record(record).await.unwrap());
+        expected.push(one.matches().record(record).await.unwrap());
     }
     let known: Vec<_> = records
         .iter()
         .map(|record| (record.clone(), Fingerprint::of(record)))
         .collect();
-    assert_eq!(many.record_all(&known).await.unwrap(), expected);
+    assert_eq!(many.matches().record_all(&known).await.unwrap(), expected);
     assert_eq!(all(&many, 7).await, all(&one, 100).await);
-    let Recorded::Duplicate(_) = many.record_all(&known).await.unwrap()[3] else {
+    let Recorded::Duplicate(_) = many.matches().record_all(&known).await.unwrap()[3] else {
         panic!()
     };
     // One that cannot be: what comes before it is on disk, and nothing of it and the rest.
@@ -194,10 +197,10 @@ async fn many_matches_at_once_are_the_same_as_one_after_the_other(open: impl Bac
         let fingerprint = Fingerprint::of(&record);
         (record, fingerprint)
     });
-    let before = many.extent().await.unwrap().0;
-    let refused = many.record_all(&batch).await;
+    let before = many.matches().extent().await.unwrap().0;
+    let refused = many.matches().record_all(&batch).await;
     assert!(matches!(refused, Err(StoreError::BadRecord { .. })));
-    assert_eq!(many.extent().await.unwrap().0, before + 1);
+    assert_eq!(many.matches().extent().await.unwrap().0, before + 1);
 }
 
 async fn commits_arrive_as_a_stream_from_here_and_from_elsewhere(open: impl Backend) {
@@ -210,11 +213,11 @@ async fn commits_arrive_as_a_stream_from_here_and_from_elsewhere(open: impl Back
         record
     };
     for (writer, server) in [(&store, "here"), (&elsewhere, "elsewhere")] {
-        let (record, before) = (match_of(server), store.extent().await.unwrap());
-        let (written, changed) = tokio::join!(writer.record(&record), changes.next());
+        let (record, before) = (match_of(server), store.matches().extent().await.unwrap());
+        let (written, changed) = tokio::join!(writer.matches().record(&record), changes.next());
         written.unwrap();
         changed.unwrap();
-        assert_eq!(store.extent().await.unwrap().0, before.0 + 1);
+        assert_eq!(store.matches().extent().await.unwrap().0, before.0 + 1);
     }
 }
 
@@ -222,8 +225,9 @@ async fn pages_of_any_size_give_all_matches_in_order(open: impl Backend) {
     let store = open.database("one").await;
     for n in [3, 1, 2, 2, 5, 4] {
         // Two end at the same time, told apart by who played.
-        let name = format!("p{n}{}", store.extent().await.unwrap().0);
+        let name = format!("p{n}{}", store.matches().extent().await.unwrap().0);
         store
+            .matches()
             .record(&game(n, &[(Human, &name)], &[(Human, "b")], [1.0, 0.0]))
             .await
             .unwrap();
@@ -240,10 +244,10 @@ async fn a_record_that_cannot_be_is_refused_whole(open: impl Backend) {
     let mut record = full();
     record.scores[0] = f64::INFINITY;
     assert!(matches!(
-        store.record(&record).await,
+        store.matches().record(&record).await,
         Err(StoreError::BadRecord { .. })
     ));
-    assert_eq!(store.extent().await.unwrap(), (0, 0));
+    assert_eq!(store.matches().extent().await.unwrap(), (0, 0));
 }
 
 /// From the first match to the forgotten player, by two handles on one database: what one of them
@@ -257,12 +261,12 @@ async fn a_database_from_beginning_to_end(open: impl Backend) {
     an_operator_decides(&store, &elsewhere).await;
     store.close().await;
     // What one handle closed, the other has still.
-    assert_eq!(elsewhere.extent().await.unwrap().0, 3);
+    assert_eq!(elsewhere.matches().extent().await.unwrap().0, 3);
     assert!(elsewhere.is_in_place());
     elsewhere.close().await;
     let again = open.database("one").await;
-    assert_eq!(again.extent().await.unwrap().0, 3);
-    assert_eq!(again.decision(3).await.unwrap(), None);
+    assert_eq!(again.matches().extent().await.unwrap().0, 3);
+    assert_eq!(again.decisions().decision(3).await.unwrap(), None);
 }
 
 fn key(id: &str) -> PlayerKey {
@@ -279,7 +283,7 @@ fn duel(minute: i64, one: &str, other: &str) -> MatchRecord {
 }
 
 async fn matches_come_in(store: &Store, elsewhere: &Store) -> Vec<i64> {
-    assert_eq!(store.extent().await.unwrap(), (0, 0));
+    assert_eq!(store.matches().extent().await.unwrap(), (0, 0));
     let records = [
         duel(0, "ann", "bob"),
         duel(20, "ann", "cid"),
@@ -287,30 +291,42 @@ async fn matches_come_in(store: &Store, elsewhere: &Store) -> Vec<i64> {
     ];
     let mut ids = Vec::new();
     for record in &records {
-        let Recorded::New(id) = store.record(record).await.unwrap() else {
+        let Recorded::New(id) = store.matches().record(record).await.unwrap() else {
             panic!()
         };
         assert_eq!(
-            elsewhere.record(record).await.unwrap(),
+            elsewhere.matches().record(record).await.unwrap(),
             Recorded::Duplicate(id)
         );
         ids.push(id);
     }
     assert!(ids.is_sorted());
     let extent = (3, ids[2]);
-    assert_eq!(elsewhere.extent().await.unwrap(), extent);
+    assert_eq!(elsewhere.matches().extent().await.unwrap(), extent);
     let start = (records[1].start, "ctf".to_owned());
-    assert_eq!(elsewhere.start_of(ids[1]).await.unwrap(), Some(start));
-    assert_eq!(elsewhere.start_of(999).await.unwrap(), None);
-    let last = elsewhere.match_with_id(ids[2]).await.unwrap().unwrap();
+    assert_eq!(
+        elsewhere.matches().start_of(ids[1]).await.unwrap(),
+        Some(start)
+    );
+    assert_eq!(elsewhere.matches().start_of(999).await.unwrap(), None);
+    let last = elsewhere
+        .matches()
+        .match_with_id(ids[2])
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((last.id, &last.record), (ids[2], &records[2]));
     assert_eq!(last.fingerprint, Fingerprint::of(&records[2]));
-    assert_eq!(elsewhere.match_of_game(1).await.unwrap(), None);
-    let (page, cursor) = elsewhere.matches(Cursor::START, 2).await.unwrap();
+    assert_eq!(elsewhere.matches().match_of_game(1).await.unwrap(), None);
+    let (page, cursor) = elsewhere.matches().after(Cursor::START, 2).await.unwrap();
     assert_eq!(page.iter().map(|one| one.id).collect::<Vec<_>>(), ids[..2]);
-    assert_eq!(elsewhere.extent_to(cursor).await.unwrap(), (2, ids[1]));
+    assert_eq!(
+        elsewhere.matches().extent_to(cursor).await.unwrap(),
+        (2, ids[1])
+    );
     let (page, _) = elsewhere
-        .matches(Cursor::since(records[2].end), 2)
+        .matches()
+        .after(Cursor::since(records[2].end), 2)
         .await
         .unwrap();
     assert_eq!(page.iter().map(|one| one.id).collect::<Vec<_>>(), ids[2..]);
@@ -318,7 +334,7 @@ async fn matches_come_in(store: &Store, elsewhere: &Store) -> Vec<i64> {
 }
 
 async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
-    assert_eq!(elsewhere.derived_from().await.unwrap(), None);
+    assert_eq!(elsewhere.learned().derived_from().await.unwrap(), None);
     let performance = Performance {
         key: key("ann"),
         team: Some(0),
@@ -377,51 +393,106 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
         recount: Recount::default(),
     };
     assert!(
-        !store.replace_derived(&rows, false, None).await.unwrap(),
+        !store
+            .learned()
+            .replace_derived(&rows, false, None)
+            .await
+            .unwrap(),
         "there is nothing to add to"
     );
-    assert!(store.replace_derived(&rows, true, None).await.unwrap());
+    assert!(
+        store
+            .learned()
+            .replace_derived(&rows, true, None)
+            .await
+            .unwrap()
+    );
     assert_eq!(
-        elsewhere.derived_from().await.unwrap().as_ref(),
+        elsewhere.learned().derived_from().await.unwrap().as_ref(),
         Some(&rows.from)
     );
-    assert_eq!(elsewhere.rulesets().await.unwrap(), ["ctf"]);
+    assert_eq!(elsewhere.learned().rulesets().await.unwrap(), ["ctf"]);
     let highest_first = [weight("bob", 70.25), weight("ann", 60.5)];
     assert_eq!(
-        elsewhere.weights("ctf", Human).await.unwrap(),
+        elsewhere.learned().weights("ctf", Human).await.unwrap(),
         highest_first
     );
-    assert_eq!(elsewhere.weights("ctf", Bot).await.unwrap(), []);
+    assert_eq!(elsewhere.learned().weights("ctf", Bot).await.unwrap(), []);
     assert_eq!(
-        elsewhere.weights_of(&key("ann")).await.unwrap(),
+        elsewhere.learned().weights_of(&key("ann")).await.unwrap(),
         [weight("ann", 60.5)]
     );
-    let mut reasons = elsewhere.rulings(ids).await.unwrap();
+    let mut reasons = elsewhere.learned().rulings(ids).await.unwrap();
     reasons.sort();
     assert_eq!(reasons, [None, Some("too-short".into())]);
     // One match more; and another configuration, which may only replace everything.
     rows.from.matches = 3;
     rows.from.last_match = ids[2];
     rows.rulings = vec![ruling(ids[2], None)].into();
-    assert!(elsewhere.replace_derived(&rows, false, None).await.unwrap());
-    assert_eq!(store.rulings(ids).await.unwrap().len(), 3);
+    assert!(
+        elsewhere
+            .learned()
+            .replace_derived(&rows, false, None)
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.learned().rulings(ids).await.unwrap().len(), 3);
     rows.from.settings = "other".into();
-    assert!(!elsewhere.replace_derived(&rows, false, None).await.unwrap());
-    assert_eq!(store.derived_from().await.unwrap().unwrap().settings, "one");
-    assert!(elsewhere.replace_derived(&rows, true, None).await.unwrap());
-    assert_eq!(store.rulings(ids).await.unwrap().len(), 1);
+    assert!(
+        !elsewhere
+            .learned()
+            .replace_derived(&rows, false, None)
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        store
+            .learned()
+            .derived_from()
+            .await
+            .unwrap()
+            .unwrap()
+            .settings,
+        "one"
+    );
+    assert!(
+        elsewhere
+            .learned()
+            .replace_derived(&rows, true, None)
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.learned().rulings(ids).await.unwrap().len(), 1);
     // A match of a queue may be recorded after others with higher ids, and one that was ruled may be ruled again.
     rows.rulings = vec![ruling(ids[0], None), ruling(ids[2], Some("void"))].into();
-    assert!(elsewhere.replace_derived(&rows, false, None).await.unwrap());
-    let mut reasons = store.rulings(ids).await.unwrap();
+    assert!(
+        elsewhere
+            .learned()
+            .replace_derived(&rows, false, None)
+            .await
+            .unwrap()
+    );
+    let mut reasons = store.learned().rulings(ids).await.unwrap();
     reasons.sort();
     assert_eq!(reasons, [None, Some("void".into())]);
     // Rows that were made from fewer matches do not replace those that were made from all.
-    (rows.from.matches, rows.from.last_match) = store.extent().await.unwrap();
-    assert!(store.replace_derived(&rows, false, None).await.unwrap());
+    (rows.from.matches, rows.from.last_match) = store.matches().extent().await.unwrap();
+    assert!(
+        store
+            .learned()
+            .replace_derived(&rows, false, None)
+            .await
+            .unwrap()
+    );
     rows.from.matches -= 1;
     for all in [false, true] {
-        assert!(!elsewhere.replace_derived(&rows, all, None).await.unwrap());
+        assert!(
+            !elsewhere
+                .learned()
+                .replace_derived(&rows, all, None)
+                .await
+                .unwrap()
+        );
     }
 }
 
@@ -442,18 +513,36 @@ async fn decisions_are_kept(store: &Store, elsewhere: &Store) {
         decision(3, "cid"),
     );
     let decisions = [first, second.clone(), third.clone()];
-    store.write_decisions(&decisions).await.unwrap();
-    assert_eq!(store.trim_decisions(2, 9).await.unwrap(), 1);
-    assert_eq!(elsewhere.decision(1).await.unwrap(), None, "two are kept");
-    assert_eq!(elsewhere.decision(2).await.unwrap(), Some(second));
-    assert_eq!(elsewhere.decision(3).await.unwrap(), Some(third));
+    store.decisions().write_decisions(&decisions).await.unwrap();
+    assert_eq!(store.decisions().trim_decisions(2, 9).await.unwrap(), 1);
+    assert_eq!(
+        elsewhere.decisions().decision(1).await.unwrap(),
+        None,
+        "two are kept"
+    );
+    assert_eq!(
+        elsewhere.decisions().decision(2).await.unwrap(),
+        Some(second)
+    );
+    assert_eq!(
+        elsewhere.decisions().decision(3).await.unwrap(),
+        Some(third)
+    );
 }
 
 async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
     let (draft, whole) = (Fingerprint([1; 16]), Fingerprint([2; 16]));
-    store.link_log(draft, &ids[..1], &[]).await.unwrap();
+    store
+        .matches()
+        .link_log(draft, &ids[..1], &[])
+        .await
+        .unwrap();
     // The log has grown: it holds two matches, of which a parser that has improved reads one otherwise.
-    store.link_log(whole, &ids[1..2], &[draft]).await.unwrap();
+    store
+        .matches()
+        .link_log(whole, &ids[1..2], &[draft])
+        .await
+        .unwrap();
     let (same, mut better) = (duel(0, "ann", "bob"), duel(20, "ann", "cid"));
     better.participants[0].kills = 9;
     let with_print = |record: &MatchRecord| (record.clone(), Fingerprint::of(record));
@@ -468,7 +557,10 @@ async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
         same: 1,
         kept: 0,
     };
-    assert_eq!(elsewhere.replace_log(&read).await.unwrap(), expected);
+    assert_eq!(
+        elsewhere.matches().replace_log(&read).await.unwrap(),
+        expected
+    );
     let found = all(store, 1).await;
     assert_eq!(found.len(), 3);
     assert!(found.contains(&same) && found.contains(&better));
@@ -481,6 +573,7 @@ async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
     let (mut one, mut other) = (duel(100, "eve", "fay"), duel(111, "eve", "fay"));
     (one.server, other.server) = ("halves".into(), "halves".into());
     let alone = store
+        .matches()
         .record_half(&one, Fingerprint::of(&one), 120_000, join)
         .await
         .unwrap();
@@ -488,6 +581,7 @@ async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
         panic!("{alone:?}")
     };
     let joined = store
+        .matches()
         .record_half(&other, Fingerprint::of(&other), 120_000, join)
         .await
         .unwrap();
@@ -497,31 +591,52 @@ async fn logs_are_linked(store: &Store, elsewhere: &Store, ids: &[i64]) {
     assert!(instead_of == first && id != first);
     for half in [&one, &other] {
         assert_eq!(
-            elsewhere.record(half).await.unwrap(),
+            elsewhere.matches().record(half).await.unwrap(),
             Recorded::Duplicate(id)
         );
     }
-    assert_eq!(elsewhere.extent().await.unwrap().0, 4);
+    assert_eq!(elsewhere.matches().extent().await.unwrap().0, 4);
     let read = LogMatches {
         fingerprint: Fingerprint([3; 16]),
         matches: Vec::new(),
         halves: None,
     };
     elsewhere
+        .matches()
         .link_log(read.fingerprint, &[id], &[])
         .await
         .unwrap();
-    assert_eq!(store.replace_log(&read).await.unwrap().removed, 1);
+    assert_eq!(store.matches().replace_log(&read).await.unwrap().removed, 1);
 }
 
 async fn an_operator_decides(store: &Store, elsewhere: &Store) {
-    let before = store.overrides().await.unwrap().changes;
-    store.merge_player(&key("ann"), &key("bob")).await.unwrap();
-    store.merge_player(&key("bob"), &key("cid")).await.unwrap();
-    store.pin_weight(&key("cid"), Some(33.5)).await.unwrap();
-    store.pin_weight(&key("ann"), Some(1.0)).await.unwrap();
-    store.pin_weight(&key("ann"), None).await.unwrap();
-    let overrides = elsewhere.overrides().await.unwrap();
+    let before = store.corrections().overrides().await.unwrap().changes;
+    store
+        .corrections()
+        .merge_player(&key("ann"), &key("bob"))
+        .await
+        .unwrap();
+    store
+        .corrections()
+        .merge_player(&key("bob"), &key("cid"))
+        .await
+        .unwrap();
+    store
+        .corrections()
+        .pin_weight(&key("cid"), Some(33.5))
+        .await
+        .unwrap();
+    store
+        .corrections()
+        .pin_weight(&key("ann"), Some(1.0))
+        .await
+        .unwrap();
+    store
+        .corrections()
+        .pin_weight(&key("ann"), None)
+        .await
+        .unwrap();
+    let overrides = elsewhere.corrections().overrides().await.unwrap();
     let merged = [(key("ann"), key("cid")), (key("bob"), key("cid"))];
     assert_eq!(
         overrides.merged, merged,
@@ -529,25 +644,47 @@ async fn an_operator_decides(store: &Store, elsewhere: &Store) {
     );
     assert_eq!(overrides.pinned, [(key("cid"), 33.5)]);
     assert!(overrides.changes > before);
-    assert!(elsewhere.split_player(&key("ann")).await.unwrap());
-    assert!(!elsewhere.split_player(&key("ann")).await.unwrap());
-    let names = elsewhere.names(&key("cid")).await.unwrap();
+    assert!(
+        elsewhere
+            .corrections()
+            .split_player(&key("ann"))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !elsewhere
+            .corrections()
+            .split_player(&key("ann"))
+            .await
+            .unwrap()
+    );
+    let names = elsewhere.corrections().names(&key("cid")).await.unwrap();
     let seen: Vec<_> = names
         .iter()
         .map(|seen| (&*seen.name, seen.matches))
         .collect();
     assert_eq!(seen, [("cid", 2)]);
     // Cid, and Bob who counts as Cid: nothing of them is left but what they did.
-    assert_eq!(store.forget_player(&key("cid")).await.unwrap(), 4);
+    assert_eq!(
+        store
+            .corrections()
+            .forget_player(&key("cid"))
+            .await
+            .unwrap(),
+        4
+    );
     for id in ["bob", "cid"] {
-        assert_eq!(elsewhere.names(&key(id)).await.unwrap(), []);
-        assert_eq!(elsewhere.weights_of(&key(id)).await.unwrap(), []);
+        assert_eq!(elsewhere.corrections().names(&key(id)).await.unwrap(), []);
+        assert_eq!(elsewhere.learned().weights_of(&key(id)).await.unwrap(), []);
     }
-    assert_eq!(elsewhere.overrides().await.unwrap().pinned, []);
-    assert_eq!(elsewhere.decision(2).await.unwrap(), None);
+    assert_eq!(
+        elsewhere.corrections().overrides().await.unwrap().pinned,
+        []
+    );
+    assert_eq!(elsewhere.decisions().decision(2).await.unwrap(), None);
     let again = duel(40, "bob", "cid");
     assert!(matches!(
-        elsewhere.record(&again).await.unwrap(),
+        elsewhere.matches().record(&again).await.unwrap(),
         Recorded::Duplicate(_)
     ));
 }
@@ -557,14 +694,24 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
     let (store, elsewhere) = (open.database("one").await, open.database("one").await);
     let (running, later) = (duel(500, "dan", "eva"), duel(600, "dan", "eva"));
     let (dan, now) = (key("dan"), running.start.plus_millis(60_000));
-    elsewhere.forget_in_running_games(&dan, now).await.unwrap();
+    elsewhere
+        .corrections()
+        .forget_in_running_games(&dan, now)
+        .await
+        .unwrap();
     let id = store
+        .matches()
         .record_game(&running, &MatchChances::default(), 71)
         .await
         .unwrap()
         .id();
     let players = async |id: i64| {
-        let stored = elsewhere.match_with_id(id).await.unwrap().unwrap();
+        let stored = elsewhere
+            .matches()
+            .match_with_id(id)
+            .await
+            .unwrap()
+            .unwrap();
         let players = stored.record.participants.into_iter();
         players
             .map(|one| (one.key.id, one.name))
@@ -576,21 +723,28 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
     // END again, and the log of the game, add nothing.
     let again = [
         elsewhere
+            .matches()
             .record_game(&running, &MatchChances::default(), 71)
             .await
             .unwrap(),
-        elsewhere.record(&running).await.unwrap(),
+        elsewhere.matches().record(&running).await.unwrap(),
     ];
     assert_eq!(again, [Recorded::Duplicate(id); 2]);
     let id = store
+        .matches()
         .record_game(&later, &MatchChances::default(), 72)
         .await
         .unwrap()
         .id();
     assert_eq!(players(id).await[0].0, "dan");
-    store.drop_forgets(now.plus_millis(1)).await.unwrap();
+    store
+        .corrections()
+        .drop_forgets(now.plus_millis(1))
+        .await
+        .unwrap();
     let early = duel(499, "dan", "eva");
     let id = store
+        .matches()
         .record_game(&early, &MatchChances::default(), 73)
         .await
         .unwrap()
@@ -629,8 +783,8 @@ fn told(win: &[f64]) -> MatchChances {
 
 /// What a page of a match shows of its chances.
 async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
-    let page = store.page_match(id).await.unwrap().unwrap();
-    let line = &store.latest_matches(None, 100).await.unwrap();
+    let page = store.matches().page_match(id).await.unwrap().unwrap();
+    let line = &store.matches().latest_matches(None, 100).await.unwrap();
     let line = line.iter().find(|line| line.id == id).unwrap();
     assert_eq!(line.chances, page.line.chances, "a list shows the same");
     MatchChances {
@@ -656,8 +810,13 @@ async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
     let mut ids = Vec::new();
     for (game, course) in (1..).zip(&courses) {
         let record = duel(game, "ann", "bob");
-        let first = store.record_game(&record, course, game).await.unwrap();
+        let first = store
+            .matches()
+            .record_game(&record, course, game)
+            .await
+            .unwrap();
         let again = elsewhere
+            .matches()
             .record_game(&record, &told(&[0.5, 0.5]), game)
             .await
             .unwrap();
@@ -672,10 +831,14 @@ async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
     // The log of a game was read before its END, and lists the players the other way round.
     let mut log = duel(50, "cid", "dan");
     log.participants.reverse();
-    let id = store.record(&log).await.unwrap().id();
+    let id = store.matches().record(&log).await.unwrap().id();
     log.participants.reverse();
     let course = told(&[0.25, 0.75]);
-    let recorded = store.record_game(&log, &course, 50).await.unwrap();
+    let recorded = store
+        .matches()
+        .record_game(&log, &course, 50)
+        .await
+        .unwrap();
     assert_eq!(recorded, Recorded::Duplicate(id));
     let seats =
         |course: &MatchChances| course.changes.iter().map(|one| one.who).collect::<Vec<_>>();
@@ -684,14 +847,18 @@ async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
         [Some(1), Some(2), None, Some(1)]
     );
     // The players go from it with the matches.
-    let page = store.page_match(ids[2]).await.unwrap().unwrap();
+    let page = store.matches().page_match(ids[2]).await.unwrap().unwrap();
     let of = |who: u32| page.seats.iter().find(|seat| seat.seat == who).unwrap();
     assert_eq!(
         (of(0).key.id.as_str(), of(1).key.id.as_str()),
         ("ann", "bob")
     );
-    store.forget_player(&key("bob")).await.unwrap();
-    let page = store.page_match(ids[2]).await.unwrap().unwrap();
+    store
+        .corrections()
+        .forget_player(&key("bob"))
+        .await
+        .unwrap();
+    let page = store.matches().page_match(ids[2]).await.unwrap().unwrap();
     let gone = page.seats.iter().find(|seat| seat.seat == 1).unwrap();
     assert_eq!((&gone.name, &gone.handle), (&None, &None));
 }

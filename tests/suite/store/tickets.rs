@@ -127,13 +127,13 @@ async fn write_with(store: &Store, lease: &Lease, changes: &[Change]) -> Result<
         waits: &[],
         wakes: false,
     };
-    store.write_queues(write).await.map(drop)
+    store.queues().write_queues(write).await.map(drop)
 }
 
 /// Writes the changes of a life, and compares what a new process finds with the life itself.
 async fn survives(store: &Store, life: &mut Lifecycle) {
     write(store, life).await;
-    let (tickets, matches) = store.tickets_of(0).await.unwrap();
+    let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     for ticket in &tickets {
         assert_eq!(life.ticket(ticket.number), Some(ticket));
     }
@@ -143,7 +143,7 @@ async fn survives(store: &Store, life: &mut Lifecycle) {
     let stored = Stored {
         tickets,
         formed: matches,
-        players: store.ticket_players(0).await.unwrap(),
+        players: store.queues().ticket_players(0).await.unwrap(),
         ..Stored::default()
     };
     let mut again = restored_from(stored, life.now());
@@ -165,12 +165,12 @@ async fn whatever_happens_to_tickets_is_read_back() {
         .map(|id| submit(&mut life, id, "checked"))
         .collect();
     survives(&store, &mut life).await;
-    assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 6);
-    let first = store.reserve_matches(2).await.unwrap();
+    assert_eq!(store.queues().tickets_of(0).await.unwrap().0.len(), 6);
+    let first = store.queues().reserve_matches(2).await.unwrap();
     life.propose("plain", vec![pair(plain[0], plain[1])], first);
     life.propose("checked", vec![pair(checked[0], checked[1])], first + 1);
     survives(&store, &mut life).await;
-    assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 2);
+    assert_eq!(store.queues().tickets_of(0).await.unwrap().1.len(), 2);
     let owner = "bäckend \"1\"";
     life.accept(owner, first + 1, "t4 'b'").unwrap();
     survives(&store, &mut life).await;
@@ -178,7 +178,7 @@ async fn whatever_happens_to_tickets_is_read_back() {
     life.decline(owner, first + 1, "t5-a").unwrap();
     life.cancel(owner, "t3").unwrap();
     survives(&store, &mut life).await;
-    let (tickets, matches) = store.tickets_of(0).await.unwrap();
+    let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     assert_eq!(matches.len(), 1, "a declined match is gone");
     let states: Vec<_> = tickets.iter().map(|ticket| ticket.state).collect();
     let (matched, out, queued) = (State::Matched(first), State::Cancelled, State::Queued);
@@ -190,7 +190,7 @@ async fn whatever_happens_to_tickets_is_read_back() {
     survives(&store, &mut life).await;
     life.at(Timestamp(2 * 86_400_000));
     survives(&store, &mut life).await;
-    let (tickets, matches) = store.tickets_of(0).await.unwrap();
+    let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     assert!(tickets.is_empty() && matches.is_empty(), "a day later");
 }
 
@@ -198,11 +198,20 @@ async fn whatever_happens_to_tickets_is_read_back() {
 async fn rows(store: &Store) -> String {
     let mut hours = Vec::new();
     for queue in ["plain", "checked", "hosted"] {
-        hours.extend(store.queue_hours(queue, Timestamp(0)).await.unwrap());
+        hours.extend(
+            store
+                .queues()
+                .queue_hours(queue, Timestamp(0))
+                .await
+                .unwrap(),
+        );
     }
-    let mut players = store.ticket_players(0).await.unwrap();
+    let mut players = store.queues().ticket_players(0).await.unwrap();
     players.sort();
-    let (tickets, hosting) = (store.tickets_of(0).await, store.hosting(0).await);
+    let (tickets, hosting) = (
+        store.queues().tickets_of(0).await,
+        store.queues().hosting(0).await,
+    );
     let (tickets, hosting) = (tickets.unwrap(), hosting.unwrap());
     format!("{tickets:#?} {players:#?} {hosting:#?} {hours:#?}")
 }
@@ -282,7 +291,7 @@ async fn no_turn_puts_a_ticket_into_two_matches() {
             panic!("{refused}");
         };
         assert_eq!(taken, one);
-        assert!(store.tickets_of(0).await.unwrap().1.is_empty());
+        assert!(store.queues().tickets_of(0).await.unwrap().1.is_empty());
         let _ = write_changes(&store, &submitted).await;
     }
     write_changes(&store, &formed).await.unwrap();
@@ -292,7 +301,7 @@ async fn no_turn_puts_a_ticket_into_two_matches() {
         matches!(refused, StoreError::OtherState(ticket) if ticket == one),
         "{refused}"
     );
-    assert_eq!(store.tickets_of(0).await.unwrap().1.len(), 1);
+    assert_eq!(store.queues().tickets_of(0).await.unwrap().1.len(), 1);
 }
 
 #[tokio::test]
@@ -315,12 +324,12 @@ async fn no_turn_puts_a_player_into_two_tickets_of_a_group() {
         panic!("{refused:?}");
     };
     assert_eq!(player, "t1 'b'");
-    assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 1);
+    assert_eq!(store.queues().tickets_of(0).await.unwrap().0.len(), 1);
     // Once the player has left the first ticket, also in the same turn.
     life.cancel("bäckend \"1\"", "t1").unwrap();
     life.submit(another).unwrap();
     write(&store, &mut life).await;
-    let players = store.ticket_players(0).await.unwrap();
+    let players = store.queues().ticket_players(0).await.unwrap();
     assert_eq!(players.len(), 2, "{players:?}");
 }
 
@@ -350,7 +359,7 @@ async fn a_ticket_whose_row_has_another_state_is_not_changed() {
         matches!(refused, Err(StoreError::OtherState(1))),
         "{refused:?}"
     );
-    let (stored, _) = store.tickets_of(0).await.unwrap();
+    let (stored, _) = store.queues().tickets_of(0).await.unwrap();
     let states: Vec<_> = stored.iter().map(|ticket| ticket.state).collect();
     assert_eq!(states, [State::Cancelled, State::Proposed(7)]);
 }
@@ -367,10 +376,10 @@ async fn changes_are_written_together_or_not_at_all() {
     };
     changes.push(Change::Submitted(first)); // the number is taken
     write_changes(&store, &changes).await.unwrap_err();
-    assert!(store.tickets_of(0).await.unwrap().0.is_empty());
+    assert!(store.queues().tickets_of(0).await.unwrap().0.is_empty());
     changes.pop();
     write_changes(&store, &changes).await.unwrap();
-    assert_eq!(store.tickets_of(0).await.unwrap().0.len(), 1);
+    assert_eq!(store.queues().tickets_of(0).await.unwrap().0.len(), 1);
 }
 
 #[tokio::test]
@@ -385,13 +394,13 @@ async fn an_id_never_means_two_matches() {
             [1.0, 0.0],
         )
     };
-    assert_eq!(store.reserve_matches(3).await.unwrap(), 1);
-    assert_eq!(store.record(&record(10)).await.unwrap().id(), 4);
-    assert_eq!(store.reserve_matches(1).await.unwrap(), 5);
+    assert_eq!(store.queues().reserve_matches(3).await.unwrap(), 1);
+    assert_eq!(store.matches().record(&record(10)).await.unwrap().id(), 4);
+    assert_eq!(store.queues().reserve_matches(1).await.unwrap(), 5);
     store.close().await;
     let store = open(folder.path()).await;
-    assert_eq!(store.record(&record(20)).await.unwrap().id(), 6);
-    assert_eq!(store.reserve_matches(1).await.unwrap(), 7);
+    assert_eq!(store.matches().record(&record(20)).await.unwrap().id(), 6);
+    assert_eq!(store.queues().reserve_matches(1).await.unwrap(), 7);
 }
 
 #[tokio::test]
@@ -401,20 +410,24 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     let one = submit(&mut life, "t1", "plain");
     let other = submit(&mut life, "t2", "plain");
-    let first = store.reserve_matches(1).await.unwrap();
+    let first = store.queues().reserve_matches(1).await.unwrap();
     life.propose("plain", vec![pair(one, other)], first);
     write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
-    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
-    let (tickets, matches) = store.tickets_of(0).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&PlayerKey { kind, id })
+        .await
+        .unwrap();
+    let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     let numbers: Vec<_> = tickets.iter().map(|ticket| ticket.number).collect();
     assert_eq!(numbers, [other]);
     assert!(matches[0].seats.iter().all(|seat| seat.player != "t1-a"));
     // The daemon that has them in memory goes on.
     life.at(Timestamp(2 * 86_400_000));
     write(&store, &mut life).await;
-    assert!(store.tickets_of(0).await.unwrap().0.is_empty());
+    assert!(store.queues().tickets_of(0).await.unwrap().0.is_empty());
 }
 
 #[tokio::test]
@@ -424,13 +437,17 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     let mut life = restored(Vec::new(), Vec::new(), Timestamp(0));
     let one = submit(&mut life, "t1", "checked");
     let other = submit(&mut life, "t2", "checked");
-    let first = store.reserve_matches(1).await.unwrap();
+    let first = store.queues().reserve_matches(1).await.unwrap();
     life.propose("checked", vec![pair(one, other)], first);
     write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
-    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
-    let (tickets, matches) = store.tickets_of(0).await.unwrap();
+    store
+        .corrections()
+        .forget_player(&PlayerKey { kind, id })
+        .await
+        .unwrap();
+    let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
     assert_eq!(tickets.len(), 2);
     let mut seats = matches[0].seats.iter();
     assert!(seats.any(|seat| seat.player == "t1-a"), "{matches:?}");
@@ -476,13 +493,13 @@ async fn no_shows_are_written_with_their_tickets_or_not_at_all() {
         waits: &[],
         wakes: false,
     };
-    let failed = store.write_queues(write).await;
+    let failed = store.queues().write_queues(write).await;
     failed.unwrap_err();
-    let states = async || store.tickets_of(0).await.unwrap().0[0].state;
+    let states = async || store.queues().tickets_of(0).await.unwrap().0[0].state;
     assert_eq!(states().await, State::Queued);
     let (sqlite, postgres) = ("DROP TRIGGER refused", "DROP TRIGGER refused ON behaviour");
     execute(&path, sqlite, postgres).await;
-    let version = store.write_queues(write).await.unwrap();
+    let version = store.queues().write_queues(write).await.unwrap();
     assert_eq!(version, Some(store.behaviour_version().await.unwrap()));
     assert_eq!(states().await, State::Cancelled);
     assert_eq!(store.behaviour().await.unwrap().days, no_shows.days);
@@ -498,7 +515,7 @@ async fn only_tickets_without_a_final_match_count_as_waiting() {
         .iter()
         .map(|id| submit(&mut life, id, "hosted"))
         .collect();
-    let first = store.reserve_matches(2).await.unwrap();
+    let first = store.queues().reserve_matches(2).await.unwrap();
     life.propose("hosted", vec![pair(tickets[0], tickets[1])], first);
     life.propose("hosted", vec![pair(tickets[2], tickets[3])], first + 1);
     let offer = Offer {
@@ -510,7 +527,7 @@ async fn only_tickets_without_a_final_match_count_as_waiting() {
     write(&store, &mut life).await;
     life.ready("host", first + 1, None).unwrap();
     write(&store, &mut life).await;
-    let rows = store.queue_rows().await.unwrap();
+    let rows = store.queues().queue_rows().await.unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].tickets, [1, 0, 4, 0, 0, 0]);
     assert_eq!(rows[0].players, 2, "those of the ticket that waits");

@@ -19,9 +19,9 @@ const RULESETS: [&str; 3] = ["ctf", "tdm", "Ω \"odd\""];
 /// All weights that a database has.
 async fn table(store: &Store) -> Vec<WeightRow> {
     let mut rows = Vec::new();
-    for ruleset in store.rulesets().await.unwrap() {
+    for ruleset in store.learned().rulesets().await.unwrap() {
         for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(store.weights(&ruleset, kind).await.unwrap());
+            rows.extend(store.learned().weights(&ruleset, kind).await.unwrap());
         }
     }
     rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
@@ -160,7 +160,7 @@ async fn same_tables([one, whole]: [Arc<Store>; 2], seed: u64) {
         // At first all are new; later, some differ, and some are new.
         let count = [400, 9, 1, 40, 0, 8, 300][if number == 1 { 0 } else { draw.below(7) }];
         let new = world.change(&mut draw, count);
-        let since = one.derived_from().await.unwrap();
+        let since = one.learned().derived_from().await.unwrap();
         let new = NewWeights {
             since: since.clone(),
             ..new
@@ -172,13 +172,29 @@ async fn same_tables([one, whole]: [Arc<Store>; 2], seed: u64) {
                 ..new.clone()
             };
             let refused = derived(number, refused);
-            assert!(!one.replace_derived(&refused, false, None).await.unwrap());
+            assert!(
+                !one.learned()
+                    .replace_derived(&refused, false, None)
+                    .await
+                    .unwrap()
+            );
         }
         let added = derived(number, new);
         let is_first = number == 1;
-        assert!(one.replace_derived(&added, is_first, None).await.unwrap());
+        assert!(
+            one.learned()
+                .replace_derived(&added, is_first, None)
+                .await
+                .unwrap()
+        );
         let all = derived(number, world.all());
-        assert!(whole.replace_derived(&all, true, None).await.unwrap());
+        assert!(
+            whole
+                .learned()
+                .replace_derived(&all, true, None)
+                .await
+                .unwrap()
+        );
         assert_eq!(table(&one).await, world.expected(), "{number}");
         assert_eq!(table(&whole).await, world.expected(), "{number}");
     }

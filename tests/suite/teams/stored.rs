@@ -53,7 +53,13 @@ async fn players_are_found_by_names_and_identities(store: &Arc<Store>) {
         seasons: Vec::new(),
         recount: Recount::default(),
     };
-    assert!(store.replace_derived(&derived, true, None).await.unwrap());
+    assert!(
+        store
+            .learned()
+            .replace_derived(&derived, true, None)
+            .await
+            .unwrap()
+    );
     let service = Service::open(store.clone(), config("").service()).unwrap();
     service.learning().resume(-1).await.unwrap(); // serves the weights in the database
     let find = async |texts: &[&str]| {
@@ -71,7 +77,7 @@ async fn players_are_found_by_names_and_identities(store: &Arc<Store>) {
     let many: Vec<String> = (0..400).map(|number| format!("p{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).chain(["ann"]).collect();
     assert_eq!(find(&many).await.0, "ann");
-    store.set_hidden(&ann[0].key, true).await.unwrap();
+    store.learned().set_hidden(&ann[0].key, true).await.unwrap();
     assert_eq!(find(&["ann"]).await.0, "", "who is hidden is not found");
 }
 

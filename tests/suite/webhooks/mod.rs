@@ -86,11 +86,11 @@ impl Sending {
     }
 
     async fn record(&self, n: i64) {
-        self.store.record(&recent(n)).await.unwrap();
+        self.store.matches().record(&recent(n)).await.unwrap();
     }
 
     async fn row(&self) -> HookRow {
-        self.store.hook_rows().await.unwrap().remove(0)
+        self.store.hooks().hook_rows().await.unwrap().remove(0)
     }
 
     /// Waits until so many events were sent.
@@ -141,12 +141,12 @@ async fn a_note_that_is_written_twice_counts_once() {
     let sending = Sending::new(&section("http://127.0.0.1:9/", "")).await;
     sending.record(2).await;
     let note = HookNote {
-        position: sending.store.last_event().await.unwrap(),
+        position: sending.store.hooks().last_event().await.unwrap(),
         delivered: 1,
         ..HookNote::default()
     };
     for _ in 0..2 {
-        sending.store.note_hook("one", &note).await.unwrap();
+        sending.store.hooks().note_hook("one", &note).await.unwrap();
     }
     let row = sending.row().await;
     assert_eq!((row.delivered, row.waiting), (1, 0));
@@ -281,7 +281,12 @@ async fn the_table_is_bounded_although_nothing_is_sent() {
         since: evenkeel::domain::Timestamp(0),
         most: 10_000,
     };
-    let bound = sending.store.bound_events("one", waits).await.unwrap();
+    let bound = sending
+        .store
+        .hooks()
+        .bound_events("one", waits)
+        .await
+        .unwrap();
     assert_eq!(bound, (10_500, 10_500));
     let row = sending.row().await;
     assert_eq!((row.waiting, row.dropped), (10_000, 10_500));
@@ -292,22 +297,22 @@ async fn nothing_is_written_for_old_matches_and_without_webhooks() {
     let toml = section("http://127.0.0.1:9/hook", "");
     let sending = Sending::new(&toml).await;
     let old = game(1, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
-    sending.store.record(&old).await.unwrap();
-    assert_eq!(sending.store.last_event().await.unwrap(), 0);
+    sending.store.matches().record(&old).await.unwrap();
+    assert_eq!(sending.store.hooks().last_event().await.unwrap(), 0);
     drop(
         sending
             .open(&section("http://127.0.0.1:9/hook", "events = ['formed']"))
             .await,
     );
     sending.record(2).await;
-    assert_eq!(sending.store.last_event().await.unwrap(), 0);
+    assert_eq!(sending.store.hooks().last_event().await.unwrap(), 0);
     drop(sending.open(&toml).await);
     sending.record(3).await;
     assert_eq!(sending.row().await.waiting, 1);
     drop(sending.open("").await);
     sending.record(4).await;
     assert_eq!(
-        sending.store.last_event().await.unwrap(),
+        sending.store.hooks().last_event().await.unwrap(),
         0,
         "events without a webhook remain"
     );
@@ -325,7 +330,7 @@ async fn each_webhook_has_its_own_kinds_and_place() {
     sending.record(2).await;
     sending.start(&toml).await;
     assert_eq!(scores(&mut receiver, 1).await, [2.0]);
-    until(async || sending.store.last_event().await.unwrap() == 0).await;
+    until(async || sending.store.hooks().last_event().await.unwrap() == 0).await;
     sending.stop().await;
 }
 
@@ -335,6 +340,7 @@ async fn a_forgotten_player_is_not_sent() {
     sending.record(2).await;
     let event = sending
         .store
+        .hooks()
         .next_events("one", 0, 9)
         .await
         .unwrap()
@@ -346,14 +352,25 @@ async fn a_forgotten_player_is_not_sent() {
         }
         other => panic!("{other:?}"),
     };
-    let report = sending.store.hook_report(&event).await.unwrap().unwrap();
+    let report = sending
+        .store
+        .hooks()
+        .hook_report(&event)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(names(report), ["ann", "bob"]);
     let ann = PlayerKey {
         kind: Kind::Human,
         id: "ann".into(),
     };
-    sending.store.forget_player(&ann).await.unwrap();
-    let report = sending.store.hook_report(&event).await.unwrap();
+    sending
+        .store
+        .corrections()
+        .forget_player(&ann)
+        .await
+        .unwrap();
+    let report = sending.store.hooks().hook_report(&event).await.unwrap();
     assert!(
         !report
             .map(names)

@@ -180,7 +180,7 @@ impl Page for BalancePage {
             Some(date) => Some(Timestamp::parse(date).ok_or(WebError::BadRequest)?),
             None => None,
         };
-        let favoured = site.pages().favoured(&name, COMPARED).await?;
+        let favoured = site.pages().matches().favoured(&name, COMPARED).await?;
         let own = balance.of(&name);
         let weeks = own.weeks();
         let part = |wanted: &dyn Fn(Timestamp) -> bool| {

@@ -132,7 +132,11 @@ impl Page for Board {
         // Who looks for somebody wants the player alone.
         let (mut lines, mut distribution) = (Vec::new(), None);
         if by_place {
-            lines = site.pages().latest_finished(Some(name), MATCHES).await?;
+            lines = site
+                .pages()
+                .matches()
+                .latest_finished(Some(name), MATCHES)
+                .await?;
             distribution = Distribution::read(site, name, kind).await?;
         }
         let mut games = running(site);

@@ -122,7 +122,7 @@ impl Page for GamePage {
     /// Reads the match with this number.
     async fn read(site: &Site, number: &str, _: &Nothing) -> Result<Self, WebError> {
         let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
-        let found = site.pages().page_match(id).await?;
+        let found = site.pages().matches().page_match(id).await?;
         let found = found.ok_or(WebError::NoMatch)?;
         let numbers = site.settings.shows_numbers();
         let rulebook = site.learning().rulebook();

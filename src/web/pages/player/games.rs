@@ -63,7 +63,7 @@ pub(super) async fn read(
     pinned: bool,
 ) -> Result<Vec<PlayedGame>, WebError> {
     let ids: Vec<i64> = games.iter().take(LISTED).map(|game| game.id).collect();
-    let started = site.pages().started_teams(&ids).await?;
+    let started = site.pages().matches().started_teams(&ids).await?;
     let numbers = site.settings.shows_numbers();
     Ok(listed(games, &started, numbers, pinned))
 }

@@ -54,7 +54,7 @@ pub(in crate::web) async fn read(
     if !site.settings.shows_numbers() {
         return Ok(Vec::new());
     }
-    let rows = site.pages().recounts_of(player, SHOWN).await?;
+    let rows = site.pages().learned().recounts_of(player, SHOWN).await?;
     Ok(rows.into_iter().map(Recounted::from).collect())
 }
 

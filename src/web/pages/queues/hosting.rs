@@ -76,8 +76,8 @@ impl From<HostedLine> for HostedSummary {
 pub(super) async fn read(
     site: &Site,
 ) -> Result<(Vec<InstanceSummary>, Vec<HostedSummary>), WebError> {
-    let instances = site.pages().instance_lines(LISTED).await?;
-    let hosted = site.pages().hosted_lines(LISTED).await?;
+    let instances = site.pages().queues().instance_lines(LISTED).await?;
+    let hosted = site.pages().queues().hosted_lines(LISTED).await?;
     Ok((
         instances.into_iter().map(InstanceSummary::from).collect(),
         hosted.into_iter().map(HostedSummary::from).collect(),

@@ -226,6 +226,7 @@ impl Page for QueuesPage {
             let size = sizes.iter().find(|size| size.name == name);
             let hours = site
                 .pages()
+                .queues()
                 .queue_hours(&name, Timestamp((at - WEEKS * 168) * HOUR))
                 .await?;
             let now = QueueNow::read(site, &name, site.now()).await?;

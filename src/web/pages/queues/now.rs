@@ -49,7 +49,11 @@ struct Even {
 
 impl QueueNow {
     pub(super) async fn read(site: &Site, queue: &str, now: Timestamp) -> Result<Self, WebError> {
-        let tickets = site.pages().waiting_tickets(queue, TICKETS).await?;
+        let tickets = site
+            .pages()
+            .queues()
+            .waiting_tickets(queue, TICKETS)
+            .await?;
         let waiting = tickets.iter().map(|ticket| Waiting {
             players: ticket.players,
             seconds: (now.0 - ticket.since.0).max(0) / 1_000,
@@ -59,7 +63,7 @@ impl QueueNow {
             favourite,
             decided,
             favoured,
-        } = site.pages().queue_evenness(queue, MATCHES).await?;
+        } = site.pages().queues().queue_evenness(queue, MATCHES).await?;
         let numbers = site.settings.shows_numbers();
         Ok(Self {
             waiting: waiting.collect(),

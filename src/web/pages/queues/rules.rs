@@ -30,7 +30,7 @@ pub(super) async fn read(
     queue: &str,
     rules: &[String],
 ) -> Result<(usize, Vec<RulePenalty>), WebError> {
-    let matches = site.pages().queue_findings(queue, MATCHES).await?;
+    let matches = site.pages().queues().queue_findings(queue, MATCHES).await?;
     let penalties = rules.iter().map(|rule| penalty(rule, &matches)).collect();
     match matches.len() {
         0 => Ok((0, Vec::new())),

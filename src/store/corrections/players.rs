@@ -1,0 +1,412 @@
+//! Players: the operator's overrides, and the names that they used.
+
+use std::collections::BTreeMap;
+
+use super::Corrections;
+use crate::{
+    domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
+    store::{
+        FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError,
+        db::*,
+        learned::{names, notices},
+        sql::state,
+    },
+};
+
+/// The matches that an operator has made void.
+pub(in crate::store) const VOID: &str = "SELECT m.id AS match_id
+     FROM voided_fingerprints v CROSS JOIN matches m WHERE m.fingerprint = v.fingerprint
+     UNION
+     SELECT h.match_id
+     FROM voided_fingerprints v CROSS JOIN match_halves h WHERE h.fingerprint = v.fingerprint";
+
+/// Makes a match void, unless it is.
+const MAKE_VOID: &str = "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
+     WHERE id = $1 AND fingerprint NOT IN (SELECT fingerprint FROM voided_fingerprints)
+       AND NOT EXISTS (SELECT 1 FROM match_halves h JOIN voided_fingerprints v ON v.fingerprint = h.fingerprint
+                       WHERE h.match_id = $1)";
+
+impl Corrections<'_> {
+    /// Lets these identities count as the ones under which their players are known, where they do not yet. With `all`,
+    /// these are all that do: other names than before may have tags.
+    pub async fn add_accounts(
+        self,
+        forms: &BTreeMap<PlayerKey, PlayerKey>,
+        all: bool,
+    ) -> Result<(), StoreError> {
+        if forms.is_empty() && !all {
+            return Ok(());
+        }
+        let mut tx = self.0.begin().await?;
+        if all {
+            sql("DELETE FROM merged_players WHERE automatic")
+                .execute(&mut tx)
+                .await?;
+        }
+        names::add_accounts(&mut tx, forms).await?;
+        self.0.commit(tx).await
+    }
+
+    /// The overrides on all players.
+    pub async fn overrides(self) -> Result<OperatorOverrides, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        let mut overrides = OperatorOverrides::default();
+        let merged = "SELECT kind, player, into_player FROM merged_players WHERE NOT automatic ORDER BY kind, player";
+        for row in sql(merged).fetch_all(&mut tx).await? {
+            let kind = row.get("kind")?;
+            let key = |id| PlayerKey { kind, id };
+            let (player, into) = (key(row.get("player")?), key(row.get("into_player")?));
+            // A form of a Steam id counts as its account without an operator.
+            if steam::canonical_key(kind, &player.id).as_ref() != Some(&into) {
+                overrides.merged.push((player, into));
+            }
+        }
+        let pinned = "SELECT kind, player, pinned_weight FROM player_settings
+                      WHERE pinned_weight IS NOT NULL ORDER BY kind, player";
+        for row in sql(pinned).fetch_all(&mut tx).await? {
+            let (key, at) = account(&row, overrides.pinned.len())?;
+            overrides
+                .pinned
+                .insert(at, (key, row.get("pinned_weight")?));
+        }
+        let starts = "SELECT kind, player, start_weight, start_uncertain FROM player_settings
+                      WHERE start_weight IS NOT NULL ORDER BY kind, player";
+        for row in sql(starts).fetch_all(&mut tx).await? {
+            let start = StartWeight {
+                weight: row.get("start_weight")?,
+                uncertain: row.get("start_uncertain")?,
+            };
+            let (key, at) = account(&row, overrides.starts.len())?;
+            overrides.starts.insert(at, (key, start));
+        }
+        let void = scalar(VOID);
+        overrides.void = void.fetch_all(&mut tx).await?.into_iter().collect();
+        overrides.changes = state::number(&mut tx, state::PLAYER_CHANGES).await?;
+        overrides.forgotten = state::number(&mut tx, "forgotten").await?;
+        let corrected = tuple("SELECT number, text FROM state WHERE name = 'corrected'");
+        let (number, cause): (i64, String) = corrected.fetch_one(&mut tx).await?;
+        overrides.corrected = RecountCause::parse(&cause).map(|cause| (number, cause));
+        Ok(overrides)
+    }
+
+    /// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
+    pub async fn merge_player(
+        self,
+        player: &PlayerKey,
+        into: &PlayerKey,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        merge(&mut tx, player, into).await?;
+        self.0.commit(tx).await
+    }
+
+    /// Makes `player` count as itself again. Returns whether it counted as another identity.
+    pub async fn split_player(self, player: &PlayerKey) -> Result<bool, StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        let done = sql("DELETE FROM merged_players WHERE kind = $1 AND player = $2")
+            .bind(player.kind.as_str())
+            .bind(&player.id)
+            .execute(&mut tx)
+            .await?;
+        if player.kind == Kind::Human {
+            let link = sql("DELETE FROM links WHERE player = $1");
+            link.bind(&player.id).execute(&mut tx).await?;
+        }
+        corrected(&mut tx, RecountCause::Split).await?;
+        self.0.commit(tx).await?;
+        Ok(done > 0)
+    }
+
+    /// Fixes a player's weight, 0 to 100; `None` lets the matches decide again.
+    pub async fn pin_weight(self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        unset(&mut tx, "pinned_weight = NULL", player).await?;
+        let query = sql(
+            "INSERT INTO player_settings (kind, player, pinned_weight) VALUES ($1, $2, $3)
+             ON CONFLICT (kind, player) DO UPDATE SET pinned_weight = excluded.pinned_weight",
+        );
+        let query = query.bind(player.kind).bind(&player.id).bind(to);
+        query.execute(&mut tx).await?;
+        drop_empty(&mut tx).await?;
+        changed(&mut tx).await?;
+        self.0.commit(tx).await
+    }
+
+    /// Sets the weights at which players start; `None` lets a player start as a newcomer again. All of it
+    /// or nothing.
+    pub async fn set_start_weights(
+        self,
+        starts: &[(PlayerKey, Option<StartWeight>)],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        for (player, start) in starts {
+            unset(
+                &mut tx,
+                "start_weight = NULL, start_uncertain = NULL",
+                player,
+            )
+            .await?;
+            let query = sql(
+                "INSERT INTO player_settings (kind, player, start_weight, start_uncertain) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (kind, player) DO UPDATE
+                 SET start_weight = excluded.start_weight, start_uncertain = excluded.start_uncertain",
+            );
+            let query = query.bind(player.kind).bind(&player.id);
+            let query = query.bind(start.map(|start| start.weight));
+            let query = query.bind(start.map(|start| start.uncertain));
+            query.execute(&mut tx).await?;
+        }
+        drop_empty(&mut tx).await?;
+        corrected(&mut tx, RecountCause::StartWeight).await?;
+        self.0.commit(tx).await
+    }
+
+    /// Makes matches void, or with `false` valid again. Returns the number of matches that this
+    /// changes; ignores ids that no match has.
+    pub async fn set_void(self, matches: &[i64], void: bool) -> Result<u64, StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        let mut count = 0;
+        for id in matches {
+            count += set_void(&mut tx, *id, void).await?;
+        }
+        if count > 0 {
+            void_changed(&mut tx, void).await?;
+        }
+        self.0.commit(tx).await?;
+        Ok(count)
+    }
+
+    /// The ids of the matches of a player, under all identities that count as them, that ended at
+    /// `since` or later, in order of time.
+    pub async fn matches_of(
+        self,
+        player: &PlayerKey,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError> {
+        let query = scalar(
+            "SELECT m.id FROM matches m
+             WHERE m.ended_at >= $3 AND EXISTS (
+                 SELECT 1 FROM match_players p
+                 WHERE p.match_id = m.id AND p.kind = $1 AND (p.player = $2 OR p.player IN
+                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))
+             ORDER BY m.ended_at, m.fingerprint",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        query.bind(since).fetch_all(&self.0.readers).await
+    }
+
+    /// Everybody who is in a stored match, in no particular order.
+    pub async fn participants(self) -> Result<Vec<PlayerKey>, StoreError> {
+        let all = "SELECT DISTINCT kind, player FROM match_players
+             UNION SELECT kind, player FROM persons";
+        let rows = sql(all).fetch_all(&self.0.readers).await?;
+        rows.iter().map(Row::player).collect()
+    }
+
+    /// The names that a player has used, the latest first; empty if the player has no matches.
+    pub async fn names(self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let mut all = self.names_under(player).await?;
+        let forms = "SELECT player FROM merged_players
+             WHERE kind = $1 AND into_player = $2 AND automatic ORDER BY player";
+        let forms = scalar(forms).bind(player.kind.as_str()).bind(&player.id);
+        let forms: Vec<String> = forms.fetch_all(&self.0.readers).await?;
+        for id in forms {
+            all.extend(self.names_under(&PlayerKey { id, ..*player }).await?);
+        }
+        Ok(joined_names(all))
+    }
+
+    /// The names that somebody has used under an identity in the form in which it is stored, the latest first.
+    async fn names_under(self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let query = tuple(
+            "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
+             FROM match_players p JOIN matches m ON m.id = p.match_id
+             WHERE p.player = $1 AND p.kind = $2
+             GROUP BY p.name ORDER BY last DESC, p.name",
+        );
+        let query = query.bind(&player.id).bind(player.kind);
+        query.fetch_all(&self.0.readers).await
+    }
+
+    /// Players with this text in a name, in an identity or in one that was merged into theirs, or as their handle; those
+    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that.
+    pub async fn find_players(
+        self,
+        text: &str,
+        kind: Option<Kind>,
+        limit: i64,
+    ) -> Result<Vec<FoundPlayer>, StoreError> {
+        tuple(FIND)
+            .bind(plain_name(text).to_lowercase())
+            .bind(text)
+            .bind(kind)
+            .bind(limit)
+            .fetch_all(&self.0.readers)
+            .await
+    }
+}
+
+/// Removes rows that say nothing.
+pub(in crate::store) async fn drop_empty(tx: &mut Connection) -> Result<(), StoreError> {
+    let empty = "DELETE FROM player_settings
+                  WHERE pinned_weight IS NULL AND start_weight IS NULL AND NOT hidden";
+    sql(empty).execute(tx).await.map(drop)
+}
+
+/// Removes what is set for the other forms of a player's Steam id.
+async fn unset(tx: &mut Connection, unset: &str, player: &PlayerKey) -> Result<(), StoreError> {
+    let mut others = steam::forms(&player.id);
+    others.retain(|form| *form != player.id);
+    if player.kind == Kind::Human && !others.is_empty() {
+        let mut query = Sql::new("UPDATE player_settings SET ");
+        query.push(unset);
+        query.push(" WHERE kind = 'human' AND player IN ");
+        query.list(others);
+        query.build().execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+/// One entry for each name, the latest first.
+fn joined_names(all: Vec<NameSeen>) -> Vec<NameSeen> {
+    let mut names: BTreeMap<String, NameSeen> = BTreeMap::new();
+    for seen in all {
+        match names.get_mut(&seen.name) {
+            Some(known) => {
+                known.matches = known.matches.saturating_add(seen.matches);
+                known.first = known.first.min(seen.first);
+                known.last = known.last.max(seen.last);
+            }
+            None => {
+                names.insert(seen.name.clone(), seen);
+            }
+        }
+    }
+    let mut names: Vec<NameSeen> = names.into_values().collect();
+    names.sort_by_key(|seen| std::cmp::Reverse(seen.last));
+    names
+}
+
+/// The player of a row under the form by which a Steam account is known, and the place in a list of `length` at which what
+/// is set for the player belongs: what is set under another form comes first, so that the last one counts.
+fn account(row: &Row, length: usize) -> Result<(PlayerKey, usize), StoreError> {
+    let key = row.player()?;
+    Ok(match steam::canonical_key(key.kind, &key.id) {
+        Some(canonical) => (canonical, 0),
+        None => (key, length),
+    })
+}
+
+/// The players with a text in a name or an identity.
+const FIND: &str = "WITH named AS (
+        SELECT kind, player FROM weights WHERE instr(plain, $1) > 0
+        UNION SELECT kind, player FROM match_players WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
+        UNION SELECT kind, player FROM persons WHERE handle = $2),
+    found AS (
+        SELECT DISTINCT n.kind, coalesce(m.into_player, n.player) AS player FROM named n
+        LEFT JOIN merged_players m ON m.kind = n.kind AND m.player = n.player
+        WHERE $3 IS NULL OR n.kind = $3)
+    SELECT f.kind, f.player, p.handle,
+        coalesce((SELECT w.name FROM weights w WHERE w.kind = f.kind AND w.player = f.player
+                  ORDER BY w.last_seen DESC, w.ruleset LIMIT 1),
+                 (SELECT a.name FROM match_players a WHERE a.kind = f.kind AND a.player = f.player
+                  ORDER BY a.match_id DESC LIMIT 1), '') AS name,
+        CAST(coalesce((SELECT sum(w.games) FROM weights w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
+            AS games,
+        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
+    FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
+    ORDER BY games DESC, f.player LIMIT $4";
+
+impl Corrections<'_> {
+    /// A player's identity, and those that are merged into it.
+    pub(super) async fn identities_of(
+        self,
+        player: &PlayerKey,
+    ) -> Result<Vec<PlayerKey>, StoreError> {
+        let query =
+            scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let ids: Vec<String> = query.fetch_all(&self.0.readers).await?;
+        let key = |id| PlayerKey { id, ..*player };
+        Ok(ids
+            .into_iter()
+            .chain([player.id.clone()])
+            .map(key)
+            .collect())
+    }
+}
+
+/// Counts a change after which weights that were derived before are no longer right.
+pub(in crate::store) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
+    state::count(tx, state::PLAYER_CHANGES).await
+}
+
+/// Counts a change that corrects history: weights are counted again, and players get notices of it.
+pub(in crate::store) async fn corrected(
+    tx: &mut Connection,
+    what: RecountCause,
+) -> Result<(), StoreError> {
+    changed(tx).await?;
+    let query = sql(
+        "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes'), text = $1
+         WHERE name = 'corrected'",
+    );
+    query.bind(what.as_str()).execute(tx).await.map(drop)
+}
+
+/// Makes a match void, or valid again. Returns whether this changes anything, as a number. If it does, the caller
+/// then calls [`void_changed`].
+pub(in crate::store) async fn set_void(
+    tx: &mut Connection,
+    id: i64,
+    void: bool,
+) -> Result<u64, StoreError> {
+    let statement = match void {
+        true => MAKE_VOID,
+        // A match is also void if one half of it was made void before the halves were joined.
+        false => {
+            "DELETE FROM voided_fingerprints WHERE fingerprint IN
+             (SELECT fingerprint FROM matches WHERE id = $1
+              UNION SELECT fingerprint FROM match_halves WHERE match_id = $1)"
+        }
+    };
+    let done = sql(statement).bind(id).execute(tx).await?;
+    Ok(u64::from(done > 0))
+}
+
+/// Lets the weights be derived again after matches became void, or with `false` valid.
+pub(in crate::store) async fn void_changed(
+    tx: &mut Connection,
+    void: bool,
+) -> Result<(), StoreError> {
+    let what = match void {
+        true => RecountCause::Void,
+        false => RecountCause::Valid,
+    };
+    corrected(tx, what).await
+}
+
+/// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
+pub(in crate::store) async fn merge(
+    tx: &mut Connection,
+    player: &PlayerKey,
+    into: &PlayerKey,
+) -> Result<(), StoreError> {
+    let statements = [
+        "DELETE FROM merged_players WHERE kind = $1 AND player = $3 AND into_player = $2",
+        "UPDATE merged_players SET into_player = $3 WHERE kind = $1 AND into_player = $2",
+        "INSERT INTO merged_players (kind, player, into_player) VALUES ($1, $2, $3)
+         ON CONFLICT (kind, player) DO UPDATE SET into_player = excluded.into_player, automatic = excluded.automatic",
+        names::STAYS_HIDDEN,
+    ];
+    for statement in statements {
+        let query = sql(statement).bind(player.kind.as_str());
+        query
+            .bind(&player.id)
+            .bind(&into.id)
+            .execute(&mut *tx)
+            .await?;
+    }
+    notices::merge(tx, player, into).await?;
+    corrected(tx, RecountCause::Merge).await
+}

@@ -1,0 +1,99 @@
+//! Reads who plays most lately, and how their weights have moved.
+
+use super::{Matches, of_person::shown};
+use crate::{
+    domain::{Kind, Timestamp},
+    store::{StoreError, db::*},
+};
+
+/// Of how many of a player's latest matches, under all rulesets, the weights are read, at most.
+const LATEST: i64 = 1_000;
+/// Of more matches than this, about as many are read: to read all takes long.
+const WEIGHTS: i64 = 90;
+
+/// A player who was in many of the latest matches of a ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Regular {
+    /// The handle.
+    pub handle: String,
+    /// The kind of the player.
+    pub kind: Kind,
+    /// The name in the player's latest match.
+    pub name: String,
+    /// In how many of the matches the player was.
+    pub matches: i64,
+    /// The weights after some of the latest matches under the ruleset, the first one first.
+    pub weights: Vec<(Timestamp, f64)>,
+}
+
+impl Matches<'_> {
+    /// The players of a kind who were in most of the latest `matches` rated matches of a ruleset, at most `limit`.
+    pub async fn regulars(
+        self,
+        ruleset: &str,
+        kind: Kind,
+        matches: i64,
+        limit: i64,
+    ) -> Result<Vec<Regular>, StoreError> {
+        let mut tx = self.0.pages.snapshot().await?;
+        let query = tuple(
+            "SELECT g.person, true, g.matches, CAST(0 AS DOUBLE PRECISION)
+             FROM (SELECT p.person, count(*) AS matches
+                   FROM (SELECT match_id FROM rulings WHERE ruleset = $1 AND unrated IS NULL
+                         ORDER BY ended_at DESC LIMIT $2) r
+                   JOIN performances p ON p.match_id = r.match_id
+                   WHERE p.weight IS NOT NULL GROUP BY p.person) g
+             JOIN persons o ON o.person = g.person
+             WHERE o.kind = $3 ORDER BY g.matches DESC, g.person LIMIT $4",
+        );
+        let query = query.bind(ruleset).bind(matches).bind(kind.as_str());
+        let counted: Vec<(i64, bool, i64, f64)> = query.bind(limit).fetch_all(&mut tx).await?;
+        let shown = shown(&mut tx, &counted).await?;
+        let mut list = Vec::with_capacity(counted.len());
+        for (person, _, matches, _) in counted {
+            // Those who are hidden have no page, and no line.
+            let Some((handle, kind, name)) = shown.get(&person).cloned() else {
+                continue;
+            };
+            let weights = weights_over_time(&mut tx, person, ruleset).await?;
+            list.push(Regular {
+                handle,
+                kind,
+                name,
+                matches,
+                weights,
+            });
+        }
+        Ok(list)
+    }
+}
+
+/// The weights of a person under a ruleset after some of the latest matches, the last one among them, the first one first.
+async fn weights_over_time(
+    tx: &mut Connection,
+    person: i64,
+    ruleset: &str,
+) -> Result<Vec<(Timestamp, f64)>, StoreError> {
+    let played = scalar(
+        "SELECT count(*) FROM (SELECT 1 FROM performances WHERE person = $1 LIMIT $2) AS played",
+    );
+    let played: i64 = played.bind(person).bind(LATEST).fetch_one(&mut *tx).await?;
+    let query = tuple(SOME_WEIGHTS).bind(person).bind(ruleset);
+    let query = query.bind(LATEST).bind((played / WEIGHTS).max(1));
+    query.fetch_all(tx).await
+}
+
+/// The weights of the person $1 under the ruleset $2 after one of $4 of the latest $3 matches, chosen by the seconds of their
+/// end, and after the last one. An index has all that is read of the other matches.
+const SOME_WEIGHTS: &str = "SELECT r.ended_at, p.weight
+    FROM (SELECT match_id, seat, ended_ms FROM performances WHERE person = $1
+          ORDER BY ended_ms DESC, match_id DESC LIMIT $3) s
+    CROSS JOIN performances p CROSS JOIN rulings r
+    WHERE s.ended_ms / 1000 % 997 % $4 = 0 AND p.match_id = s.match_id AND p.seat = s.seat
+      AND r.match_id = s.match_id AND r.ruleset = $2 AND p.weight IS NOT NULL
+    UNION
+    SELECT l.ended_at, l.weight FROM (
+        SELECT r.ended_at, p.weight FROM performances p CROSS JOIN rulings r
+        WHERE p.person = $1 AND r.match_id = p.match_id AND r.ruleset = $2 AND p.weight IS NOT NULL
+        ORDER BY p.ended_ms DESC LIMIT 1) l
+    ORDER BY 1";

@@ -1,0 +1,330 @@
+//! The rows by which the daemons of a database on PostgreSQL ask each other, and which of them are alive. A request and its
+//! answer stay until the daemon that asked has read the answer.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+
+use super::{QueueWrite, Queues};
+use crate::store::{
+    Backend, Changes, StoreError,
+    db::*,
+    sql::rows::{Target, insert, with_given},
+};
+
+/// The longest text of a request or an answer, in bytes.
+pub const MAX_REQUEST: usize = 1 << 20;
+/// The most requests that wait for the daemon that runs a partition.
+pub const MAX_REQUESTS: i64 = 20_000;
+
+/// A request that is about to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRequest {
+    /// The name of the partition whose daemon is asked.
+    pub partition: String,
+    /// Its number at the daemon that asks, which gives each number once.
+    pub key: i64,
+    /// What is asked.
+    pub body: String,
+}
+
+/// A request without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The name of the daemon that asks.
+    pub daemon: String,
+    /// Its number at that daemon.
+    pub key: i64,
+    /// What is asked.
+    pub body: String,
+    /// Whether that daemon is alive, so that it can read the answer.
+    pub is_alive: bool,
+}
+
+/// What has become of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The name of the daemon that has asked.
+    pub daemon: String,
+    /// The number of the request there.
+    pub key: i64,
+    /// The answer; `None` if nobody waits for one: the request is removed.
+    pub answer: Option<String>,
+    /// Whether the answer is that something has changed: then the request must not have been withdrawn.
+    pub is_binding: bool,
+}
+
+/// What a connection of an instance to another daemon is to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewHostNotice {
+    /// The name of the daemon.
+    pub daemon: String,
+    /// Its number of the connection.
+    pub link: i64,
+    /// The notice.
+    pub body: String,
+}
+
+/// The same, as that daemon reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostNoticeRow {
+    /// The number of the row.
+    pub number: i64,
+    /// The number of the connection.
+    pub link: i64,
+    /// The notice.
+    pub body: String,
+}
+
+const REQUESTS: Target = Target::new("requests", "partition, daemon, key, body");
+const NOTICES: Target = Target::new("host_notices", "daemon, link, body");
+const WAITS: Target = Target::new("queue_waits", "queue, median_ms");
+
+/// Where nobody announces anything, as on SQLite.
+struct Silence;
+
+#[async_trait]
+impl Changes for Silence {
+    async fn next(&mut self) -> Result<(), StoreError> {
+        std::future::pending().await
+    }
+}
+
+impl Queues<'_> {
+    /// A stream that wakes the caller whenever another daemon has asked, answered or decided something. It may miss
+    /// some of that: look once in a while all the same.
+    pub async fn wakes(self) -> Result<Box<dyn Changes>, StoreError> {
+        match &self.0.backend {
+            Backend::Sqlite(_) => Ok(Box::new(Silence)),
+            Backend::Postgres(server) => server.wakes().await,
+        }
+    }
+
+    /// Notes that a daemon counts as alive for this long. Removes daemons whose time is over, and what waits for them.
+    /// Returns whether it was alive until now, and the names of all daemons that are alive.
+    pub async fn is_alive(
+        self,
+        daemon: &str,
+        lasts: Duration,
+    ) -> Result<(bool, BTreeSet<String>), StoreError> {
+        let lasts = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
+        let mut tx = self.0.begin_apart().await?;
+        let gone = "DELETE FROM daemons WHERE ends_at <= clock() RETURNING name";
+        let gone: Vec<String> = scalar(gone).fetch_all(&mut tx).await?;
+        forget(&mut tx, &gone).await?;
+        let was_alive = "SELECT EXISTS (SELECT 1 FROM daemons WHERE name = $1)";
+        let was_alive = scalar(was_alive).bind(daemon).fetch_one(&mut tx).await?;
+        let alive = "INSERT INTO daemons (name, ends_at) VALUES ($1, clock($2))
+             ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at";
+        let alive = sql(alive).bind(daemon).bind(lasts);
+        alive.execute(&mut tx).await?;
+        let all = scalar("SELECT name FROM daemons");
+        let all: Vec<String> = all.fetch_all(&mut tx).await?;
+        tx.commit().await?;
+        Ok((was_alive, all.into_iter().collect()))
+    }
+
+    /// Removes a daemon that ends, and what waits for it.
+    pub async fn is_gone(self, daemon: &str) -> Result<(), StoreError> {
+        let mut tx = self.0.begin_apart().await?;
+        let gone = sql("DELETE FROM daemons WHERE name = $1").bind(daemon);
+        gone.execute(&mut tx).await?;
+        forget(&mut tx, &[daemon.to_owned()]).await?;
+        tx.commit().await
+    }
+
+    /// Writes requests of a daemon, all or none, and wakes the daemons that are asked. Returns which of them are
+    /// written: not those that are too long, and not those to a partition for which too many wait.
+    pub async fn ask(self, daemon: &str, requests: &[NewRequest]) -> Result<Vec<bool>, StoreError> {
+        let mut room = BTreeMap::<&str, i64>::new();
+        let mut tx = self.0.begin_apart().await?;
+        for request in requests {
+            if !room.contains_key(&*request.partition) {
+                let waiting = "SELECT count(*) FROM (SELECT 1 FROM requests
+                               WHERE partition = $1 AND answer IS NULL LIMIT $2) few";
+                let waiting = scalar(waiting).bind(&request.partition).bind(MAX_REQUESTS);
+                let waiting: i64 = waiting.fetch_one(&mut tx).await?;
+                room.insert(&request.partition, MAX_REQUESTS - waiting);
+            }
+        }
+        let fits = |request: &NewRequest| {
+            let left = room.get_mut(&*request.partition);
+            let fits =
+                request.body.len() <= MAX_REQUEST && left.as_ref().is_some_and(|left| **left > 0);
+            if let (true, Some(left)) = (fits, left) {
+                *left -= 1;
+            }
+            fits
+        };
+        let written: Vec<bool> = requests.iter().map(fits).collect();
+        let rows = requests.iter().zip(&written).filter(|(_, fits)| **fits);
+        let rows = rows.map(|(one, _)| values![&one.partition, daemon, one.key, &one.body]);
+        insert(&mut tx, REQUESTS, "", rows.collect::<Vec<_>>().into_iter()).await?;
+        wake(&mut tx).await?;
+        tx.commit().await?;
+        Ok(written)
+    }
+
+    /// The first requests to a partition that have no answer, in the order in which each daemon has asked.
+    pub async fn requests(self, partition: &str, most: usize) -> Result<Vec<Request>, StoreError> {
+        let requests =
+            "SELECT daemon, key, body, EXISTS (SELECT 1 FROM daemons d WHERE d.name = requests.daemon)
+             FROM requests WHERE partition = $1 AND answer IS NULL ORDER BY number LIMIT $2";
+        let query = tuple(requests).bind(partition).bind(most);
+        let rows: Vec<(String, i64, String, bool)> = query.fetch_all(&self.0.readers).await?;
+        let request = |(daemon, key, body, is_alive)| Request {
+            daemon,
+            key,
+            body,
+            is_alive,
+        };
+        Ok(rows.into_iter().map(request).collect())
+    }
+
+    /// The first requests of a daemon that have an answer: the key and the answer of each.
+    pub async fn answers(
+        self,
+        daemon: &str,
+        most: usize,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let query = tuple(
+            "SELECT key, answer FROM requests WHERE daemon = $1 AND answer IS NOT NULL ORDER BY number LIMIT $2",
+        );
+        query
+            .bind(daemon)
+            .bind(most)
+            .fetch_all(&self.0.readers)
+            .await
+    }
+
+    /// Removes requests of a daemon, which has read their answers.
+    pub async fn has_read(self, daemon: &str, keys: &[i64]) -> Result<(), StoreError> {
+        self.remove(daemon, keys, "requests.answer IS NOT NULL")
+            .await
+            .map(drop)
+    }
+
+    /// Removes the requests of a daemon that have no answer yet, and returns their keys. They are not carried out.
+    pub async fn withdraw(self, daemon: &str, keys: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
+        self.remove(daemon, keys, "requests.answer IS NULL").await
+    }
+
+    async fn remove(
+        self,
+        daemon: &str,
+        keys: &[i64],
+        which: &'static str,
+    ) -> Result<BTreeSet<i64>, StoreError> {
+        if keys.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let mut tx = self.0.begin_apart().await?;
+        let mut query = Sql::new("DELETE FROM requests WHERE daemon = ");
+        query
+            .push_bind(daemon)
+            .push(" AND key IN ")
+            .list(keys.iter().copied());
+        query.push(" AND ").push(which).push(" RETURNING key");
+        let gone = query.build().fetch_all(&mut tx).await?;
+        tx.commit().await?;
+        gone.iter().map(|row| row.get("key")).collect()
+    }
+
+    /// The first notices for the instances that are connected to a daemon, in the order in which they were decided.
+    pub async fn host_notices(
+        self,
+        daemon: &str,
+        most: usize,
+    ) -> Result<Vec<HostNoticeRow>, StoreError> {
+        let query = tuple(
+            "SELECT number, link, body FROM host_notices WHERE daemon = $1 ORDER BY number LIMIT $2",
+        );
+        let rows: Vec<(i64, i64, String)> = query
+            .bind(daemon)
+            .bind(most)
+            .fetch_all(&self.0.readers)
+            .await?;
+        let row = |(number, link, body)| HostNoticeRow { number, link, body };
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Removes notices that were sent.
+    pub async fn has_sent(self, numbers: &[i64]) -> Result<(), StoreError> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.0.begin_apart().await?;
+        let sent = "DELETE FROM host_notices WHERE number IN (SELECT given.number FROM {given})";
+        let numbers = numbers.iter().map(|number| values![number]);
+        with_given(&mut tx, "number BIGINT", sent, numbers).await?;
+        tx.commit().await
+    }
+}
+
+/// Removes what waits for daemons that have ended. What they have asked is left to the daemon that decides: it may be
+/// deciding it now.
+async fn forget(tx: &mut Connection, daemons: &[String]) -> Result<(), StoreError> {
+    for statement in [
+        "DELETE FROM requests WHERE answer IS NOT NULL AND daemon IN (SELECT given.name FROM {given})",
+        "DELETE FROM host_notices WHERE daemon IN (SELECT given.name FROM {given})",
+    ] {
+        let daemons = daemons.iter().map(|daemon| values![daemon]);
+        with_given(tx, "name TEXT", statement, daemons).await?;
+    }
+    Ok(())
+}
+
+/// Writes what a turn has decided for other daemons.
+///
+/// # Errors
+/// Fails if a request was withdrawn whose answer is that something has changed.
+pub(super) async fn decide(tx: &mut Connection, write: &QueueWrite<'_>) -> Result<(), StoreError> {
+    let (answered, ended): (Vec<_>, Vec<_>) =
+        write.decided.iter().partition(|one| one.answer.is_some());
+    let rows = answered
+        .iter()
+        .map(|one| values![&one.daemon, one.key, one.answer.as_ref()]);
+    let answer = "UPDATE requests SET answer = given.reply FROM {given}
+         WHERE requests.daemon = given.asks AND requests.key = given.as_key AND requests.answer IS NULL
+         RETURNING requests.daemon, requests.key";
+    let columns = "asks TEXT, as_key BIGINT, reply TEXT";
+    let found = with_given(tx, columns, answer, rows).await?;
+    let found = found
+        .iter()
+        .map(|row| Ok((row.get("daemon")?, row.get("key")?)));
+    let found = found.collect::<Result<BTreeSet<(String, i64)>, StoreError>>()?;
+    let is_gone =
+        |one: &&&Decided| one.is_binding && !found.contains(&(one.daemon.clone(), one.key));
+    if answered.iter().find(is_gone).is_some() {
+        return Err(StoreError::Withdrawn);
+    }
+    let rows = ended.iter().map(|one| values![&one.daemon, one.key]);
+    let remove = "DELETE FROM requests WHERE (daemon, key) IN (SELECT given.asks, given.as_key FROM {given})";
+    with_given(tx, "asks TEXT, as_key BIGINT", remove, rows).await?;
+    let notices = write.notices.iter();
+    let notices = notices.map(|one| values![&one.daemon, one.link, &one.body]);
+    insert(tx, NOTICES, "", notices.collect::<Vec<_>>().into_iter()).await?;
+    let waits = write.waits.iter();
+    let waits = waits.map(|(queue, median)| values![queue, median]);
+    let waits = waits.collect::<Vec<_>>().into_iter();
+    let newer = " ON CONFLICT (queue) DO UPDATE SET median_ms = excluded.median_ms";
+    insert(tx, WAITS, newer, waits).await?;
+    match write.wakes {
+        true => wake(tx).await,
+        false => Ok(()),
+    }
+}
+
+/// Wakes all daemons when this transaction is committed.
+async fn wake(tx: &mut Connection) -> Result<(), StoreError> {
+    match tx.dialect() {
+        Dialect::Sqlite => Ok(()),
+        Dialect::Postgres => {
+            let wake = sql("SELECT pg_notify($1, '')").bind(crate::store::postgres::REQUESTS);
+            wake.execute(tx).await.map(drop)
+        }
+    }
+}
