@@ -97,7 +97,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<u64, StoreE
     result
 }
 
-/// Deletes decisions until none is old. Returns how many.
+/// Deletes decisions until none is old, and what is left of players who were forgotten. Returns how many decisions.
 async fn remove_old(
     store: &Store,
     settings: UpkeepSettings,
@@ -121,5 +121,7 @@ async fn remove_old(
         }
         sleep(began.elapsed().max(PAUSE)).await;
     }
+    // What a command had begun that was killed.
+    store.finish_forgetting().await?;
     Ok(deleted)
 }

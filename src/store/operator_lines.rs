@@ -371,10 +371,16 @@ lines! {
     ForgottenLine {
         /// The handle that the player had.
         handle: String,
-        /// The identity that the player has in those games.
+        /// The identity that the player has in their matches.
         instead: String,
         /// When the player was forgotten.
         at: Timestamp,
+        /// `human` or `bot`, as long as other rows contain the player.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<String>,
+        /// The identity of the player, as long as other rows contain it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        player: Option<String>,
     }
 
     /// A notice that a correction has moved a weight without a match of its player.

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::{
     Store, leases,
@@ -329,13 +329,13 @@ impl Rewriting<'_> {
 }
 
 /// How many rows a transaction writes, so that it takes about [`SHORT`].
-struct Pace {
+pub(super) struct Pace {
     rows: usize,
     since: Instant,
 }
 
 impl Pace {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             rows: SOME,
             since: Instant::now(),
@@ -343,16 +343,21 @@ impl Pace {
     }
 
     /// The number of rows to write next, of so many.
-    fn next(&mut self, left: usize) -> usize {
+    pub(super) fn next(&mut self, left: usize) -> usize {
         self.since = Instant::now();
         self.rows.min(left)
     }
 
     /// Notes that this many rows were written.
-    fn took(&mut self, rows: usize) {
+    pub(super) fn took(&mut self, rows: usize) {
         let took = self.since.elapsed().as_secs_f64().max(1e-4);
         let fit = (rows as f64 * SHORT.as_secs_f64() / took) as usize;
         self.rows = fit.clamp(self.rows / 2, 2 * self.rows).clamp(8, 4_096);
+    }
+
+    /// Waits for as long as the transaction took: another process does not get its turn between two that follow each other.
+    pub(super) async fn rest(&self) {
+        sleep(self.since.elapsed()).await;
     }
 }
 

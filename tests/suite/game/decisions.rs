@@ -195,7 +195,7 @@ async fn a_draw_is_no_win_of_either_team() {
 
 #[tokio::test]
 async fn forgetting_somebody_forgets_what_was_decided_about_them() {
-    use evenkeel::domain::{Kind, PlayerKey};
+    use evenkeel::domain::{Kind, PlayerKey, Timestamp};
     let daemon = Daemon::start("").await;
     let script = "GAME ctf\nJOIN \"Boring \\\"J\\\"\"\nPLACE \"Boring \\\"J\\\"\"\nGAME ctf\nJOIN b\nPLACE b\n";
     daemon.client().await.talk(script).await;
@@ -205,7 +205,12 @@ async fn forgetting_somebody_forgets_what_was_decided_about_them() {
         id: "Boring \"J\"".into(),
     };
     assert!(daemon.service.sessions().replay(1).await.unwrap().is_some());
-    daemon.service.store().forget_player(&who).await.unwrap();
+    daemon
+        .service
+        .store()
+        .forget_player(&who, Timestamp(0))
+        .await
+        .unwrap();
     assert!(daemon.service.sessions().replay(1).await.unwrap().is_none());
     assert!(daemon.service.sessions().replay(2).await.unwrap().is_some());
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use evenkeel::{
     domain::{
         Kind::{self, Bot, Human},
-        PlayerKey,
+        PlayerKey, Timestamp,
     },
     learning::{BoardQuery, BoardRow, BoardSize, Learning, Standing},
     server::Service,
@@ -62,7 +62,10 @@ async fn correct(service: &Service) {
         let player = key(Human, id);
         store.pin_weight(&player, Some(weight)).await.unwrap();
     }
-    store.forget_player(&key(Human, "p11")).await.unwrap();
+    store
+        .forget_player(&key(Human, "p11"), Timestamp(0))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
 }
 

@@ -342,7 +342,10 @@ async fn a_pinned_weight_is_not_counted_and_a_forgotten_player_not_named(backend
 
     // Who is forgotten has no notices, and gets none.
     let before = world.weights().await;
-    store.forget_player(&key("bob")).await.unwrap();
+    store
+        .forget_player(&key("bob"), Timestamp(0))
+        .await
+        .unwrap();
     assert_eq!(world.notices_to("bob").await, []);
     world.refresh().await;
     let mut others = told.clone();

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use evenkeel::domain::{Kind::Human, PlayerKey, StartWeight};
+use evenkeel::domain::{Kind::Human, PlayerKey, StartWeight, Timestamp};
 use tempfile::TempDir;
 
 use crate::common::{Daemon, game, player, process::evenkeel};
@@ -128,7 +128,10 @@ async fn a_merged_identity_starts_the_one_it_counts_as_and_forgetting_ends_it() 
         Some(60.0),
         "its own comes first"
     );
-    store.forget_player(&key("ann")).await.unwrap();
+    store
+        .forget_player(&key("ann"), Timestamp(0))
+        .await
+        .unwrap();
     daemon.service.learning().refresh().await.unwrap();
     assert_eq!(store.overrides().await.unwrap().starts, []);
     assert_eq!(weight(&daemon, "ctf", "ann").await, None);

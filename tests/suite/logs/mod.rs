@@ -186,7 +186,11 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
         kind: Kind::Bot,
         id: "Liz".into(),
     };
-    service.store().forget_player(&liz).await.unwrap();
+    service
+        .store()
+        .forget_player(&liz, Timestamp(0))
+        .await
+        .unwrap();
     service.learning().refresh().await.unwrap();
     let all = stored(&service).await;
     assert_eq!(all.len(), 3);
@@ -596,7 +600,11 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
         kind: Kind::Bot,
         id: "Liz".into(),
     };
-    service.store().forget_player(&liz).await.unwrap();
+    service
+        .store()
+        .forget_player(&liz, Timestamp(0))
+        .await
+        .unwrap();
     let forgotten = known(&stored(&service).await);
     let reread = logs::reread(
         service.store(),

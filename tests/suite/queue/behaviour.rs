@@ -181,7 +181,10 @@ async fn merged_players_count_together_and_forgotten_ones_not_at_all() {
         .merge_player(&key("annie"), &key("ann"))
         .await
         .unwrap();
-    store.forget_player(&key("ann")).await.unwrap();
+    store
+        .forget_player(&key("ann"), Timestamp(0))
+        .await
+        .unwrap();
     // The task of the queues notices the changes of other processes by itself.
     until(async || score(&daemon, "ann", 0) == 0.0).await;
     assert_eq!(score(&daemon, "annie", 0), 0.0);

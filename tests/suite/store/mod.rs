@@ -26,7 +26,7 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchChances, MatchRecord, PlayerKey,
+        MatchChances, MatchRecord, PlayerKey, Timestamp,
     },
     learning::AT_ONCE,
     store::{self, Cursor, Store, StoreError},
@@ -370,7 +370,11 @@ async fn who_is_forgotten_is_in_no_checkpoint() {
         kind: Human,
         id: "a".into(),
     };
-    service.store().forget_player(&gone).await.unwrap();
+    service
+        .store()
+        .forget_player(&gone, Timestamp(0))
+        .await
+        .unwrap();
     service.close().await;
     // Another daemon, which was not there when the player was forgotten.
     let service = reopened(&path, "").await;

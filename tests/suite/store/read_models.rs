@@ -108,7 +108,10 @@ async fn take(step: Step, service: Service, path: &Path) -> Service {
             store.split_player(&human(player)).await.unwrap();
         }
         Step::Forget(player) => {
-            store.forget_player(&human(player)).await.unwrap();
+            store
+                .forget_player(&human(player), Timestamp(0))
+                .await
+                .unwrap();
         }
         Step::Learn => {
             service.learning().refresh().await.unwrap();

@@ -402,7 +402,10 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
-    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
+    store
+        .forget_player(&PlayerKey { kind, id }, Timestamp(0))
+        .await
+        .unwrap();
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     let numbers: Vec<_> = tickets.iter().map(|ticket| ticket.number).collect();
     assert_eq!(numbers, [other]);
@@ -425,7 +428,10 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     write(&store, &mut life).await;
     let id = "t1-a".to_owned();
     let kind = Kind::Human;
-    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
+    store
+        .forget_player(&PlayerKey { kind, id }, Timestamp(0))
+        .await
+        .unwrap();
     let (tickets, matches) = store.tickets_of(0).await.unwrap();
     assert_eq!(tickets.len(), 2);
     let mut seats = matches[0].seats.iter();

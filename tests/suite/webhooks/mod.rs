@@ -10,7 +10,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind, MatchRecord, PlayerKey},
+    domain::{Kind, MatchRecord, PlayerKey, Timestamp},
     session::MachineClock,
     store::{HookNote, HookReport, HookRow, HookWaits, Store},
     webhooks::{Deliveries, HookAnswer, delay},
@@ -352,7 +352,11 @@ async fn a_forgotten_player_is_not_sent() {
         kind: Kind::Human,
         id: "ann".into(),
     };
-    sending.store.forget_player(&ann).await.unwrap();
+    sending
+        .store
+        .forget_player(&ann, Timestamp(0))
+        .await
+        .unwrap();
     let report = sending.store.hook_report(&event).await.unwrap();
     assert!(
         !report
