@@ -159,8 +159,11 @@ CREATE TABLE player_settings (
 -- Players who were forgotten in the last two days: games that were running then are recorded without them.
 CREATE TABLE forgotten_lately (
     handle TEXT NOT NULL PRIMARY KEY, -- a keyed hash of kind and identity
-    instead TEXT NOT NULL, -- the identity that they have in those games
-    at TIME NOT NULL -- when they were forgotten
+    instead TEXT NOT NULL, -- the identity that they have in their matches
+    at TIME NOT NULL, -- when they were forgotten
+    kind TEXT CHECK (kind IN ('human', 'bot')), -- who it is, as long as other rows contain the player; then NULL
+    player TEXT CHECK (player <> ''),
+    CHECK ((player IS NULL) = (kind IS NULL))
 ) WITHOUT ROWID;
 
 -- What is kept once for the whole database, each under its name.

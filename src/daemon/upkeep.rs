@@ -103,7 +103,7 @@ async fn work(service: &Service, settings: UpkeepSettings) -> Result<u64, StoreE
     result
 }
 
-/// Deletes decisions until none is old. Returns how many.
+/// Deletes decisions until none is old, and what is left of players who were forgotten. Returns how many decisions.
 async fn remove_old(
     store: &Store,
     settings: UpkeepSettings,
@@ -131,5 +131,7 @@ async fn remove_old(
         }
         sleep(began.elapsed().max(PAUSE)).await;
     }
+    // What a command had begun that was killed.
+    store.corrections().finish_forgetting().await?;
     Ok(deleted)
 }

@@ -19,14 +19,17 @@ use crate::{
 /// The most matches whose seats are filled in one round; the oldest come first.
 const MATCHES: usize = 64;
 
+/// What a ticket states, and which of its players are in the match.
+type Present = (Arc<TicketSpec>, BTreeSet<String>);
+
 /// A match in play that seeks players, when a round begins.
 #[derive(Clone, Debug)]
 pub(super) struct Seeking {
     id: MatchId,
     /// The [version](Match::version) of its players.
     version: u64,
-    /// The contents of the tickets of each team, each with those of its players who are in the match.
-    teams: Vec<BTreeMap<TicketNumber, (Arc<TicketSpec>, BTreeSet<String>)>>,
+    /// The tickets of each team.
+    teams: Vec<BTreeMap<TicketNumber, Present>>,
     free: Vec<usize>,
     heads: Vec<usize>,
     size: usize,
@@ -112,7 +115,7 @@ impl Seeking {
 
     /// What the search sees of the match.
     fn open(&self, queue: &Queue, pool: &RoundPool, facts: &PlayerFacts) -> OpenMatch {
-        let present = |(spec, players): &(Arc<TicketSpec>, BTreeSet<String>)| -> Option<Ticket> {
+        let present = |(spec, players): &Present| -> Option<Ticket> {
             let mut ticket = queue.ticket(spec, &mut |id| facts.known(id)).ok()?;
             ticket.players.retain(|player| players.contains(&player.id));
             Some(ticket)

@@ -26,6 +26,7 @@ mod leases;
 mod matches;
 mod metrics;
 pub mod operator_lines;
+mod pace;
 pub mod postgres;
 mod queues;
 mod schema;

@@ -214,6 +214,13 @@ impl Column<'_> for Whom {
     }
 }
 
+impl Column<'_> for Option<Whom> {
+    fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
+        let player: Option<&str> = row.get("player")?;
+        player.map(|_| Whom::read(row, at)).transpose()
+    }
+}
+
 /// Whether a weight is on the scale of Evenkeel 0.1: only in files of 0.2. No column has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -266,6 +273,14 @@ impl Field for Whom {
     fn add(&self, _: &'static str, cells: &mut Cells) {
         cells.push(("kind", self.kind().into()));
         cells.push(("player", (&self.player).into()));
+    }
+}
+
+impl Field for Option<Whom> {
+    fn add(&self, name: &'static str, cells: &mut Cells) {
+        if let Some(who) = self {
+            who.add(name, cells);
+        }
     }
 }
 
@@ -371,10 +386,13 @@ lines! {
     ForgottenLine {
         /// The handle that the player had.
         handle: String,
-        /// The identity that the player has in those games.
+        /// The identity that the player has in their matches.
         instead: String,
         /// When the player was forgotten.
         at: Timestamp,
+        /// The player, as long as other rows contain them.
+        #[serde(flatten)]
+        who: Option<Whom>,
     }
 
     /// A notice that a correction has moved a weight without a match of its player.

@@ -47,14 +47,12 @@ pub(super) async fn forget(service: &Service, key: &PlayerKey) -> Result<String,
     if !show::is_reported(service, key).await? {
         require_matches(service, key).await?;
     }
-    // First, so that a game that ends meanwhile does not bring the player back.
     let now = service.sessions().clock().now();
-    let store = service.store();
-    store
+    let matches = service
+        .store()
         .corrections()
-        .forget_in_running_games(key, now)
+        .forget_player(key, now)
         .await?;
-    let matches = store.corrections().forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
 }
 

@@ -1,62 +1,145 @@
 //! Removes a player from all tables, and from the records of games that are running.
+//!
+//! The first transaction notes who is forgotten. From then on, records are read without the player, and pages do not show
+//! the player. The matches are rewritten in short transactions, so that a match that ends waits for none of them for long.
+//! The last one removes the identity from the note; until then, whoever finds it there goes on.
 
-use std::collections::HashMap;
-
-use super::{Corrections, players::changed};
+use super::{
+    Corrections,
+    forgetting::{Forgetting, unfinished},
+    players::changed,
+};
 use crate::{
-    domain::{MatchRecord, PlayerKey, Timestamp},
+    domain::{PlayerKey, Timestamp},
     store::{
         StoreError,
         db::*,
         learned::names::{FORGOTTEN, handle},
         matches::{packed::pack, read_matches::fetch},
+        pace::Pace,
         sql::{rows::ROWS, state},
     },
 };
 
 impl Corrections<'_> {
     /// Removes the identity and the names of a player, and of all identities that count as them,
-    /// from all matches and other tables. The matches stay and keep their fingerprints, so that
-    /// reading their logs again adds nothing. Returns the number of matches that contain the
-    /// player.
+    /// from all matches and other tables. Games that have begun before `now` are recorded without the player. The matches
+    /// stay and keep their fingerprints, so that reading their logs again adds nothing. Returns the number of matches that
+    /// contain the player.
+    ///
+    /// If this ends early, [`finish_forgetting`](Self::finish_forgetting) does the rest.
     ///
     /// # Errors
     /// Fails, and forgets nothing, if the record of one of these matches is damaged.
-    pub async fn forget_player(self, player: &PlayerKey) -> Result<u64, StoreError> {
-        let mut tx = self.0.begin_alone().await?;
-        let query =
-            scalar("SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2");
-        let query = query.bind(player.kind.as_str()).bind(&player.id);
-        let mut ids: Vec<String> = query.fetch_all(&mut tx).await?;
-        ids.push(player.id.clone());
-        let mut matches = 0;
-        for id in ids {
-            let kind = player.kind;
-            matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
-        }
-        self.0.commit(tx).await?;
-        Ok(matches)
-    }
-
-    /// Notes that a player is forgotten now: games that have begun before are recorded without the player.
-    pub async fn forget_in_running_games(
+    pub async fn forget_player(
         self,
         player: &PlayerKey,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         let identities = self.identities_of(player).await?;
+        for identity in &identities {
+            let mut tx = self.0.readers.snapshot().await?;
+            let ids = matches_with(identity, i64::MAX).fetch_all(&mut tx).await?;
+            for some in ids.chunks(ROWS) {
+                fetch(&mut tx, some).await?;
+            }
+        }
         let mut tx = self.0.begin_alone().await?;
-        note(&mut tx, &identities, now).await?;
-        self.0.commit(tx).await
+        let matches = begin(&mut tx, &identities, now).await?;
+        self.0.commit(tx).await?;
+        self.finish_forgetting().await?;
+        Ok(matches)
     }
 
-    /// Removes the notes of [`forget_in_running_games`](Self::forget_in_running_games) that are older than `before`.
+    /// Removes what is left of players whose forgetting has begun, in this process or in one that has ended.
+    ///
+    /// # Errors
+    /// Fails if a record is damaged. The rest can be removed later.
+    pub async fn finish_forgetting(self) -> Result<(), StoreError> {
+        for left in &unfinished(&self.0.readers).await? {
+            self.forget_in_texts(left).await?;
+            let mut pace = Pace::new();
+            while self.forget_in_some(left, &mut pace).await? {
+                pace.rest().await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes or empties what contains the identity in JSON: decisions, tickets, hosted matches, pools, and lines about
+    /// formed matches.
+    async fn forget_in_texts(self, left: &Forgetting) -> Result<(), StoreError> {
+        let Ok(quoted) = serde_json::to_string(&left.key.id) else {
+            return Ok(());
+        };
+        for (table, number, statement) in TEXTS {
+            // The lines about a formed match may contain the id without quotes.
+            let text = match table {
+                "formed_matches" => quoted.trim_matches('"'),
+                _ => &quoted,
+            };
+            let next = format!(
+                "SELECT max(number) FROM (SELECT {number} AS number FROM {table}
+                 WHERE {number} > $1 ORDER BY {number} LIMIT $2) AS next"
+            );
+            let some = format!("{statement} AND {number} > $2 AND {number} <= $3");
+            let (mut pace, mut last) = (Pace::new(), i64::MIN);
+            loop {
+                let rows = pace.next(usize::MAX);
+                let to = scalar(next.clone()).bind(last).bind(rows);
+                let Some(to) = to.fetch_one(&self.0.readers).await? else {
+                    break;
+                };
+                let mut tx = self.0.begin_alone().await?;
+                let query = sql(some.clone()).bind(text).bind(last).bind(to);
+                query.execute(&mut tx).await?;
+                self.0.commit(tx).await?;
+                pace.took(rows);
+                pace.rest().await;
+                last = to;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets a player in some more seats and matches, and in the note once there are none. Returns whether there were.
+    async fn forget_in_some(self, left: &Forgetting, pace: &mut Pace) -> Result<bool, StoreError> {
+        let rows = pace.next(usize::MAX);
+        let mut tx = self.0.begin_alone().await?;
+        let seats = sql(
+            "UPDATE formed_seats SET player = $2 WHERE player = $1 AND match_id IN
+                 (SELECT f.match_id FROM formed_seats f WHERE f.player = $1
+                    AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = f.ticket) LIMIT $3)",
+        );
+        let seats = seats.bind(&left.key.id).bind(&left.instead).bind(rows);
+        let seats = seats.execute(&mut tx).await?;
+        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        let ids = matches_with(&left.key, limit).fetch_all(&mut tx).await?;
+        for some in ids.chunks(ROWS) {
+            forget_in_matches(&mut tx, left, some).await?;
+        }
+        let goes_on = seats > 0 || !ids.is_empty();
+        if !goes_on {
+            // Whoever had not noticed yet may have written rows meanwhile.
+            forget_in_tables(&mut tx, &left.key).await?;
+            let done = "UPDATE forgotten_lately SET kind = NULL, player = NULL WHERE kind = $1 AND player = $2";
+            let done = sql(done).bind(left.key.kind).bind(&left.key.id);
+            done.execute(&mut tx).await?;
+        }
+        self.0.commit(tx).await?;
+        pace.took(rows);
+        Ok(goes_on)
+    }
+
+    /// Removes the notes of players who were forgotten before `before`, of whom nothing is left.
     pub async fn drop_forgets(self, before: Timestamp) -> Result<(), StoreError> {
-        let old = scalar("SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1)");
+        let old = scalar(
+            "SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1 AND player IS NULL)",
+        );
         let old: bool = old.bind(before).fetch_one(&self.0.readers).await?;
         if old {
             let mut tx = self.0.begin_alone().await?;
-            let query = sql("DELETE FROM forgotten_lately WHERE at < $1");
+            let query = sql("DELETE FROM forgotten_lately WHERE at < $1 AND player IS NULL");
             query.bind(before).execute(&mut tx).await?;
             self.0.commit(tx).await?;
         }
@@ -64,10 +147,84 @@ impl Corrections<'_> {
     }
 }
 
-/// Forgets one identity. Returns the number of matches that contained it.
-async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
-    let done = forget_in_matches(tx, player).await?;
-    let statements = [
+/// A table with JSON, the column of its numbers, and what removes the identity $1 from its rows. A ticket that has not ended
+/// stays until a day after its end.
+const TEXTS: [(&str, &str, &str); 7] = [
+    (
+        "decisions",
+        "id",
+        "DELETE FROM decisions WHERE instr(decision, $1) > 0",
+    ),
+    (
+        "tickets",
+        "number",
+        "DELETE FROM tickets WHERE instr(players, $1) > 0 AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
+    ),
+    (
+        "hosted_matches",
+        "match_id",
+        "UPDATE hosted_matches SET passes = '{}'
+         WHERE instr(passes, $1) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
+    ),
+    (
+        "hosted_matches",
+        "match_id",
+        "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, $1) > 0",
+    ),
+    (
+        "hosted_matches",
+        "match_id",
+        "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
+    ),
+    (
+        "pools",
+        "pool_id",
+        "DELETE FROM pools WHERE instr(known, $1) > 0",
+    ),
+    (
+        "formed_matches",
+        "match_id",
+        "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0",
+    ),
+];
+
+/// Notes the identities of a player who is forgotten now, and forgets them in small tables. Returns the number of matches
+/// that contain them.
+async fn begin(
+    tx: &mut Connection,
+    identities: &[PlayerKey],
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let secret = state::handle_key(tx).await?;
+    // The new id contains a number that is in no other id, and does not reveal the old id.
+    let change = state::number(tx, state::PLAYER_CHANGES).await? + 1;
+    let mut matches = 0;
+    for (number, key) in (0_i64..).zip(identities) {
+        let note = "INSERT INTO forgotten_lately (handle, instead, at, kind, player) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (handle) DO UPDATE SET at = excluded.at, kind = excluded.kind, player = excluded.player,
+                 instead = CASE WHEN forgotten_lately.player IS NULL THEN excluded.instead
+                           ELSE forgotten_lately.instead END";
+        let query = sql(note).bind(handle(&secret, key)?);
+        let query = query.bind(format!("{FORGOTTEN}{change}-{number}"));
+        let query = query.bind(now).bind(key.kind).bind(&key.id);
+        query.execute(&mut *tx).await?;
+        forget_in_tables(tx, key).await?;
+        let hide = sql("INSERT INTO player_settings (kind, player, hidden) VALUES ($1, $2, TRUE)");
+        hide.bind(key.kind).bind(&key.id).execute(&mut *tx).await?;
+        let ids = matches_with(key, i64::MAX).fetch_all(&mut *tx).await?;
+        matches += ids.len() as u64;
+    }
+    changed(tx).await?;
+    let latest = sql(
+        "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes') WHERE name = 'forgotten'",
+    );
+    latest.execute(tx).await?;
+    Ok(matches)
+}
+
+/// Forgets one identity where few rows contain it, each as a column.
+async fn forget_in_tables(tx: &mut Connection, player: &PlayerKey) -> Result<(), StoreError> {
+    for statement in [
         "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
         "DELETE FROM player_settings WHERE kind = $1 AND player = $2",
         "DELETE FROM weights WHERE kind = $1 AND player = $2",
@@ -75,110 +232,40 @@ async fn forget(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreErr
         "DELETE FROM behaviour WHERE $1 = 'human' AND player = $2",
         "DELETE FROM links WHERE $1 = 'human' AND (player = $2 OR into_player = $2)",
         "DELETE FROM persons WHERE kind = $1 AND player = $2",
-    ];
-    for statement in statements {
+    ] {
         let query = sql(statement).bind(player.kind.as_str()).bind(&player.id);
         query.execute(&mut *tx).await?;
     }
-    // Decisions, tickets, hosted matches, pick-up matches and pools contain ids of players in JSON. What contains this
-    // one is deleted or emptied. A ticket that has not ended stays until a day after its end.
     if let Ok(quoted) = serde_json::to_string(&player.id) {
-        for statement in [
-            "DELETE FROM decisions WHERE instr(decision, $1) > 0",
-            "DELETE FROM tickets WHERE instr(players, $1) > 0
-                 AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
-            "UPDATE hosted_matches SET passes = '{}'
-                 WHERE instr(passes, $1) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
-            "UPDATE hosted_matches SET roster = NULL WHERE instr(roster, $1) > 0",
-            "UPDATE hosted_matches SET sent_away = '[]' WHERE instr(sent_away, $1) > 0",
-            "DELETE FROM pickups WHERE instr(content, $1) > 0",
-            "DELETE FROM pools WHERE instr(known, $1) > 0",
-        ] {
-            sql(statement).bind(&quoted).execute(&mut *tx).await?;
-        }
-        // The lines about a formed match may contain the id without quotes.
-        let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, $1) > 0";
-        let inside = quoted.trim_matches('"');
-        sql(lines).bind(inside).execute(&mut *tx).await?;
-        let seats = "UPDATE formed_seats
-             SET player = 'forgotten-' || (SELECT number + 1 FROM state WHERE name = 'player_changes')
-             WHERE player = $1
-                 AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = formed_seats.ticket)";
-        sql(seats).bind(&player.id).execute(&mut *tx).await?;
-    }
-    changed(tx).await?;
-    let latest = sql(
-        "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes') WHERE name = 'forgotten'",
-    );
-    latest.execute(tx).await?;
-    Ok(done)
-}
-
-/// The identity that a forgotten player gets with the next change.
-async fn next_identity(tx: &mut Connection) -> Result<String, StoreError> {
-    let changes = state::number(tx, state::PLAYER_CHANGES).await?;
-    Ok(format!("{FORGOTTEN}{}", changes + 1))
-}
-
-/// Gives an identity another name in the matches that contain it. Returns their number.
-async fn forget_in_matches(tx: &mut Connection, player: &PlayerKey) -> Result<u64, StoreError> {
-    // The new id contains a number that is in no other id, and does not reveal the old id.
-    let instead = next_identity(tx).await?;
-    let ids = scalar("SELECT match_id FROM match_players WHERE kind = $1 AND player = $2");
-    let ids = ids.bind(player.kind).bind(&player.id);
-    let ids: Vec<i64> = ids.fetch_all(&mut *tx).await?;
-    for some in ids.chunks(ROWS) {
-        for mut stored in fetch(tx, some).await? {
-            let all = stored.record.participants.iter_mut();
-            for participant in all.filter(|p| p.key == *player) {
-                participant.key.id.clone_from(&instead);
-                participant.name.clear();
-            }
-            let query = sql("UPDATE matches SET record = $2 WHERE id = $1").bind(stored.id);
-            let record = pack(&stored.record, stored.fingerprint);
-            query.bind(record).execute(&mut *tx).await?;
-        }
-    }
-    let rows = "UPDATE match_players SET name = '', player = $3 WHERE kind = $1 AND player = $2";
-    let query = sql(rows).bind(player.kind).bind(&player.id);
-    query.bind(instead).execute(tx).await
-}
-
-/// Notes the identities of a player who is forgotten now, so that games that are running are recorded without them.
-/// A note contains a keyed hash instead of the identity.
-async fn note(
-    tx: &mut Connection,
-    identities: &[PlayerKey],
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let secret = state::handle_key(tx).await?;
-    for (number, key) in (0_i64..).zip(identities) {
-        let instead = format!("{}-{number}", next_identity(tx).await?);
-        let note = "INSERT INTO forgotten_lately (handle, instead, at) VALUES ($1, $2, $3)
-             ON CONFLICT (handle) DO UPDATE SET instead = excluded.instead, at = excluded.at";
-        let query = sql(note).bind(handle(&secret, key)?).bind(instead);
-        query.bind(now).execute(&mut *tx).await?;
+        let query = sql("DELETE FROM pickups WHERE instr(content, $1) > 0");
+        query.bind(quoted).execute(tx).await?;
     }
     Ok(())
 }
 
-/// Removes from a game's record the players who were forgotten after the game began.
-pub(in crate::store) async fn remove_from(
+/// At most so many matches that contain an identity.
+fn matches_with(player: &PlayerKey, limit: i64) -> Query<i64> {
+    let query =
+        scalar("SELECT match_id FROM match_players WHERE kind = $1 AND player = $2 LIMIT $3");
+    query.bind(player.kind).bind(&player.id).bind(limit)
+}
+
+/// Gives an identity another name in these matches.
+async fn forget_in_matches(
     tx: &mut Connection,
-    record: &mut MatchRecord,
+    left: &Forgetting,
+    ids: &[i64],
 ) -> Result<(), StoreError> {
-    let query = tuple("SELECT handle, instead FROM forgotten_lately WHERE at >= $1");
-    let forgotten: Vec<(String, String)> = query.bind(record.start).fetch_all(&mut *tx).await?;
-    if forgotten.is_empty() {
-        return Ok(());
+    // They are read without those who are noted.
+    for stored in fetch(tx, ids).await? {
+        let query = sql("UPDATE matches SET record = $2 WHERE id = $1").bind(stored.id);
+        let record = pack(&stored.record, stored.fingerprint);
+        query.bind(record).execute(&mut *tx).await?;
     }
-    let forgotten: HashMap<String, String> = forgotten.into_iter().collect();
-    let secret = state::handle_key(tx).await?;
-    for participant in &mut record.participants {
-        if let Some(instead) = forgotten.get(&handle(&secret, &participant.key)?) {
-            participant.key.id.clone_from(instead);
-            participant.name.clear();
-        }
-    }
-    Ok(())
+    let mut query = Sql::new("UPDATE match_players SET name = '', player = ");
+    query.push_bind(&left.instead);
+    query.push(" WHERE kind = ").push_bind(left.key.kind);
+    query.push(" AND player = ").push_bind(&left.key.id);
+    query.push(" AND match_id IN ").list(ids.iter().copied());
+    query.build().execute(tx).await.map(drop)
 }

@@ -1,6 +1,7 @@
 //! What operators and players correct: merges, pins, start weights, void matches, hidden and forgotten players, links.
 
-pub(in crate::store) mod forgotten;
+pub(in crate::store) mod forgetting;
+mod forgotten;
 pub(in crate::store) mod links;
 pub(in crate::store) mod overrides;
 pub(in crate::store) mod players;

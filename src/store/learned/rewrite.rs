@@ -1,9 +1,7 @@
 //! Writes the derived tables: a few rows after a match in one transaction, and many in short ones, so that a match that ends
 //! waits for none of them for long.
 
-use std::{collections::HashSet, time::Duration};
-
-use tokio::time::Instant;
+use std::collections::HashSet;
 
 use super::{
     Learned,
@@ -17,6 +15,7 @@ use crate::{
         DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, Store, StoreError,
         db::*,
         leases,
+        pace::Pace,
         sql::{
             rows::{Target, insert},
             state,
@@ -26,10 +25,6 @@ use crate::{
 
 /// The most rows that a transaction removes.
 const FEW: usize = 128;
-/// The first of several transactions writes this many rows; the next ones as many as take about [`SHORT`].
-const SOME: usize = 64;
-/// How long a transaction may take. Others may take twice as long, since no two sets of rows take equally long.
-const SHORT: Duration = Duration::from_millis(20);
 /// What the settings of the tables are called while they are written in several transactions. The number of who does that
 /// follows: whoever finds another one there stops. Then come the cause that notices name, if there are any, and [`SEASON`].
 const UNFINISHED: &str = "unfinished ";
@@ -330,34 +325,6 @@ impl Rewriting<'_> {
             self.store.commit(tx).await?;
         }
         Ok(())
-    }
-}
-
-/// How many rows a transaction writes, so that it takes about [`SHORT`].
-struct Pace {
-    rows: usize,
-    since: Instant,
-}
-
-impl Pace {
-    fn new() -> Self {
-        Self {
-            rows: SOME,
-            since: Instant::now(),
-        }
-    }
-
-    /// The number of rows to write next, of so many.
-    fn next(&mut self, left: usize) -> usize {
-        self.since = Instant::now();
-        self.rows.min(left)
-    }
-
-    /// Notes that this many rows were written.
-    fn took(&mut self, rows: usize) {
-        let took = self.since.elapsed().as_secs_f64().max(1e-4);
-        let fit = (rows as f64 * SHORT.as_secs_f64() / took) as usize;
-        self.rows = fit.clamp(self.rows / 2, 2 * self.rows).clamp(8, 4_096);
     }
 }
 

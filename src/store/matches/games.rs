@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{Fingerprint, MatchChances, MatchRecord},
-    store::{Recorded, StoreError, corrections::forgotten::remove_from, db::*},
+    store::{Recorded, StoreError, corrections::forgetting::remove_from, db::*},
 };
 
 /// The most games of one server, on one map and with the same players, that may begin within one

@@ -7,14 +7,18 @@ use super::{
 };
 use crate::{
     domain::{Participant, Timestamp},
-    store::{Backend, Cursor, StoreError, Stored, db::*, sql::rows::ROWS},
+    store::{
+        Backend, Cursor, StoreError, Stored, corrections::forgetting::leave_out, db::*,
+        sql::rows::ROWS,
+    },
 };
 
-/// Selects the columns that [`read`] needs.
+/// Selects the columns that [`read_all`] needs.
 macro_rules! stored {
     ($rest:literal) => {
         concat!(
-            "SELECT id, fingerprint, ended_at, record FROM matches ",
+            "SELECT id, fingerprint, ended_at, record, EXISTS (SELECT 1 FROM forgotten_lately WHERE player IS NOT NULL)
+                AS forgetting FROM matches ",
             $rest
         )
     };
@@ -30,8 +34,18 @@ pub(in crate::store) async fn fetch(
     }
     let mut query = Sql::new(stored!("WHERE id IN "));
     query.list(ids.iter().copied());
-    let rows = query.build().fetch_all(tx).await?;
-    rows.iter().map(read).collect()
+    let rows = query.build().fetch_all(&mut *tx).await?;
+    read_all(tx, &rows).await
+}
+
+/// Reads rows of matches, without the players who are being forgotten: `tx` must see them as it has seen the rows.
+async fn read_all(tx: &mut Connection, rows: &[Row]) -> Result<Vec<Stored>, StoreError> {
+    let mut matches = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let forgetting = rows.first().map(|row| row.get("forgetting"));
+    if forgetting.transpose()?.unwrap_or(false) {
+        leave_out(tx, &mut matches).await?;
+    }
+    Ok(matches)
 }
 
 /// Reads the row of a match.
@@ -128,8 +142,8 @@ impl Matches<'_> {
         cursor: Cursor,
         limit: u32,
     ) -> Result<(Vec<Stored>, Cursor), StoreError> {
-        let mut connection = self.0.readers.acquire().await?;
-        matches_after(&mut connection, cursor, limit).await
+        let mut tx = self.0.readers.snapshot().await?;
+        matches_after(&mut tx, cursor, limit).await
     }
 
     /// One sentence for each match whose record is damaged, or is not that of its rows, and one if their number is not
@@ -245,8 +259,8 @@ pub(in crate::store) async fn matches_after(
         .bind(end)
         .bind(&fingerprint[..])
         .bind(i64::from(limit));
-    let rows = query.fetch_all(tx).await?;
-    let matches = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let rows = query.fetch_all(&mut *tx).await?;
+    let matches = read_all(tx, &rows).await?;
     let next = matches.last().map_or(cursor, |last| {
         Cursor::after(last.record.end, last.fingerprint)
     });

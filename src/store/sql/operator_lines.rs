@@ -50,7 +50,7 @@ const TABLES: [Table; 15] = [
         |row| Ok(Line::Void(FromRow::from_row(row)?)),
     ),
     (
-        "SELECT handle, instead, at FROM forgotten_lately ORDER BY handle",
+        "SELECT handle, instead, at, kind, player FROM forgotten_lately ORDER BY handle",
         |row| Ok(Line::Forgotten(FromRow::from_row(row)?)),
     ),
     (

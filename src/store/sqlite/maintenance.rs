@@ -140,10 +140,15 @@ impl SqliteFile {
     pub async fn forgotten(&self) -> Result<Forgotten, StoreError> {
         let mut connection = self.connect().await?;
         let query = sqlx::query_as(
-            "SELECT a.number, b.number FROM state a JOIN state b ON b.name = 'forgotten' WHERE a.name = 'player_changes'",
+            "SELECT a.number, b.number, EXISTS (SELECT 1 FROM forgotten_lately WHERE player IS NOT NULL)
+             FROM state a JOIN state b ON b.name = 'forgotten' WHERE a.name = 'player_changes'",
         );
-        let (changes, latest) = query.fetch_one(&mut connection).await?;
-        Ok(Forgotten { changes, latest })
+        let (changes, latest, goes_on) = query.fetch_one(&mut connection).await?;
+        Ok(Forgotten {
+            changes,
+            latest,
+            goes_on,
+        })
     }
 }
 
@@ -154,12 +159,14 @@ pub struct Forgotten {
     pub changes: i64,
     /// The number of changes after the latest one that made the database forget a player; 0 if none has.
     pub latest: i64,
+    /// Whether the database still contains a player whom it is forgetting.
+    pub goes_on: bool,
 }
 
 impl Forgotten {
     /// Whether an older copy of the same database contains a player whom this one has forgotten since.
     pub fn outdates(&self, copy: Self) -> bool {
-        copy.changes < self.latest
+        copy.changes < self.latest || (copy.goes_on && !self.goes_on)
     }
 }
 

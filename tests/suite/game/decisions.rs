@@ -195,7 +195,7 @@ async fn a_draw_is_no_win_of_either_team() {
 
 #[tokio::test]
 async fn forgetting_somebody_forgets_what_was_decided_about_them() {
-    use evenkeel::domain::{Kind, PlayerKey};
+    use evenkeel::domain::{Kind, PlayerKey, Timestamp};
     let daemon = Daemon::start("").await;
     let script = "GAME ctf\nJOIN \"Boring \\\"J\\\"\"\nPLACE \"Boring \\\"J\\\"\"\nGAME ctf\nJOIN b\nPLACE b\n";
     daemon.client().await.talk(script).await;
@@ -209,7 +209,7 @@ async fn forgetting_somebody_forgets_what_was_decided_about_them() {
         .service
         .store()
         .corrections()
-        .forget_player(&who)
+        .forget_player(&who, Timestamp(0))
         .await
         .unwrap();
     assert!(daemon.service.sessions().replay(1).await.unwrap().is_none());

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use evenkeel::{
     domain::{
         Kind::{self, Bot, Human},
-        PlayerKey,
+        PlayerKey, Timestamp,
     },
     learning::{BoardQuery, BoardRow, BoardSize, Learning, Standing},
     server::Service,
@@ -80,7 +80,7 @@ async fn correct(service: &Service) {
     }
     store
         .corrections()
-        .forget_player(&key(Human, "p11"))
+        .forget_player(&key(Human, "p11"), Timestamp(0))
         .await
         .unwrap();
     service.learning().refresh().await.unwrap();

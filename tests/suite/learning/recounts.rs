@@ -380,7 +380,7 @@ async fn a_pinned_weight_is_not_counted_and_a_forgotten_player_not_named(backend
     let before = world.weights().await;
     store
         .corrections()
-        .forget_player(&key("bob"))
+        .forget_player(&key("bob"), Timestamp(0))
         .await
         .unwrap();
     assert_eq!(world.notices_to("bob").await, []);

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use evenkeel::domain::{Kind::Human, PlayerKey, StartWeight};
+use evenkeel::domain::{Kind::Human, PlayerKey, StartWeight, Timestamp};
 use tempfile::TempDir;
 
 use crate::common::{Daemon, game, player, process::evenkeel};
@@ -141,7 +141,7 @@ async fn a_merged_identity_starts_the_one_it_counts_as_and_forgetting_ends_it() 
     );
     store
         .corrections()
-        .forget_player(&key("ann"))
+        .forget_player(&key("ann"), Timestamp(0))
         .await
         .unwrap();
     daemon.service.learning().refresh().await.unwrap();

@@ -189,7 +189,7 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     service
         .store()
         .corrections()
-        .forget_player(&liz)
+        .forget_player(&liz, Timestamp(0))
         .await
         .unwrap();
     service.learning().refresh().await.unwrap();
@@ -612,7 +612,7 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
     service
         .store()
         .corrections()
-        .forget_player(&liz)
+        .forget_player(&liz, Timestamp(0))
         .await
         .unwrap();
     let forgotten = known(&stored(&service).await);

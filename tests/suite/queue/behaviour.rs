@@ -189,7 +189,7 @@ async fn merged_players_count_together_and_forgotten_ones_not_at_all() {
         .unwrap();
     store
         .corrections()
-        .forget_player(&key("ann"))
+        .forget_player(&key("ann"), Timestamp(0))
         .await
         .unwrap();
     // The task of the queues notices the changes of other processes by itself.

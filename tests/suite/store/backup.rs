@@ -3,13 +3,19 @@
 use std::{fs, path::Path, time::Duration};
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{
+        Fingerprint,
+        Kind::{self, Human},
+        PlayerKey, Timestamp,
+    },
     store::{self, Backups},
 };
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
+use super::story::forget_in_some;
 use crate::common::{
+    game,
     process::{Process, run},
     until,
 };
@@ -233,7 +239,14 @@ async fn who_is_forgotten_is_gone_from_the_backups_at_the_next_one() {
         kind: Kind::Bot,
         id: "Sarge".into(),
     };
-    assert!(store.corrections().forget_player(&player).await.unwrap() > 0);
+    assert!(
+        store
+            .corrections()
+            .forget_player(&player, Timestamp(0))
+            .await
+            .unwrap()
+            > 0
+    );
     store.close().await;
 
     let third = backups.make_if_due(day(2)).await.unwrap().unwrap();
@@ -247,6 +260,64 @@ async fn who_is_forgotten_is_gone_from_the_backups_at_the_next_one() {
     assert_eq!((sixth.removed, sixth.outdated), (1, 0));
     let left = fs::read_dir(&backups.folder).unwrap().count();
     assert_eq!(left, 3);
+}
+
+#[tokio::test]
+async fn a_daemon_finishes_forgetting_and_no_copy_keeps_the_name() {
+    let folder = TempDir::new().unwrap();
+    let backups = Backups {
+        database: folder.path().join("evenkeel.db"),
+        folder: folder.path().join("kept"),
+        keep: 3,
+        busy: Duration::from_secs(60),
+    };
+    let open = async || {
+        let opened = store::open(&backups.database, true, backups.busy).await;
+        opened.unwrap()
+    };
+    let (store, elsewhere) = (open().await, open().await);
+    let games = (0..600).map(|n| {
+        let record = game(30 * n, &[(Human, NAME)], &[(Human, "eva")], [2.0, 1.0]);
+        let print = Fingerprint::of(&record);
+        (record, print)
+    });
+    store
+        .matches()
+        .record_all(&games.collect::<Vec<_>>())
+        .await
+        .unwrap();
+    let id = NAME.to_owned();
+    forget_in_some(store.clone(), &PlayerKey { kind: Human, id }, &elsewhere).await;
+    let day = Timestamp(1_795_176_000_000);
+    backups.make_if_due(day).await.unwrap().unwrap();
+    store.close().await;
+    elsewhere.close().await;
+    let mut daemon = Process::start_with(folder.path(), &[]);
+    until(async || {
+        let file = store::open_file(&backups.database, backups.busy).await;
+        !file.unwrap().forgotten().await.unwrap().goes_on
+    })
+    .await;
+    daemon.stop();
+    // The journals of a killed process are gone with the last connection.
+    open().await.close().await;
+    assert!(!contains(&backups.database, NAME));
+    let next = backups.make_if_due(day.plus_millis(DAY)).await;
+    assert_eq!(next.unwrap().unwrap().outdated, 1);
+    for copy in fs::read_dir(&backups.folder).unwrap() {
+        assert!(!contains(&copy.unwrap().path(), NAME));
+    }
+}
+
+/// A name that nothing else contains.
+const NAME: &str = "gus-who-is-gone";
+
+/// Whether a file contains a text.
+fn contains(file: &Path, text: &str) -> bool {
+    let bytes = fs::read(file).unwrap();
+    bytes
+        .windows(text.len())
+        .any(|part| part == text.as_bytes())
 }
 
 #[tokio::test]

@@ -45,7 +45,8 @@ const REST: &str = "
     INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'00', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
     INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9998-12-31 23:59:59.999');
     INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', '1969-12-31 23:59:59.999', 'void', 0.1, 1e-300), ('', 'bot', '', '1970-01-01 00:00:00', '', 0, 100);
-    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999');
+    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999', NULL, NULL),
+        ('01', 'forgotten-9-1', '1970-01-01 00:00:00', 'bot', 'Ω');
     INSERT INTO decisions (id, made_at, server, ruleset, game, match_id, kind, seed, chance, decision) VALUES
         (5, '1970-01-01 00:00:00.001', 's', 'r', -1, 1, 'balance', '18446744073709551615', 0.1, '{\"a\":\"\\u0000\"}'),
         (900, '1970-01-01 00:00:00.002', '', '', 0, NULL, 'place', '0', NULL, '');

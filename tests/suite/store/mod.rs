@@ -26,7 +26,7 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchChances, MatchRecord, PlayerKey,
+        MatchChances, MatchRecord, PlayerKey, Timestamp,
     },
     learning::AT_ONCE,
     store::{self, Cursor, Store, StoreError},
@@ -423,7 +423,7 @@ async fn who_is_forgotten_is_in_no_checkpoint() {
     service
         .store()
         .corrections()
-        .forget_player(&gone)
+        .forget_player(&gone, Timestamp(0))
         .await
         .unwrap();
     service.close().await;

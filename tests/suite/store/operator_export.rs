@@ -31,7 +31,8 @@ const CONTENT: &str = "
         ('human', 'line\nbreak', NULL, 100, 0, 0), ('bot', 'Skelebot', NULL, 33.3, 1, 0), ('human', '🏳️‍🌈', NULL, NULL, NULL, 1),
         ('bot', 'Ayumi', NULL, NULL, NULL, 1);
     INSERT INTO voided_fingerprints VALUES (x'ffffffffffffffffffffffffffffffff'), (zeroblob(16));
-    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999');
+    INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999', NULL, NULL),
+        ('01', 'forgotten-9-1', '1970-01-01 00:00:00', 'bot', 'Ω');
     INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', '1969-12-31 23:59:59.999', 'void', 0.1, 0.0009765625), ('', 'bot', '', '1970-01-01 00:00:00', '', 0, 100);
     INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9998-12-31 23:59:59.999');
     INSERT INTO behaviour VALUES ('ann', '*', -1, '1970-01-01 00:00:00', 1e308, 9, 9), ('ann', '', 20000, '1970-01-01 00:00:00.005', -2.5, 1, 0);
@@ -74,6 +75,7 @@ const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
 {"kind":"void","fingerprint":"00000000000000000000000000000000"}
 {"kind":"void","fingerprint":"ffffffffffffffffffffffffffffffff"}
 {"kind":"forgotten","handle":"00ff","instead":"forgotten-9-0","at":-1}
+{"kind":"forgotten","handle":"01","instead":"forgotten-9-1","at":0,"player":"Ω","bot":true}
 {"kind":"recount","ruleset":"","player":"","bot":true,"recounted_at":0,"cause":"","weight_then":0.0,"weight_now":100.0}
 {"kind":"recount","ruleset":"ctf","player":"Ω","recounted_at":-1,"cause":"void","weight_then":0.1,"weight_now":0.0009765625}
 {"kind":"link","player":"","into_player":"","client":"","asked_at":-1,"confirmed_by":"","confirmed_at":253370764799999}

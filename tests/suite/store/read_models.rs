@@ -119,7 +119,7 @@ async fn take(step: Step, service: Service, path: &Path) -> Service {
         Step::Forget(player) => {
             store
                 .corrections()
-                .forget_player(&human(player))
+                .forget_player(&human(player), Timestamp(0))
                 .await
                 .unwrap();
         }

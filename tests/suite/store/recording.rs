@@ -98,11 +98,7 @@ async fn forgotten_meanwhile(open: impl Backend) {
         id: "a3".into(),
     };
     let now = Timestamp(duel(3).start.0 + 1);
-    store
-        .corrections()
-        .forget_in_running_games(&ann, now)
-        .await
-        .unwrap();
+    store.corrections().forget_player(&ann, now).await.unwrap();
     record(&store, 0..8).await;
     let players: Vec<String> = all(&store)
         .await

@@ -668,7 +668,7 @@ async fn an_operator_decides(store: &Store, elsewhere: &Store) {
     assert_eq!(
         store
             .corrections()
-            .forget_player(&key("cid"))
+            .forget_player(&key("cid"), Timestamp(0))
             .await
             .unwrap(),
         4
@@ -696,7 +696,7 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
     let (dan, now) = (key("dan"), running.start.plus_millis(60_000));
     elsewhere
         .corrections()
-        .forget_in_running_games(&dan, now)
+        .forget_player(&dan, now)
         .await
         .unwrap();
     let id = store
@@ -750,6 +750,91 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
         .unwrap()
         .id();
     assert_eq!(players(id).await[0].0, "dan");
+}
+
+/// How many matches have rows with an identity.
+async fn matches_with(store: &Store, key: &PlayerKey) -> u64 {
+    let names = store.corrections().names(key).await.unwrap();
+    names.iter().map(|seen| u64::from(seen.matches)).sum()
+}
+
+/// Begins to forget a player, and ends before all matches are rewritten.
+pub async fn forget_in_some(store: Arc<Store>, player: &PlayerKey, elsewhere: &Store) {
+    let all = matches_with(elsewhere, player).await;
+    let forgotten = player.clone();
+    let forgetting = tokio::spawn(async move {
+        store
+            .corrections()
+            .forget_player(&forgotten, Timestamp(0))
+            .await
+    });
+    while matches_with(elsewhere, player).await == all {
+        assert!(!forgetting.is_finished(), "all of it in one transaction");
+        tokio::task::yield_now().await;
+    }
+    forgetting.abort();
+    let _ = forgetting.await;
+    let left = matches_with(elsewhere, player).await;
+    assert!(0 < left && left < all, "{left} of {all}");
+}
+
+/// A player whose forgetting has ended early is in no match that is read, and on no page; whoever comes next goes on.
+async fn forgetting_goes_on_after_an_end(open: impl Backend) {
+    let (store, elsewhere) = (open.database("one").await, open.database("one").await);
+    let records: Vec<_> = (0..600)
+        .map(|n| duel(30 * n, "gus", "eva"))
+        .map(|record| (record.clone(), Fingerprint::of(&record)))
+        .collect();
+    store.matches().record_all(&records).await.unwrap();
+    forget_in_some(store, &key("gus"), &elsewhere).await;
+    let all = async || {
+        elsewhere
+            .matches()
+            .after(Cursor::START, 1_000)
+            .await
+            .unwrap()
+            .0
+    };
+    let before = all().await;
+    let changes = elsewhere.corrections().overrides().await.unwrap().changes;
+    let mut players = before.iter().flat_map(|stored| &stored.record.participants);
+    assert!(players.all(|one| one.key.id != "gus" && one.name != "gus"));
+    for stored in &before {
+        let page = elsewhere
+            .matches()
+            .page_match(stored.id)
+            .await
+            .unwrap()
+            .unwrap();
+        let gone = page.seats.iter().find(|seat| seat.seat == 0).unwrap();
+        assert_eq!((&gone.name, &gone.handle), (&None, &None));
+    }
+    // Nothing else changes until the end: what was learned meanwhile holds.
+    elsewhere.corrections().finish_forgetting().await.unwrap();
+    assert_eq!(all().await, before);
+    assert_eq!(
+        elsewhere.corrections().overrides().await.unwrap().changes,
+        changes
+    );
+    assert_eq!(matches_with(&elsewhere, &key("gus")).await, 0);
+    assert_eq!(elsewhere.matches().record_faults().await.unwrap(), [""; 0]);
+    assert_eq!(
+        elsewhere.learned().handles().await.unwrap().hidden,
+        [].into()
+    );
+    // Who plays again is somebody new.
+    let later = elsewhere
+        .matches()
+        .record(&duel(60_000, "gus", "eva"))
+        .await
+        .unwrap();
+    let later = elsewhere
+        .matches()
+        .match_with_id(later.id())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(later.record.participants[0].key, key("gus"));
 }
 
 /// The course of chances of a match whose seats 1 and 2 have changed their teams.
@@ -855,7 +940,7 @@ async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
     );
     store
         .corrections()
-        .forget_player(&key("bob"))
+        .forget_player(&key("bob"), Timestamp(0))
         .await
         .unwrap();
     let page = store.matches().page_match(ids[2]).await.unwrap().unwrap();
@@ -874,4 +959,5 @@ on_each_database! {
     pages_of_any_size_give_all_matches_in_order
     a_record_that_cannot_be_is_refused_whole
     a_player_is_forgotten_while_a_game_runs
+    forgetting_goes_on_after_an_end
 }

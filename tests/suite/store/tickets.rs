@@ -417,7 +417,7 @@ async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
     let kind = Kind::Human;
     store
         .corrections()
-        .forget_player(&PlayerKey { kind, id })
+        .forget_player(&PlayerKey { kind, id }, Timestamp(0))
         .await
         .unwrap();
     let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();
@@ -444,7 +444,7 @@ async fn a_forgotten_player_stays_in_a_match_whose_tickets_wait() {
     let kind = Kind::Human;
     store
         .corrections()
-        .forget_player(&PlayerKey { kind, id })
+        .forget_player(&PlayerKey { kind, id }, Timestamp(0))
         .await
         .unwrap();
     let (tickets, matches) = store.queues().tickets_of(0).await.unwrap();

@@ -10,7 +10,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind, MatchRecord, PlayerKey},
+    domain::{Kind, MatchRecord, PlayerKey, Timestamp},
     session::MachineClock,
     store::{HookNote, HookReport, HookRow, HookWaits, Store},
     webhooks::{Deliveries, HookAnswer, delay},
@@ -367,7 +367,7 @@ async fn a_forgotten_player_is_not_sent() {
     sending
         .store
         .corrections()
-        .forget_player(&ann)
+        .forget_player(&ann, Timestamp(0))
         .await
         .unwrap();
     let report = sending.store.hooks().hook_report(&event).await.unwrap();
