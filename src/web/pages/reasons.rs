@@ -51,7 +51,7 @@ impl Reasons {
             humans: question.problem.humans.len(),
             candidates: question.settings.top.as_usize(),
             best_possible: explanation.exact && pick.figures.evenness >= explanation.bound - 1e-9,
-            parties: question.problem.parties.len() + question.torn.len(),
+            parties: question.problem.parties.len() + question.problem.torn.len(),
             parties_apart,
             wishes_refused: explanation.refusals(),
             terms: pick.terms,

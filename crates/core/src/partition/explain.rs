@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Candidate, Engine, Figures, Objective, Refusal, RefusedWish, Wishes};
-use crate::domain::{Link, Naming, amount, chance_of_weaker, counted, evenness_of_chance};
+use crate::domain::{Naming, amount, chance_of_weaker, counted};
 
 /// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -64,49 +64,6 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Takes over what is told of the picked teams elsewhere: their ratio in the game, and their chance as it was
-    /// predicted for exactly these teams. The chances of other splits, which were computed for a match of about as many
-    /// players, move by as much as that of the pick, as edges of this link.
-    pub fn tell(&mut self, ratio: f64, chance: Option<f64>, link: Option<Link>) {
-        let found = self.pick.figures;
-        let pick = &mut self.pick.figures;
-        pick.ratio = ratio;
-        pick.chance = found.chance.and(chance);
-        match self.objective {
-            Objective::Ratio => pick.evenness = ratio,
-            Objective::Chance => {
-                pick.evenness = pick.chance.map_or(found.evenness, evenness_of_chance);
-            }
-        }
-        let told = *pick;
-        if let (Some(link), Some(before), Some(after)) = (link, found.chance, told.chance) {
-            self.shift(link, link.edge(after) - link.edge(before));
-        }
-        self.bound = self.bound.max(told.evenness);
-        if let Some(current) = self
-            .current
-            .as_mut()
-            .filter(|_| self.pick.terms.moved == 0.0)
-        {
-            *current = told;
-        }
-    }
-
-    /// Adds this edge of team 0 to the chances of all splits but the pick.
-    fn shift(&mut self, link: Link, by: f64) {
-        let other = self.runner_up.as_mut().map(|other| &mut other.figures);
-        let others = other.into_iter().chain(&mut self.current);
-        for figures in others.chain(self.what_if.iter_mut().map(|what| &mut what.figures)) {
-            if let Some(chance) = &mut figures.chance {
-                *chance = link.chance(link.edge(*chance) + by);
-                figures.evenness = evenness_of_chance(*chance);
-            }
-        }
-        // No split can come nearer to even than by as much.
-        let least = link.edge(chance_of_weaker(self.bound)).abs() - by.abs();
-        self.bound = link.evenness(least.max(0.0));
-    }
-
     /// The sums of stated weights in words; `None` where something else decides.
     pub fn sums(&self) -> Option<String> {
         let sums: Vec<String> = self.sums.iter().copied().map(amount).collect();

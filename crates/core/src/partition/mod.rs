@@ -49,8 +49,10 @@ pub use explain::{Explanation, WhatIf};
 pub use pick::{Candidate, Figures};
 pub use problem::Problem;
 pub use refusal::{Refusal, RefusedWish, Wishes};
-pub use relax::{Relaxed, torn_note};
-pub use settings::{DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, party_factor};
+pub use relax::torn_note;
+pub use settings::{
+    DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, Stay, party_factor,
+};
 pub use solution::Solution;
 pub use spec::{ProblemSpec, Tolerance, WeightedHuman};
 pub use stated::{Decider, ListedWeight, StatedError};

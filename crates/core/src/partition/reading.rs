@@ -1,6 +1,6 @@
 //! How even a split is by its chances, which follow from the players' strengths.
 
-use super::{Counted, ProblemSpec, Strengths, TeamSums, counts::Counts};
+use super::{Counted, ProblemSpec, Settings, Strengths, TeamSums, counts::Counts};
 use crate::domain::TeamLoad;
 
 impl Strengths {
@@ -42,29 +42,40 @@ impl Strengths {
         all.sort_by(f64::total_cmp); // the order of the humans must not matter, not even to the last bit
         all.iter().sum::<f64>() / players.max(1) as f64
     }
+}
 
-    /// The sums of a split's teams, given each human's team: of strengths only. O(humans).
-    pub(super) fn sums(&self, spec: &ProblemSpec, team_of: &[u8]) -> TeamSums {
-        let counted = |strength: f64| Counted {
+impl ProblemSpec {
+    /// The sums of a split's teams as the game counts them, given each human's team: friends on one team count more,
+    /// also without the rest of their party. O(humans).
+    pub(super) fn sums(&self, known: &Strengths, settings: &Settings, team_of: &[u8]) -> TeamSums {
+        let counted = |weight: f64, strength: f64| Counted {
+            weight,
             strength,
             ..Counted::default()
         };
-        let fill = spec.bots.filling();
-        let mut sums = TeamSums::new(spec.teams, fill, counted(self.bot), Some(self.outlook));
-        for team in 0..spec.bots_there.len() {
-            let there = self.bots_there.get(team).copied().unwrap_or(0.0);
-            sums.add_bots(team, spec.bots_there(team).0, counted(there));
+        let (fill, next) = (self.bots.filling(), counted(self.bots.weight, known.bot));
+        let mut sums = TeamSums::new(self.teams, fill, next, Some(known.outlook));
+        for team in 0..self.bots_there.len() {
+            let (count, weight) = self.bots_there(team);
+            let strength = known.bots_there.get(team).copied().unwrap_or(0.0);
+            sums.add_bots(team, count, counted(weight, strength));
         }
-        for (&strength, &team) in self.humans.iter().zip(team_of) {
-            sums.add(usize::from(team), 1, counted(strength));
+        let humans = self.humans.iter().zip(&known.humans);
+        for ((human, strength), &team) in humans.zip(team_of) {
+            sums.add(usize::from(team), 1, counted(human.weight, *strength));
         }
-        for party in &spec.parties {
-            for team in 0..spec.teams {
+        for party in self.friends() {
+            for team in 0..self.teams {
                 let on = |who: &usize| usize::from(team_of[*who]) == team;
                 let here = || party.iter().copied().filter(on);
-                if here().nth(1).is_some() {
-                    let alone: f64 = here().map(|who| self.humans[who]).sum();
-                    sums.add(team, 0, counted(self.together(here()) - alone));
+                let count = here().count();
+                if count > 1 {
+                    let alone =
+                        here().map(|who| counted(self.humans[who].weight, known.humans[who]));
+                    let alone: Counted = alone.sum();
+                    let weight = alone.weight * (settings.multiplier(count) - 1.0);
+                    let strength = known.together(here()) - alone.strength;
+                    sums.add(team, 0, counted(weight, strength));
                 }
             }
         }

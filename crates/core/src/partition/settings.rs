@@ -60,6 +60,26 @@ pub struct Factors {
     pub uncertain: Amount,
 }
 
+/// When the current teams are picked, whatever else the pick would be. Every human must be on one, and pins must allow
+/// them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stay {
+    /// As any others.
+    #[default]
+    Never,
+    /// If they are as even as those that would be picked instead, and break no more wishes.
+    IfAsGood,
+    /// In any case.
+    Always,
+}
+
+impl Stay {
+    fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+}
+
 /// The largest value of [`Settings::top`].
 pub const MAX_TOP: u32 = 4096;
 
@@ -91,6 +111,9 @@ pub struct Settings {
     /// Picks the candidate with this place by quality, from 0, and begins anew after the last; `None` picks by the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<u32>,
+    /// When the current teams are picked.
+    #[serde(default, skip_serializing_if = "Stay::is_never")]
+    pub stay: Stay,
     /// The most memory for lists of sums.
     pub memory_mb: Megabytes<1, 4_096>,
 }
@@ -125,6 +148,7 @@ impl Default for Settings {
             wish_budget: const { Share::of(0.03) },
             party_multiplier: Vec::new(),
             wanted: None,
+            stay: Stay::Never,
             memory_mb: const { Megabytes::of(256) },
         }
     }

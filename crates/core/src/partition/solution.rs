@@ -1,11 +1,11 @@
 //! The solution: the picked candidate, its sums and bots, and the explanation.
 
 use super::{
-    Candidate, Engine, Explanation, Problem, Settings,
+    Candidate, Engine, Explanation, Problem, ProblemSpec, Settings,
     balance::Evenness,
     instance::{Instance, TeamTally},
     party::KeptParties,
-    pick::pick,
+    pick::{pick, pick_this},
     reader::{Candidates, Reader},
     wishes,
 };
@@ -42,6 +42,9 @@ pub struct Solution {
     pub candidates: Vec<Candidate>,
     /// Index of the candidate that was picked.
     pub picked: usize,
+    /// Whether it was picked because these are the current teams.
+    #[serde(skip)]
+    pub kept: bool,
     /// The explanation of the pick.
     pub explanation: Explanation,
 }
@@ -72,29 +75,27 @@ impl Solution {
         choice: &KeptParties,
     ) -> Self {
         let answer = &choice.answer;
-        let reader = Reader::new(problem, settings, seed, choice);
+        let reader = Reader::new(problem, settings, choice);
         let current = current(problem, &choice.instance);
         let legal = current
             .as_ref()
-            .filter(|(_, team_of)| choice.can_be(team_of));
+            .filter(|(_, team_of)| choice.can_be(team_of) && !meet(problem.spec(), team_of));
         let Candidates {
             mut list,
             least,
             drawn,
         } = reader.candidates(settings, seed, legal);
-        let picked = pick(&mut list, settings, seed);
+        let mut picked = pick(&mut list, settings, seed);
+        let stay = reader.stays(&list[picked], least);
+        let kept = stay.is_some();
+        if let Some(present) = stay {
+            picked = pick_this(&mut list, present);
+        }
         let chosen = list[picked].clone();
-        let TeamTally { sums, humans, size } = reader.tally(&chosen.team_of);
+        let TeamTally { humans, size, .. } = choice.instance.tally(&chosen.team_of);
         let runner_up = runner_up(&list, picked);
-        let keys = |&party: &usize| {
-            let members = problem.spec().parties[party].iter();
-            members
-                .map(|&human| problem.spec().humans[human].key.clone())
-                .collect()
-        };
         let bound = bound(&reader, choice, &list);
-        let sums = sums.into_iter().map(|sum| reader.plain().grid.value(sum));
-        let sums: Vec<f64> = sums.collect();
+        let sums = reader.sums(&chosen.team_of);
         let explanation = Explanation {
             objective: settings.objective,
             of_pairs: reader.strengths.is_some() && problem.spec().teams > 2,
@@ -112,7 +113,7 @@ impl Solution {
             pick: chosen.clone(),
             runner_up,
             current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
-            given_up: choice.given_up.iter().map(keys).collect(),
+            given_up: given_up(problem.spec(), choice, &chosen.team_of),
             without_parties: choice.without,
             wishes: None,
             what_if: reader.what_if(&chosen.team_of),
@@ -120,6 +121,7 @@ impl Solution {
         Self {
             bots: humans.iter().map(|humans| size - humans).collect(),
             sums,
+            kept,
             ratio: chosen.figures.ratio,
             gap: chosen.figures.gap,
             chance: chosen.figures.chance,
@@ -146,6 +148,28 @@ fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
     }
 }
 
+/// Whether somebody is on one team with a human whom they avoid: they can get away only if less even teams are
+/// candidates, too.
+fn meet(spec: &ProblemSpec, team_of: &[u8]) -> bool {
+    let mut avoid = spec.avoid.iter();
+    avoid.any(|&(one, other)| team_of[one] == team_of[other])
+}
+
+/// The members of the parties that are given up, and of those that are not together on these teams.
+fn given_up(spec: &ProblemSpec, choice: &KeptParties, team_of: &[u8]) -> Vec<Vec<String>> {
+    let apart = |party: &[usize]| party.iter().any(|&who| team_of[who] != team_of[party[0]]);
+    let others = spec.parties.iter().enumerate();
+    let others = others.filter(|(at, party)| !choice.given_up.contains(at) && apart(party));
+    let all = choice
+        .given_up
+        .iter()
+        .copied()
+        .chain(others.map(|(at, _)| at));
+    let key = |&who: &usize| spec.humans[who].key.clone();
+    all.map(|at| spec.parties[at].iter().map(key).collect())
+        .collect()
+}
+
 /// The best candidate beside the one that is picked.
 fn runner_up(list: &[Candidate], picked: usize) -> Option<Candidate> {
     let others = list.iter().enumerate().filter(|(at, _)| *at != picked);
@@ -155,13 +179,7 @@ fn runner_up(list: &[Candidate], picked: usize) -> Option<Candidate> {
 
 /// The current teams and their evenness, if every human has a team and the teams are legal.
 fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
-    let team = |human: &super::WeightedHuman| human.current.map(|team| team as u8);
-    let team_of: Vec<u8> = problem
-        .spec()
-        .humans
-        .iter()
-        .map(team)
-        .collect::<Option<_>>()?;
+    let team_of = problem.spec().present()?;
     let split = instance.split_of_humans(&team_of)?;
     Some((instance.balance_of_any(&split)?, team_of))
 }

@@ -20,9 +20,7 @@ use crate::{
         Naming, SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
-    partition::{
-        self, EQUAL, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, Tolerance,
-    },
+    partition::{self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Stay, Tolerance},
 };
 
 pub use answer::BalanceAnswer;
@@ -51,9 +49,6 @@ pub struct Balance {
     /// The humans whose wish for a team came late, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<String>,
-    /// The parties that no team holds, each as indices of its members; the problem has their parts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub torn: Vec<Vec<usize>>,
     /// How far the question repeats the last BALANCE of the game.
     pub repeat: Repeat,
 }
@@ -77,12 +72,6 @@ impl Question for Balance {
             })
     }
 
-    fn told(&self, answer: &mut BalanceAnswer, before: &BalanceAnswer) {
-        if *answer == *before {
-            self.reply_with(answer, before.ratio, before.chance);
-        }
-    }
-
     fn explain(
         &self,
         answer: &BalanceAnswer,
@@ -98,7 +87,7 @@ impl Question for Balance {
                 for id in &self.late {
                     writeln!(f, "{}", late_wish(naming.player(id)))?;
                 }
-                for party in &self.torn {
+                for party in &self.problem.torn {
                     let note = self.problem.torn_note(party, &answer.team_of, naming);
                     writeln!(f, "{note}")?;
                 }
@@ -124,20 +113,6 @@ impl Question for Balance {
 }
 
 impl Balance {
-    /// Notes in the answer what BALANCE replies, which EXPLAIN then repeats: the rating system's prediction for
-    /// exactly these teams, and the ratio with the bots of this game.
-    pub(super) fn reply_with(&self, answer: &mut BalanceAnswer, ratio: f64, chance: Option<f64>) {
-        (answer.ratio, answer.chance) = (ratio, chance);
-        if let Some(explanation) = &mut answer.explanation {
-            self.tell(explanation, (ratio, chance));
-        }
-    }
-
-    fn tell(&self, explanation: &mut Explanation, (ratio, chance): (f64, Option<f64>)) {
-        let strengths = self.problem.strengths.as_ref();
-        explanation.tell(ratio, chance, strengths.map(|known| known.outlook.link));
-    }
-
     /// Answers the question. Once `out_of_time` returns true, the answer is the best of the teams
     /// found so far.
     ///
@@ -161,32 +136,26 @@ impl Balance {
         seed: u64,
         out_of_time: &mut dyn FnMut() -> bool,
     ) -> Result<BalanceAnswer, ProblemError> {
-        let problem = Problem::new(self.without_unwanted_company())?;
         let mut cut_short = false;
         let mut out_of_time = || {
             cut_short |= out_of_time();
             cut_short
         };
-        let stay = self.as_they_are(seed, &mut out_of_time);
-        let (mut solution, kept) = match (self.repeat, stay) {
-            (Repeat::Everything, Some(stay)) => (stay, true),
-            (_, stay) => {
-                let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
-                let stay = stay.filter(|stay| self.stays(stay, &chosen));
-                let kept = stay.is_some();
-                (stay.unwrap_or(chosen), kept)
+        let stand = self.those_who_stay();
+        let solution = match &stand {
+            Some(stand) => self.with_newcomers(stand, seed, &mut out_of_time)?,
+            None => {
+                let problem = Problem::new(self.problem.clone())?;
+                partition::solve(&problem, &self.settings, seed, &mut out_of_time)?
             }
         };
-        if kept {
-            solution.explain_wishes(&problem, &self.settings, seed, &mut out_of_time);
-        }
         let without_pins = self
             .problem
             .without_pins(&self.settings, seed, &mut out_of_time);
         let costly = |free: &f64| !self.relaxed.is_empty() || *free > solution.evenness() + EQUAL;
         let without_pins = without_pins.filter(costly);
         Ok(BalanceAnswer {
-            kept,
+            kept: solution.kept || stand.is_some(),
             without_pins,
             team_of: solution.team_of,
             ratio: solution.ratio,
@@ -211,7 +180,7 @@ impl Lobby {
     ) -> Result<Balance, LobbyError> {
         let mut view = self.snapshot(weights)?;
         if settings.objective == Objective::Chance {
-            view.chance = self.chance_model(weights)?;
+            view.chance = self.chance_model(weights, &self.lineup_to_come(weights)?)?;
         }
         let mut problem = view.problem(limits, &settings);
         if settings.objective == Objective::Chance {
@@ -226,19 +195,23 @@ impl Lobby {
             enough: self.settings.rebalance.enough.get(),
             slack: self.settings.rebalance.min_gain.get(),
         });
-        let Relaxed { notes, torn } = problem.relax();
+        let relaxed = problem.relax();
         if !view.party_factors.is_empty() {
             settings.party_multiplier = view.party_factors;
         }
         let game = self.team_game()?;
         let again = |last| Repeat::of(last, &mut problem, game.again);
         let repeat = game.balanced.as_ref().map_or(Repeat::Nothing, again);
+        settings.stay = match repeat {
+            Repeat::Nothing | Repeat::Again => Stay::Never,
+            Repeat::Roster => Stay::IfAsGood,
+            Repeat::Everything => Stay::Always,
+        };
         Ok(Balance {
             problem,
             settings,
-            relaxed: notes,
+            relaxed: relaxed.into_iter().collect(),
             late: self.late_wishes()?,
-            torn,
             repeat,
         })
     }
