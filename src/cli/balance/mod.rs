@@ -83,7 +83,7 @@ fn notes(
     if are_costly {
         let began = Instant::now();
         let free = spec.without_pins(settings, seed, &mut || began.elapsed() >= time);
-        let free = free.map(|evenness| solution.explanation.evenness(evenness));
+        let free = free.map(|evenness| solution.evenness(evenness));
         notes.extend(free.map(|evenness| format!("without the pins: {evenness}")));
     }
     notes

@@ -21,15 +21,12 @@ mod error;
 mod explain;
 mod granted;
 mod grid;
-mod groups;
 mod instance;
 mod label;
 mod party;
 mod pick;
 mod problem;
 mod reader;
-mod reading;
-mod refusal;
 mod relax;
 mod settings;
 mod solution;
@@ -45,20 +42,17 @@ mod wishes;
 
 pub use bots::{Bots, BotsOnTeam, BotsThere, Fill};
 pub use error::ProblemError;
-pub use explain::{Explanation, WhatIf};
 pub use pick::{Candidate, Figures};
 pub use problem::Problem;
-pub use refusal::{Refusal, RefusedWish, Wishes};
 pub use relax::torn_note;
-pub use settings::{
-    DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, Stay, party_factor,
-};
-pub use solution::Solution;
+pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings, Stay, party_factor};
+pub use solution::{Solution, WhatIf};
 pub use spec::{ProblemSpec, Tolerance, WeightedHuman};
 pub use stated::{Decider, ListedWeight, StatedError};
 pub use strengths::Strengths;
 pub use sums::{Counted, EQUAL, TeamSum, TeamSums};
-pub use terms::Terms;
+pub use terms::{Factors, Terms};
+pub use wishes::{Refusal, RefusedWish, Wishes};
 
 use crate::domain::MAX_TEAMS;
 

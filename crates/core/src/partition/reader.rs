@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::{
     Candidate, EQUAL, Figures, Objective, Problem, Settings, Stay, Strengths, Terms, WeightedHuman,
-    WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, reading,
+    WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, strengths,
     terms::Scorer,
 };
 use crate::domain::{chance_of_weaker, evenness_of_chance};
@@ -162,20 +162,19 @@ impl<'a> Reader<'a> {
         doubt.filter(|_| self.strengths.is_some())
     }
 
-    /// The current teams, if they are to be picked instead of `other`. Splits are as even as others from `least` on.
+    /// The teams that are there already, if they are to be picked instead of `other`. Splits are as even as others from `least` on.
     pub(super) fn stays(&self, other: &Candidate, least: f64) -> Option<Candidate> {
         let spec = self.problem.spec();
-        let teams = spec
-            .present()
-            .filter(|_| self.settings.stay != Stay::Never)?;
-        let obeyed = |(human, team): (&WeightedHuman, &u8)| {
-            human.pin.is_none_or(|pin| pin == usize::from(*team))
+        let teams = self.settings.stay.teams()?;
+        let on_one = |(human, team): (&WeightedHuman, &u8)| {
+            let team = usize::from(*team);
+            team < spec.teams && human.pin.is_none_or(|pin| pin == team)
         };
-        let is_legal = self.problem.counts().are_legal(&teams);
-        if !is_legal || !spec.humans.iter().zip(&teams).all(obeyed) {
+        let fit = teams.len() == spec.humans.len() && spec.humans.iter().zip(teams).all(on_one);
+        if !fit || !self.problem.counts().are_legal(teams) {
             return None;
         }
-        let present = self.candidate(None, teams);
+        let present = self.candidate(None, teams.to_vec());
         let least = match self.doubt() {
             Some(_) => other.figures.evenness.min(least),
             None => other.figures.evenness,
@@ -184,7 +183,7 @@ impl<'a> Reader<'a> {
         let (here, there) = (broken(&present.terms), broken(&other.terms));
         let as_good = present.figures.evenness + EQUAL >= least
             && here.iter().zip(there).all(|(here, there)| *here <= there);
-        (as_good || self.settings.stay == Stay::Always).then_some(present)
+        (as_good || matches!(self.settings.stay, Stay::Always(_))).then_some(present)
     }
 
     /// The splits found, except those less even than the current teams or than tolerated.
@@ -271,16 +270,16 @@ impl<'a> Reader<'a> {
     pub(super) fn as_even_as(&self, best: f64) -> Option<f64> {
         let spec = self.problem.spec();
         match (self.doubt(), spec.tolerance) {
-            (Some(doubt), _) => Some(reading::least(best, doubt)),
+            (Some(doubt), _) => Some(strengths::least(best, doubt)),
             (None, tolerance) => tolerance.map(|tolerance| tolerance.least(best)),
         }
     }
 
     /// For each human, the figures if they alone changed teams. O(humans² × teams).
-    pub(super) fn what_if(&self, team_of: &[u8]) -> Vec<WhatIf> {
+    pub(super) fn trials(&self, team_of: &[u8]) -> Vec<WhatIf> {
         let spec = self.problem.spec();
         let mut moved = team_of.to_vec();
-        let mut what_ifs = Vec::with_capacity(team_of.len());
+        let mut trials = Vec::with_capacity(team_of.len());
         for (human, &team) in team_of.iter().enumerate() {
             let others = (0..spec.teams as u8).filter(|&other| other != team);
             let best = others.map(|other| {
@@ -292,7 +291,7 @@ impl<'a> Reader<'a> {
             });
             if let Some((figures, Reverse(other))) = best {
                 let who = spec.humans[human].key.clone();
-                what_ifs.push(WhatIf {
+                trials.push(WhatIf {
                     who,
                     team,
                     other,
@@ -301,6 +300,6 @@ impl<'a> Reader<'a> {
             }
             moved[human] = team;
         }
-        what_ifs
+        trials
     }
 }

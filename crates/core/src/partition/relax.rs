@@ -197,7 +197,7 @@ impl ProblemSpec {
         };
         let problem = Problem::new(free).ok()?;
         let best = solve(&problem, &settings, seed, out_of_time).ok()?;
-        Some(best.evenness())
+        Some(best.pick().figures.evenness)
     }
 }
 

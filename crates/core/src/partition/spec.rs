@@ -164,7 +164,7 @@ impl ProblemSpec {
     }
 
     /// The current teams, if every human is on one.
-    pub(super) fn present(&self) -> Option<Vec<u8>> {
+    pub fn present(&self) -> Option<Vec<u8>> {
         let teams = self.humans.iter().map(|human| Some(human.current? as u8));
         teams.collect()
     }

@@ -4,8 +4,6 @@
 //! thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
 //! it, [`Lobby::follow`] applies the answer.
 
-mod answer;
-mod chosen;
 mod outcome;
 mod problem;
 mod repeat;
@@ -20,10 +18,11 @@ use crate::{
         Naming, SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
-    partition::{self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Stay, Tolerance},
+    partition::{
+        self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Solution, Stay, Tolerance,
+    },
 };
 
-pub use answer::BalanceAnswer;
 pub use outcome::Balanced;
 pub use repeat::{LastBalance, Repeat};
 
@@ -53,6 +52,47 @@ pub struct Balance {
     pub repeat: Repeat,
 }
 
+/// The teams that BALANCE chose.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct BalanceAnswer {
+    /// Each human's team, in JOIN order; empty if the question was refused.
+    pub team_of: Vec<u8>,
+    /// The smaller team's weight over the larger's, 0 to 1, as BALANCE replies it.
+    pub ratio: f64,
+    /// The chance that team 0 wins, 0 to 1, as BALANCE replies it; `None` if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// Whether the deadline ended the search early. The answer then depends on the machine's speed,
+    /// and a replay may choose other teams.
+    pub cut_short: bool,
+    /// Why no teams could be chosen. Only a question that was edited by hand can be refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Whether the answer keeps the teams that the last BALANCE chose.
+    #[serde(skip)]
+    kept: bool,
+    /// The best evenness without pins, if the pins make the teams uneven.
+    #[serde(skip)]
+    without_pins: Option<f64>,
+    /// The solution, which has the reasons. It is not stored, because a replay computes it again.
+    #[serde(skip)]
+    solution: Option<Box<Solution>>,
+}
+
+impl BalanceAnswer {
+    /// The solution, with the reasons; `None` for a stored answer.
+    pub fn solution(&self) -> Option<&Solution> {
+        self.solution.as_deref()
+    }
+}
+
+/// Two answers are equal if they choose the same teams.
+impl PartialEq for BalanceAnswer {
+    fn eq(&self, other: &Self) -> bool {
+        self.team_of == other.team_of
+    }
+}
+
 impl Question for Balance {
     type Answer = BalanceAnswer;
 
@@ -78,9 +118,9 @@ impl Question for Balance {
         naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        match (&answer.explanation, &answer.refused) {
-            (Some(explanation), _) => {
-                explanation.write(naming, f)?;
+        match (&answer.solution, &answer.refused) {
+            (Some(solution), _) => {
+                solution.write(naming, f)?;
                 for note in &self.relaxed {
                     writeln!(f, "{note}")?;
                 }
@@ -92,7 +132,7 @@ impl Question for Balance {
                     writeln!(f, "{note}")?;
                 }
                 if let Some(evenness) = answer.without_pins {
-                    let evenness = explanation.evenness(evenness);
+                    let evenness = solution.evenness(evenness);
                     writeln!(f, "without the pins: {evenness}")?;
                 }
                 if answer.kept {
@@ -145,24 +185,26 @@ impl Balance {
         let solution = match &stand {
             Some(stand) => self.with_newcomers(stand, seed, &mut out_of_time)?,
             None => {
-                let problem = Problem::new(self.problem.clone())?;
+                let problem = Problem::new(self.without_unwanted_company())?;
                 partition::solve(&problem, &self.settings, seed, &mut out_of_time)?
             }
         };
         let without_pins = self
             .problem
             .without_pins(&self.settings, seed, &mut out_of_time);
-        let costly = |free: &f64| !self.relaxed.is_empty() || *free > solution.evenness() + EQUAL;
+        let costly = |free: &f64| {
+            !self.relaxed.is_empty() || *free > solution.pick().figures.evenness + EQUAL
+        };
         let without_pins = without_pins.filter(costly);
         Ok(BalanceAnswer {
             kept: solution.kept || stand.is_some(),
             without_pins,
-            team_of: solution.team_of,
+            team_of: solution.team_of.clone(),
             ratio: solution.ratio,
             chance: solution.chance,
             cut_short,
             refused: None,
-            explanation: Some(Box::new(solution.explanation)),
+            solution: Some(Box::new(solution)),
         })
     }
 }
@@ -202,10 +244,10 @@ impl Lobby {
         let game = self.team_game()?;
         let again = |last| Repeat::of(last, &mut problem, game.again);
         let repeat = game.balanced.as_ref().map_or(Repeat::Nothing, again);
-        settings.stay = match repeat {
-            Repeat::Nothing | Repeat::Again => Stay::Never,
-            Repeat::Roster => Stay::IfAsGood,
-            Repeat::Everything => Stay::Always,
+        settings.stay = match (repeat, problem.present()) {
+            (Repeat::Roster, Some(present)) => Stay::IfAsGood(present),
+            (Repeat::Everything, Some(present)) => Stay::Always(present),
+            _ => Stay::Never,
         };
         Ok(Balance {
             problem,
