@@ -121,8 +121,8 @@ impl Session {
         let waits = self.aside.is_some();
         let deadline = balance.deadline_ms.duration();
         let chosen = self.sessions.choose_teams(question, seed, deadline, waits);
-        let mut decided = chosen.await?;
-        let balanced = self.lobby().follow(&mut decided, &weights)?;
+        let decided = chosen.await?;
+        let balanced = self.lobby().follow(&decided, &weights)?;
         if self.aside.is_none() {
             let metrics = &self.sessions.metrics;
             metrics.picked(balanced.ratio, balanced.chance);

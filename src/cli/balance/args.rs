@@ -254,19 +254,7 @@ fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String
     let cost = checked(&format!("--factor {name}"), cost)?;
     let all = name == "all";
     let mut known = all;
-    for (term, factor) in [
-        ("ratio_gap", &mut factors.ratio_gap),
-        ("best_gap", &mut factors.best_gap),
-        ("spread_gap", &mut factors.spread_gap),
-        ("broken_parties", &mut factors.broken_parties),
-        ("avoided_pairs", &mut factors.avoided_pairs),
-        ("moved", &mut factors.moved),
-        ("repeated", &mut factors.repeated),
-        ("weak_again", &mut factors.weak_again),
-        ("newcomers", &mut factors.newcomers),
-        ("wishes", &mut factors.wishes),
-        ("uncertain", &mut factors.uncertain),
-    ] {
+    for (term, factor) in factors.named_mut() {
         if all || term == name {
             *factor = cost;
             known = true;

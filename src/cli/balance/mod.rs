@@ -13,7 +13,7 @@ use std::{
 use super::{CliError, open_input, print_json, progress::Progress};
 use crate::{
     domain::{Ident, Naming},
-    partition::{self, Problem, ProblemError, Relaxed, Solution},
+    partition::{self, Problem, ProblemError, Solution},
     session::draw_seed,
 };
 pub(super) use args::BalanceArgs;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     spec.check().map_err(CliError::input)?;
     let mut settings = settings(args, &config, spec.amounts).map_err(CliError::input)?;
     strengths::decide(&mut spec, &mut settings, &config.rating.rating);
-    let relaxed = spec.relax();
+    let pins = spec.relax();
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(CliError::input)?;
     let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms.get().into()));
@@ -49,7 +49,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         // The places that bots would fill stay empty.
         solution.bots.fill(0);
     }
-    let notes = notes(&problem, &relaxed, &solution, &settings, seed, time);
+    let notes = notes(&problem, pins, &solution, &settings, seed, time);
     let chosen = report::Chosen {
         problem: &problem,
         settings: &settings,
@@ -69,20 +69,21 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
 /// What could not be granted, one line each, and what pins cost then.
 fn notes(
     problem: &Problem,
-    relaxed: &Relaxed,
+    pins: Option<String>,
     solution: &Solution,
     settings: &partition::Settings,
     seed: u64,
     time: Duration,
 ) -> Vec<String> {
     let spec = problem.spec();
-    let mut notes = relaxed.notes.clone();
-    let torn = relaxed.torn.iter();
+    let are_costly = pins.is_some();
+    let mut notes: Vec<String> = pins.into_iter().collect();
+    let torn = spec.torn.iter();
     notes.extend(torn.map(|party| spec.torn_note(party, &solution.team_of, &Naming::default())));
-    if !relaxed.notes.is_empty() {
+    if are_costly {
         let began = Instant::now();
         let free = spec.without_pins(settings, seed, &mut || began.elapsed() >= time);
-        let free = free.map(|evenness| solution.explanation.evenness(evenness));
+        let free = free.map(|evenness| solution.evenness(evenness));
         notes.extend(free.map(|evenness| format!("without the pins: {evenness}")));
     }
     notes

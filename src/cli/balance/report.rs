@@ -117,8 +117,8 @@ pub(super) fn write(
         "the best found in time"
     };
     let (candidates, engine) = (solution.candidates.len(), solution.engine);
-    let even = solution.explanation.headline();
-    if let Some(sums) = solution.explanation.sums() {
+    let even = solution.headline();
+    if let Some(sums) = solution.decided_by() {
         writeln!(out, "{sums}")?;
     }
     let of = match candidates {
@@ -131,7 +131,7 @@ pub(super) fn write(
         writeln!(out, "{}", printable(line))?;
     }
     if explain {
-        for line in solution.explanation.to_string().lines() {
+        for line in solution.to_string().lines() {
             writeln!(out, "{}", printable(line))?;
         }
     }

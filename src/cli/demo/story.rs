@@ -129,7 +129,7 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
         solution.ratio,
     )?;
     let evenness = |what: &&WhatIf| what.figures.evenness;
-    let what_if = solution.explanation.what_if.iter();
+    let what_if = solution.trials.iter();
     let most = what_if.min_by(|a, b| evenness(a).total_cmp(&evenness(b)));
     if let Some((what, chance)) = most.and_then(|what| Some((what, what.figures.chance?))) {
         writeln!(

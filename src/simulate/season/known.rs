@@ -53,8 +53,8 @@ impl KnownLobby {
         let question = self
             .lobby
             .balance(&self.truth, *limits, partition.clone())?;
-        let mut decided = question.decide(seed, &mut || Instant::now() >= deadline)?;
-        let balanced = self.lobby.follow(&mut decided, &self.truth)?;
+        let decided = question.decide(seed, &mut || Instant::now() >= deadline)?;
+        let balanced = self.lobby.follow(&decided, &self.truth)?;
         Ok(balanced.humans.into_iter().map(|(_, team)| team).collect())
     }
 

@@ -140,12 +140,12 @@ pub(in crate::web) async fn picked<'a>(
 
 /// The sums of stated weights, if these decided.
 fn sums(asking: &Asking<'_>) -> Option<Vec<f64>> {
-    Some(asking.balance()?.answer.explanation()?.sums.clone())
+    Some(asking.balance()?.answer.solution()?.stated_sums().to_vec())
 }
 
 fn weighed(asking: &Asking<'_>) -> Option<(Reasons, usize)> {
     let decided = asking.balance()?;
-    let candidates = decided.answer.explanation()?.candidates;
+    let candidates = decided.answer.solution()?.candidates.len();
     Some((Reasons::of(decided)?, candidates))
 }
 
@@ -178,10 +178,10 @@ fn teams<'a>(
 
 /// The best teams besides those that were picked.
 fn alternative<'a>(asking: &Asking<'a>, numbers: bool) -> Option<Alternative<'a>> {
-    let explanation = asking.balance()?.answer.explanation()?;
+    let solution = asking.balance()?.answer.solution()?;
     let Candidate {
         team_of, figures, ..
-    } = explanation.runner_up.as_ref()?;
+    } = solution.runner_up()?;
     let mut teams = vec![Vec::new(); usize::from(asking.game.teams)];
     for (player, team) in asking.game.players.iter().zip(team_of) {
         teams.get_mut(usize::from(*team))?.push(player.id.as_str());

@@ -44,16 +44,16 @@ impl Reasons {
     /// The reasons for teams that BALANCE has picked.
     pub(in crate::web) fn of(decided: &Decided<Balance>) -> Option<Self> {
         let question = &decided.question;
-        let (explanation, parties_apart) = question.explanation_of(&decided.answer)?;
-        let pick = &explanation.pick;
+        let (solution, parties_apart) = question.solution_of(&decided.answer)?;
+        let pick = solution.pick();
         Some(Self {
             ratio: pick.figures.ratio,
             humans: question.problem.humans.len(),
             candidates: question.settings.top.as_usize(),
-            best_possible: explanation.exact && pick.figures.evenness >= explanation.bound - 1e-9,
-            parties: question.problem.parties.len() + question.torn.len(),
+            best_possible: solution.exact && pick.figures.evenness >= solution.bound - 1e-9,
+            parties: question.problem.parties.len() + question.problem.torn.len(),
             parties_apart,
-            wishes_refused: explanation.refusals(),
+            wishes_refused: solution.refusals(),
             terms: pick.terms,
         })
     }

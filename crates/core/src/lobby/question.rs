@@ -26,10 +26,6 @@ pub trait Question: Serialize + DeserializeOwned {
         self.answer(seed)
     }
 
-    /// Adds to an answer that was found again what the one before it told of the same decision, and what the question
-    /// does not have.
-    fn told(&self, _answer: &mut Self::Answer, _before: &Self::Answer) {}
-
     /// Writes the reasons for an answer, one per line, each with a line feed.
     ///
     /// # Errors
@@ -71,19 +67,11 @@ impl<Q: Question> Decided<Q> {
 
     /// Answers the question again; `None` if its parts are inconsistent.
     pub fn again(self, out_of_time: &mut dyn FnMut() -> bool) -> Option<Self> {
-        let Self {
+        let Self { question, seed, .. } = self;
+        question.is_sound().then(|| Self {
+            answer: question.answer_within(seed, out_of_time),
             question,
             seed,
-            answer: before,
-        } = self;
-        question.is_sound().then(|| {
-            let mut answer = question.answer_within(seed, out_of_time);
-            question.told(&mut answer, &before);
-            Self {
-                question,
-                seed,
-                answer,
-            }
         })
     }
 }

@@ -17,12 +17,17 @@ pub(super) struct Counts {
 
 impl Counts {
     pub fn of(spec: &ProblemSpec) -> Self {
+        Self::within(spec, spec.max_difference)
+    }
+
+    /// The numbers that are legal if teams may differ by so many humans.
+    pub fn within(spec: &ProblemSpec, max_difference: Option<usize>) -> Self {
         let (humans, teams) = (spec.humans.len(), spec.teams);
         let even = humans.div_ceil(teams);
         // The product is at most 128, so the cast drops only the fraction.
         let share = (spec.max_share * humans as f64).floor() as usize;
         let needed = usize::from(!humans.is_multiple_of(teams));
-        let difference = spec.max_difference.map_or(humans, |d| d.max(needed));
+        let difference = max_difference.map_or(humans, |d| d.max(needed));
         // If one team has `most`, each of the others has at least `most - difference`.
         let reach = (even..=humans)
             .rev()
@@ -42,6 +47,18 @@ impl Counts {
         let smallest = counts.iter().copied().min()?;
         let legal = largest <= self.most && largest - smallest <= self.difference;
         legal.then_some(self.floor.max(largest))
+    }
+
+    /// Whether a split has a legal number of humans on each team.
+    pub fn are_legal(&self, team_of: &[u8]) -> bool {
+        let on = |team: usize| {
+            team_of
+                .iter()
+                .filter(|on| usize::from(**on) == team)
+                .count()
+        };
+        let counts: Vec<usize> = (0..self.teams).map(on).collect();
+        self.size(&counts).is_some()
     }
 
     /// The fewest humans on a team in any legal split.

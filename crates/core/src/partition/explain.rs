@@ -1,127 +1,29 @@
-//! The explanation of the chosen teams.
+//! The explanation of a solution, as lines.
 
 use std::fmt;
 
-use super::{Candidate, Engine, Figures, Objective, Refusal, RefusedWish, Wishes};
-use crate::domain::{Link, Naming, amount, chance_of_weaker, counted, evenness_of_chance};
+use super::{Candidate, Figures, Objective, Refusal, RefusedWish, Solution, Wishes};
+use crate::domain::{Naming, amount, chance_of_weaker, counted};
 
-/// The result if only one human changed teams.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct WhatIf {
-    /// Key of the human.
-    pub who: String,
-    /// Their team, counted from 0.
-    pub team: u8,
-    /// The other team; with more than two teams, the one that gives the most even split.
-    pub other: u8,
-    /// How even the teams would be.
-    #[serde(flatten)]
-    pub figures: Figures,
-}
-
-/// The explanation of a pick as plain data; [`Display`](fmt::Display) formats it as lines.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Explanation {
-    /// What candidates are ranked by: the ratio, or the chance to win.
-    pub objective: Objective,
-    /// Whether the chances of more than two teams decide, each of which has one against each other.
-    pub of_pairs: bool,
-    /// What team 0's side is worth, in the unit of the weights.
-    pub handicap: f64,
-    /// The algorithm that found the candidates.
-    pub engine: Engine,
-    /// Whether it is proven that no legal split with these parties is more even.
-    pub exact: bool,
-    /// An upper bound on the evenness of any legal split, 0 to 1.
-    pub bound: f64,
-    /// Number of legal combinations that the engine considered.
-    pub considered: u128,
-    /// Number of candidates that the pick was made from.
-    pub candidates: usize,
-    /// Whether some of them are less even than those that count as equal, so that nobody is always on the same side of the
-    /// map.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub drawn: bool,
+impl Solution {
     /// The sums of the teams' weights, where these are amounts that whoever asks has stated; otherwise empty.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sums: Vec<f64>,
-    /// The candidate that was picked.
-    pub pick: Candidate,
-    /// The candidate with the highest quality other than the pick; `None` if there is no other.
-    pub runner_up: Option<Candidate>,
-    /// How even the current teams are, when those are legal.
-    pub current: Option<Figures>,
-    /// The parties that were given up, each as its members' keys.
-    pub given_up: Vec<Vec<String>>,
-    /// The best evenness without keeping any party; `None` if it was not needed to decide which
-    /// parties to keep.
-    pub without_parties: Option<f64>,
-    /// What became of the wishes for a team; `None` if nobody had one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wishes: Option<Wishes>,
-    /// For each human, in the caller's order, the result if they alone were on another team.
-    pub what_if: Vec<WhatIf>,
-}
-
-impl Explanation {
-    /// Takes over what is told of the picked teams elsewhere: their ratio in the game, and their chance as it was
-    /// predicted for exactly these teams. The chances of other splits, which were computed for a match of about as many
-    /// players, move by as much as that of the pick, as edges of this link.
-    pub fn tell(&mut self, ratio: f64, chance: Option<f64>, link: Option<Link>) {
-        let found = self.pick.figures;
-        let pick = &mut self.pick.figures;
-        pick.ratio = ratio;
-        pick.chance = found.chance.and(chance);
-        match self.objective {
-            Objective::Ratio => pick.evenness = ratio,
-            Objective::Chance => {
-                pick.evenness = pick.chance.map_or(found.evenness, evenness_of_chance);
-            }
+    pub fn stated_sums(&self) -> &[f64] {
+        match self.amounts {
+            true => &self.sums,
+            false => &[],
         }
-        let told = *pick;
-        if let (Some(link), Some(before), Some(after)) = (link, found.chance, told.chance) {
-            self.shift(link, link.edge(after) - link.edge(before));
-        }
-        self.bound = self.bound.max(told.evenness);
-        if let Some(current) = self
-            .current
-            .as_mut()
-            .filter(|_| self.pick.terms.moved == 0.0)
-        {
-            *current = told;
-        }
-    }
-
-    /// Adds this edge of team 0 to the chances of all splits but the pick.
-    fn shift(&mut self, link: Link, by: f64) {
-        let other = self.runner_up.as_mut().map(|other| &mut other.figures);
-        let others = other.into_iter().chain(&mut self.current);
-        for figures in others.chain(self.what_if.iter_mut().map(|what| &mut what.figures)) {
-            if let Some(chance) = &mut figures.chance {
-                *chance = link.chance(link.edge(*chance) + by);
-                figures.evenness = evenness_of_chance(*chance);
-            }
-        }
-        // No split can come nearer to even than by as much.
-        let least = link.edge(chance_of_weaker(self.bound)).abs() - by.abs();
-        self.bound = link.evenness(least.max(0.0));
     }
 
     /// The sums of stated weights in words; `None` where something else decides.
-    pub fn sums(&self) -> Option<String> {
-        let sums: Vec<String> = self.sums.iter().copied().map(amount).collect();
-        let decide = || {
-            format!(
-                "the sums of the stated weights decide: {}",
-                sums.join(" to ")
-            )
-        };
-        (!sums.is_empty()).then(decide)
+    pub fn decided_by(&self) -> Option<String> {
+        let sums: Vec<String> = self.stated_sums().iter().copied().map(amount).collect();
+        let sums = (!sums.is_empty()).then(|| sums.join(" to "))?;
+        Some(format!("the sums of the stated weights decide: {sums}"))
     }
 
     /// How even the picked teams are, in words: the chance before the ratio.
     pub fn headline(&self) -> String {
-        self.figures(&self.pick.figures, &Naming::default())
+        self.figures(&self.pick().figures, &Naming::default())
     }
 
     /// Formats how even teams are by the objective: the chance before the ratio.
@@ -151,7 +53,7 @@ impl Explanation {
             Objective::Chance if self.of_pairs => {
                 format!("chance of the weakest team against the strongest {chance:.6}")
             }
-            Objective::Chance if self.pick.figures.chance.is_some() => {
+            Objective::Chance if self.pick().figures.chance.is_some() => {
                 format!("chance of the weaker team {chance:.6}")
             }
             Objective::Chance => format!("evenness {evenness:.6}"),
@@ -231,13 +133,13 @@ impl Explanation {
     }
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for Solution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(&Naming::default(), f)
     }
 }
 
-impl Explanation {
+impl Solution {
     /// Writes the explanation as lines, with these names.
     ///
     /// # Errors
@@ -248,8 +150,8 @@ impl Explanation {
         } else {
             "not proven best"
         };
-        let figures = &self.pick.figures;
-        if let Some(sums) = self.sums() {
+        let figures = &self.pick().figures;
+        if let Some(sums) = self.decided_by() {
             writeln!(f, "{sums}")?;
         }
         match self.objective {
@@ -269,7 +171,7 @@ impl Explanation {
             "at most {bound:.6} ({proof}); engine {}, {}, {}",
             self.engine,
             counted(self.considered, "combination"),
-            counted(self.candidates, "candidate")
+            counted(self.candidates.len(), "candidate")
         )?;
         if self.drawn {
             writeln!(
@@ -277,8 +179,8 @@ impl Explanation {
                 "the sides are drawn, also where that is less even: otherwise somebody would always be on the same side"
             )?;
         }
-        self.describe("picked", &self.pick, naming, f)?;
-        if let Some(other) = &self.runner_up {
+        self.describe("picked", self.pick(), naming, f)?;
+        if let Some(other) = self.runner_up() {
             self.describe("runner-up", other, naming, f)?;
         }
         if let Some(current) = &self.current {
@@ -293,7 +195,7 @@ impl Explanation {
         if let Some(wishes) = &self.wishes {
             self.write_wishes(wishes, naming, f)?;
         }
-        for what in &self.what_if {
+        for what in &self.trials {
             let (who, other) = (naming.player(&what.who), naming.team(what.other));
             let figures = self.figures(&what.figures, naming);
             writeln!(f, "with {who} on {other} instead: {figures}")?;

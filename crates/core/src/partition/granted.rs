@@ -135,7 +135,7 @@ impl<'a> WishTrial<'a> {
         choice: &'a KeptParties,
     ) -> Self {
         Self {
-            reader: Reader::new(problem, settings, seed, choice),
+            reader: Reader::new(problem, settings, choice),
             problem,
             settings,
             seed,

@@ -5,8 +5,7 @@ use super::{
     balance::Evenness,
     clock::StepClock,
     engine::{self, EngineAnswer, Order},
-    groups::lot,
-    instance::Instance,
+    instance::{Instance, lot},
 };
 
 /// Which parties are kept, and the splits that keep them.

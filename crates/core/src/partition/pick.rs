@@ -95,14 +95,34 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
     picked
 }
 
+/// Picks this candidate, which may be one of the list already. Returns its index.
+pub(super) fn pick_this(candidates: &mut Vec<Candidate>, this: Candidate) -> usize {
+    let known = candidates
+        .iter()
+        .position(|one| one.team_of == this.team_of);
+    let picked = known.unwrap_or_else(|| {
+        let evenness = this.figures.evenness;
+        let place = candidates.partition_point(|one| one.figures.evenness >= evenness);
+        candidates.insert(place, this);
+        place
+    });
+    only(candidates, picked);
+    picked
+}
+
+/// Makes one candidate certain.
+fn only(candidates: &mut [Candidate], picked: usize) {
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        candidate.probability = if at == picked { 1.0 } else { 0.0 };
+    }
+}
+
 /// Picks the candidate that comes after `wanted` better ones; those that are as good keep their order.
 fn pick_by_place(candidates: &mut [Candidate], logs: &[f64], wanted: u32) -> usize {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by(|a, b| logs[*b].total_cmp(&logs[*a]));
     let place = wanted as usize % order.len().max(1);
     let picked = order.get(place).copied().unwrap_or(0);
-    for (at, candidate) in candidates.iter_mut().enumerate() {
-        candidate.probability = if at == picked { 1.0 } else { 0.0 };
-    }
+    only(candidates, picked);
     picked
 }

@@ -115,6 +115,8 @@ fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
             check_index("team", team, spec.teams)?;
         }
     }
+    let mut torn = spec.torn.iter().flatten();
+    torn.try_for_each(|&member| check_index("human", member, spec.humans.len()))?;
     for &(one, other) in &spec.avoid {
         check_index("human", one, spec.humans.len())?;
         check_index("human", other, spec.humans.len())?;

@@ -3,12 +3,8 @@
 use std::cmp::Reverse;
 
 use super::{
-    Candidate, Figures, Objective, Problem, Settings, Strengths, WhatIf,
-    balance::Evenness,
-    instance::{Instance, TeamTally},
-    label::Labels,
-    party::KeptParties,
-    reading,
+    Candidate, EQUAL, Figures, Objective, Problem, Settings, Stay, Strengths, Terms, WeightedHuman,
+    WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, strengths,
     terms::Scorer,
 };
 use crate::domain::{chance_of_weaker, evenness_of_chance};
@@ -23,8 +19,7 @@ pub(super) struct Reader<'a> {
     settings: &'a Settings,
     choice: &'a KeptParties,
     pub(super) strengths: Option<&'a Strengths>,
-    /// The instance of the weights, if that of the engines is made of strengths.
-    weights: Option<Instance>,
+    scorer: Scorer<'a>,
 }
 
 /// The splits that can be picked.
@@ -59,86 +54,136 @@ impl<'a> Reader<'a> {
     pub(super) fn new(
         problem: &'a Problem,
         settings: &'a Settings,
-        seed: u64,
         choice: &'a KeptParties,
     ) -> Self {
         let by_chance = settings.objective == Objective::Chance;
-        let strengths = problem.spec().strengths.as_ref().filter(|_| by_chance);
-        let weights = strengths.map(|_| {
-            let parties = problem.spec().parties.iter().enumerate();
-            let kept = parties.map(|(at, party)| party.len() > 1 && !choice.given_up.contains(&at));
-            let by_ratio = Settings {
-                objective: Objective::Ratio,
-                ..settings.clone()
-            };
-            Instance::new(problem, &by_ratio, &kept.collect::<Vec<_>>(), seed)
-        });
         Self {
             problem,
             settings,
             choice,
-            strengths,
-            weights,
+            strengths: problem.spec().strengths.as_ref().filter(|_| by_chance),
+            scorer: Scorer::new(problem, &choice.instance),
         }
     }
 
     /// Whether the figures are more exact than what the engines compare: they compare splits by strengths in a game of
     /// average size, with the bots that are there in teams of average size, and without friends who happen to be on one
-    /// team after their party was given up.
+    /// team although their party is not kept.
     pub(super) fn is_exact(&self) -> bool {
-        let friends =
-            !self.choice.given_up.is_empty() && !self.settings.party_multiplier.is_empty();
-        self.strengths.is_some() || !self.problem.spec().bots_there.is_empty() || friends
+        let spec = self.problem.spec();
+        let apart = !self.choice.given_up.is_empty() || !spec.torn.is_empty();
+        let friends = apart && !self.settings.party_multiplier.is_empty();
+        self.strengths.is_some() || !spec.bots_there.is_empty() || friends
     }
 
-    /// The teams' weights as the game counts them: friends on one team count more, also without the rest of their
-    /// party.
-    pub(super) fn tally(&self, team_of: &[u8]) -> TeamTally {
-        let plain = self.plain();
-        let mut tally = plain.tally(team_of);
-        for (at, party) in self.problem.spec().parties.iter().enumerate() {
-            let whole = party.iter().all(|&who| team_of[who] == team_of[party[0]]);
-            if whole && !self.choice.given_up.contains(&at) {
-                continue; // they count as one already
-            }
+    /// What counts in the comparison of teams as the game counts it, where these are weights: friends on one team count
+    /// more, also without the rest of their party.
+    fn tally(&self, team_of: &[u8]) -> TeamTally {
+        let (spec, instance) = (self.problem.spec(), &self.choice.instance);
+        let mut tally = instance.tally(team_of);
+        let more = |members: &mut dyn Iterator<Item = usize>| {
+            let alone = members.map(|who| instance.weights[who]);
+            let (count, alone) = alone.fold((0, 0), |(count, sum), one| (count + 1, sum + one));
+            (alone as f64 * (self.settings.multiplier(count) - 1.0)).round() as i64
+        };
+        let as_one = |(at, party): (usize, &'a Vec<usize>)| {
+            let kept = party.len() > 1 && !self.choice.given_up.contains(&at);
+            let team = team_of[*party.first()?];
+            (kept && party.iter().all(|&who| team_of[who] == team)).then_some((team, party))
+        };
+        let as_one: Vec<_> = (spec.parties.iter().enumerate())
+            .filter_map(as_one)
+            .collect();
+        for party in spec.friends() {
             for (team, sum) in (0u8..).zip(&mut tally.sums) {
-                let here = || party.iter().filter(|&&who| team_of[who] == team);
-                let alone: i64 = here().map(|&who| plain.weights[who]).sum();
-                let more = self.settings.multiplier(here().count()) - 1.0;
-                *sum += (alone as f64 * more).round() as i64;
+                *sum += more(&mut party.iter().copied().filter(|&who| team_of[who] == team));
+                let counted = as_one
+                    .iter()
+                    .filter(|(on, part)| *on == team && party.contains(&part[0]));
+                *sum -= counted
+                    .map(|(_, part)| more(&mut part.iter().copied()))
+                    .sum::<i64>();
             }
         }
         tally
     }
 
-    /// The instance of the weights.
-    pub(super) fn plain(&self) -> &Instance {
-        self.weights.as_ref().unwrap_or(&self.choice.instance)
+    /// Each team's weight, bots included.
+    pub(super) fn sums(&self, team_of: &[u8]) -> Vec<f64> {
+        match self.strengths {
+            Some(known) => {
+                let sums = self.problem.spec().sums(known, self.settings, team_of);
+                sums.settled().collect()
+            }
+            None => {
+                let sums = self.tally(team_of).sums.into_iter();
+                sums.map(|sum| self.choice.instance.grid.value(sum))
+                    .collect()
+            }
+        }
     }
 
     /// What is reported of a split, given each human's team. `balance` is how even it is as the engine
     /// has found; it is computed here if it is not known.
     pub(super) fn figures(&self, team_of: &[u8], balance: Option<Evenness>) -> Figures {
         let instance = &self.choice.instance;
-        let tally = self.tally(team_of);
-        let ratio = tally.ratio();
-        if let Some(strengths) = self.strengths {
-            let sums = strengths.sums(self.problem.spec(), team_of);
+        if let Some(known) = self.strengths {
+            let sums = self.problem.spec().sums(known, self.settings, team_of);
             return Figures {
-                ratio,
+                ratio: sums.ratio_settled(),
                 gap: instance.tally(team_of).gap(instance),
                 evenness: sums.evenness_settled(),
                 chance: sums.chance_of_first(),
             };
         }
+        let tally = self.tally(team_of);
         let balance = balance.filter(|_| !self.is_exact());
         let balance = balance.unwrap_or_else(|| instance.measure.of(tally.counted(instance)));
         Figures {
-            ratio,
+            ratio: tally.ratio(),
             gap: tally.gap(instance),
             evenness: balance.evenness(),
             chance: None,
         }
+    }
+
+    /// A candidate with these teams.
+    pub(super) fn candidate(&self, balance: Option<Evenness>, team_of: Vec<u8>) -> Candidate {
+        let figures = self.figures(&team_of, balance);
+        let mut terms = self.scorer.terms(&team_of, figures.evenness);
+        if self.doubt().is_some() {
+            terms.ratio_gap = 0.0;
+        }
+        Candidate::new(team_of, figures, terms, &self.settings.factors)
+    }
+
+    fn doubt(&self) -> Option<f64> {
+        let doubt = self.problem.spec().doubt;
+        doubt.filter(|_| self.strengths.is_some())
+    }
+
+    /// The teams that are there already, if they are to be picked instead of `other`. Splits are as even as others from `least` on.
+    pub(super) fn stays(&self, other: &Candidate, least: f64) -> Option<Candidate> {
+        let spec = self.problem.spec();
+        let teams = self.settings.stay.teams()?;
+        let on_one = |(human, team): (&WeightedHuman, &u8)| {
+            let team = usize::from(*team);
+            team < spec.teams && human.pin.is_none_or(|pin| pin == team)
+        };
+        let fit = teams.len() == spec.humans.len() && spec.humans.iter().zip(teams).all(on_one);
+        if !fit || !self.problem.counts().are_legal(teams) {
+            return None;
+        }
+        let present = self.candidate(None, teams.to_vec());
+        let least = match self.doubt() {
+            Some(_) => other.figures.evenness.min(least),
+            None => other.figures.evenness,
+        };
+        let broken = |terms: &Terms| [terms.broken_parties, terms.avoided_pairs, terms.wishes];
+        let (here, there) = (broken(&present.terms), broken(&other.terms));
+        let as_good = present.figures.evenness + EQUAL >= least
+            && here.iter().zip(there).all(|(here, there)| *here <= there);
+        (as_good || matches!(self.settings.stay, Stay::Always(_))).then_some(present)
     }
 
     /// The splits found, except those less even than the current teams or than tolerated.
@@ -151,18 +196,11 @@ impl<'a> Reader<'a> {
         let KeptParties {
             instance, answer, ..
         } = self.choice;
-        let spec = self.problem.spec();
-        let doubt = spec.doubt.filter(|_| self.strengths.is_some());
-        let scorer = Scorer::new(self.problem, instance);
+        let doubt = self.doubt();
         let labels = Labels::new(self.problem, instance, seed);
         let candidate = |balance: Evenness, mut team_of: Vec<u8>| {
             labels.assign(&mut team_of);
-            let figures = self.figures(&team_of, Some(balance));
-            let mut terms = scorer.terms(&team_of, figures.evenness);
-            if doubt.is_some() {
-                terms.ratio_gap = 0.0;
-            }
-            Candidate::new(team_of, figures, terms, &settings.factors)
+            self.candidate(Some(balance), team_of)
         };
         let splits = answer.splits.iter();
         let exact = self.is_exact();
@@ -231,18 +269,17 @@ impl<'a> Reader<'a> {
     /// The evenness from which on splits count as equal to one with the evenness `best`; `None` if there is no limit.
     pub(super) fn as_even_as(&self, best: f64) -> Option<f64> {
         let spec = self.problem.spec();
-        let doubt = spec.doubt.filter(|_| self.strengths.is_some());
-        match (doubt, spec.tolerance) {
-            (Some(doubt), _) => Some(reading::least(best, doubt)),
+        match (self.doubt(), spec.tolerance) {
+            (Some(doubt), _) => Some(strengths::least(best, doubt)),
             (None, tolerance) => tolerance.map(|tolerance| tolerance.least(best)),
         }
     }
 
     /// For each human, the figures if they alone changed teams. O(humans² × teams).
-    pub(super) fn what_if(&self, team_of: &[u8]) -> Vec<WhatIf> {
+    pub(super) fn trials(&self, team_of: &[u8]) -> Vec<WhatIf> {
         let spec = self.problem.spec();
         let mut moved = team_of.to_vec();
-        let mut what_ifs = Vec::with_capacity(team_of.len());
+        let mut trials = Vec::with_capacity(team_of.len());
         for (human, &team) in team_of.iter().enumerate() {
             let others = (0..spec.teams as u8).filter(|&other| other != team);
             let best = others.map(|other| {
@@ -254,7 +291,7 @@ impl<'a> Reader<'a> {
             });
             if let Some((figures, Reverse(other))) = best {
                 let who = spec.humans[human].key.clone();
-                what_ifs.push(WhatIf {
+                trials.push(WhatIf {
                     who,
                     team,
                     other,
@@ -263,6 +300,6 @@ impl<'a> Reader<'a> {
             }
             moved[human] = team;
         }
-        what_ifs
+        trials
     }
 }

@@ -5,27 +5,16 @@
 use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, counts::Counts, solve};
 use crate::domain::{Naming, units::Count};
 
-/// The wishes that [`ProblemSpec::relax`] had to relax.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Relaxed {
-    /// What pins cost, one line each.
-    pub notes: Vec<String>,
-    /// The parties that no team holds, each as indices of all its members.
-    pub torn: Vec<Vec<usize>>,
-}
-
 impl ProblemSpec {
     /// Raises the limits on the teams' sizes as far as the pins need it, and splits the parties
-    /// that are pinned to different teams or larger than a team. Returns what was relaxed; nothing
-    /// if all wishes can be satisfied. The values must have passed [`check`](Self::check).
-    /// O(humans²).
-    pub fn relax(&mut self) -> Relaxed {
+    /// that are pinned to different teams or larger than a team: these are in [`torn`](Self::torn) then. Returns a line
+    /// about what pins cost, if they do. The values must have passed [`check`](Self::check). O(humans²).
+    pub fn relax(&mut self) -> Option<String> {
         let mut pinned = vec![0; self.teams];
         for pin in self.humans.iter().filter_map(|human| human.pin) {
             pinned[pin] += 1;
         }
-        let mut relaxed = Relaxed::default();
-        relaxed.notes.extend(self.make_room(&pinned));
+        let note = self.make_room(&pinned);
         let counts = Counts::of(self);
         for party in std::mem::take(&mut self.parties) {
             if self.fits(&party, &pinned, &counts) {
@@ -35,9 +24,34 @@ impl ProblemSpec {
             }
             let kept = self.torn(&party, &pinned, &counts);
             self.parties.extend(kept);
-            relaxed.torn.push(party);
+            self.torn.push(party);
         }
-        relaxed
+        note
+    }
+
+    /// Gives up all parties of which this is not true: they are torn, so that their members still count as friends.
+    /// Returns how many.
+    pub fn tear(&mut self, is_kept: impl Fn(&Self, &[usize]) -> bool) -> usize {
+        let parties = std::mem::take(&mut self.parties).into_iter();
+        let (kept, torn): (Vec<_>, Vec<_>) = parties.partition(|party| is_kept(self, party));
+        self.parties = kept;
+        let count = torn.len();
+        let whole = |part: &Vec<usize>| !self.torn.iter().any(|whole| whole.contains(&part[0]));
+        let torn: Vec<_> = torn.into_iter().filter(whole).collect();
+        self.torn.extend(torn);
+        count
+    }
+
+    /// The least difference in humans between two teams that pins and limits allow.
+    pub fn least_difference(&self) -> usize {
+        let mut pinned = vec![0; self.teams];
+        for pin in self.humans.iter().filter_map(|human| human.pin) {
+            pinned[pin] += 1;
+        }
+        let can_fill = |most: &usize| Counts::within(self, Some(*most)).can_fill(&pinned);
+        (0..self.humans.len())
+            .find(can_fill)
+            .unwrap_or(self.humans.len())
     }
 
     /// Raises the limits until these numbers of pinned humans are legal.
@@ -171,6 +185,7 @@ impl ProblemSpec {
             max_share: even.max_share,
             max_difference: even.max_difference,
             parties: Vec::new(),
+            torn: Vec::new(),
             ..self.clone()
         };
         for human in &mut free.humans {
@@ -182,7 +197,7 @@ impl ProblemSpec {
         };
         let problem = Problem::new(free).ok()?;
         let best = solve(&problem, &settings, seed, out_of_time).ok()?;
-        Some(best.evenness())
+        Some(best.pick().figures.evenness)
     }
 }
 
@@ -211,7 +226,7 @@ pub fn torn_note(members: &[(&str, Option<u8>)], why: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::partition::{Problem, ProblemSpec, Relaxed, WeightedHuman};
+    use crate::partition::{Problem, ProblemSpec, WeightedHuman};
 
     fn spec(weights: &[f64]) -> ProblemSpec {
         let human = |(n, &weight): (usize, &f64)| WeightedHuman::new(format!("p{n}"), weight);
@@ -227,7 +242,7 @@ mod tests {
         fits.parties = vec![vec![3, 0], vec![1]];
         fits.humans[0].pin = Some(1);
         let before = fits.clone();
-        assert_eq!(fits.relax(), Relaxed::default());
+        assert_eq!(fits.relax(), None);
         assert_eq!(fits.parties, [[3, 0]]);
         fits.parties.clone_from(&before.parties);
         assert_eq!(fits, before);
@@ -237,11 +252,8 @@ mod tests {
     fn a_party_is_torn_as_little_as_needed_and_evenly() {
         let mut large = spec(&[90.0, 10.0, 50.0, 40.0]);
         large.parties = vec![vec![0, 1, 2]];
-        let relaxed = large.relax();
-        assert_eq!(
-            (relaxed.notes.len(), relaxed.torn),
-            (0, vec![vec![0, 1, 2]])
-        );
+        assert_eq!(large.relax(), None);
+        assert_eq!(large.torn, [[0, 1, 2]]);
         assert_eq!(large.parties, [[0, 1]], "100 of 190, not 140 or 60");
         assert!(Problem::new(large).is_ok());
         let mut pinned = spec(&[50.0; 6]);
@@ -271,7 +283,7 @@ mod tests {
                 human.pin = Some(pin);
             }
             assert!(Problem::new(spec.clone()).is_err());
-            assert_eq!(spec.relax().notes.len(), 1);
+            assert!(spec.relax().is_some());
             assert!(Problem::new(spec).is_ok());
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Factors;
 use crate::domain::{
     units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share},
     worded,
@@ -42,22 +43,32 @@ worded! {
     }
 }
 
-/// The cost of one unit of each of the [`Terms`](super::Terms).
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct Factors {
-    pub ratio_gap: Amount,
-    pub best_gap: Amount,
-    pub spread_gap: Amount,
-    pub broken_parties: Amount,
-    pub avoided_pairs: Amount,
-    pub moved: Amount,
-    pub repeated: Amount,
-    pub weak_again: Amount,
-    pub newcomers: Amount,
-    pub wishes: Amount,
-    pub uncertain: Amount,
+/// When teams that are there already are picked, whatever else the pick would be. Each has the team of every human;
+/// limits and pins must allow them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stay {
+    /// As any others.
+    #[default]
+    Never,
+    /// If they are as even as those that would be picked instead, and break no more wishes.
+    IfAsGood(Vec<u8>),
+    /// In any case.
+    Always(Vec<u8>),
+}
+
+impl Stay {
+    fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+
+    /// The teams.
+    pub(super) fn teams(&self) -> Option<&[u8]> {
+        match self {
+            Self::Never => None,
+            Self::IfAsGood(teams) | Self::Always(teams) => Some(teams),
+        }
+    }
 }
 
 /// The largest value of [`Settings::top`].
@@ -91,6 +102,9 @@ pub struct Settings {
     /// Picks the candidate with this place by quality, from 0, and begins anew after the last; `None` picks by the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<u32>,
+    /// When teams that are there already are picked.
+    #[serde(default, skip_serializing_if = "Stay::is_never")]
+    pub stay: Stay,
     /// The most memory for lists of sums.
     pub memory_mb: Megabytes<1, 4_096>,
 }
@@ -107,24 +121,13 @@ impl Default for Settings {
             engine: None,
             objective: Objective::Ratio,
             top: const { Count::of(20) },
-            factors: Factors {
-                ratio_gap: const { Amount::of(100.0) },
-                best_gap: const { Amount::of(1.0) },
-                spread_gap: const { Amount::of(1.0) },
-                broken_parties: const { Amount::of(2.0) },
-                avoided_pairs: const { Amount::of(5.0) },
-                moved: const { Amount::of(0.05) },
-                repeated: const { Amount::of(1.0) },
-                weak_again: const { Amount::of(3.0) },
-                newcomers: const { Amount::of(10.0) },
-                wishes: const { Amount::of(0.02) },
-                uncertain: const { Amount::of(5.0) },
-            },
+            factors: Factors::USUAL,
             power: const { ChoiceExponent::of(1.0) },
             party_budget: const { Share::of(0.05) },
             wish_budget: const { Share::of(0.03) },
             party_multiplier: Vec::new(),
             wanted: None,
+            stay: Stay::Never,
             memory_mb: const { Megabytes::of(256) },
         }
     }

@@ -1,11 +1,11 @@
-//! The solution: the picked candidate, its sums and bots, and the explanation.
+//! The solution: the candidates and the pick among them, as data. [`Display`](std::fmt::Display) explains it.
 
 use super::{
-    Candidate, Engine, Explanation, Problem, Settings,
+    Candidate, Engine, Figures, Objective, Problem, ProblemSpec, Settings, Wishes,
     balance::Evenness,
     instance::{Instance, TeamTally},
     party::KeptParties,
-    pick::pick,
+    pick::{pick, pick_this},
     reader::{Candidates, Reader},
     wishes,
 };
@@ -42,14 +42,59 @@ pub struct Solution {
     pub candidates: Vec<Candidate>,
     /// Index of the candidate that was picked.
     pub picked: usize,
-    /// The explanation of the pick.
-    pub explanation: Explanation,
+    /// Whether it was picked because these teams are there already.
+    #[serde(skip)]
+    pub kept: bool,
+    /// For each human, in the caller's order, the result if they alone were on another team.
+    pub trials: Vec<WhatIf>,
+    /// What candidates are ranked by: the ratio, or the chance to win.
+    pub objective: Objective,
+    /// Whether the chances of more than two teams decide, each of which has one against each other.
+    pub of_pairs: bool,
+    /// Whether the weights are amounts that whoever asks has stated, so that the sums are the reason.
+    pub amounts: bool,
+    /// Whether some candidates are less even than those that count as equal, so that nobody is always on the same side of
+    /// the map.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drawn: bool,
+    /// How even the current teams are, when those are legal.
+    pub current: Option<Figures>,
+    /// The parties that were given up, each as its members' keys.
+    pub given_up: Vec<Vec<String>>,
+    /// The best evenness without keeping any party; `None` if it was not needed to decide which
+    /// parties to keep.
+    pub without_parties: Option<f64>,
+    /// What became of the wishes for a team; `None` if nobody had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wishes: Option<Wishes>,
+}
+
+/// The result if only one human changed teams.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct WhatIf {
+    /// Key of the human.
+    pub who: String,
+    /// Their team, counted from 0.
+    pub team: u8,
+    /// The other team; with more than two teams, the one that gives the most even split.
+    pub other: u8,
+    /// How even the teams would be.
+    #[serde(flatten)]
+    pub figures: Figures,
 }
 
 impl Solution {
-    /// How even the picked teams are by the objective, 0 to 1.
-    pub fn evenness(&self) -> f64 {
-        self.candidates[self.picked].figures.evenness
+    /// The candidate that was picked.
+    pub fn pick(&self) -> &Candidate {
+        &self.candidates[self.picked]
+    }
+
+    /// The candidate with the highest quality beside the pick; `None` if there is no other.
+    pub fn runner_up(&self) -> Option<&Candidate> {
+        let others = self.candidates.iter().enumerate();
+        let others = others.filter(|(at, _)| *at != self.picked);
+        let best = others.max_by(|(_, a), (_, b)| a.log_quality().total_cmp(&b.log_quality()));
+        best.map(|(_, candidate)| candidate)
     }
 
     /// Explains which wishes for a team these teams grant. The problem may be another one than the teams were chosen for,
@@ -61,8 +106,7 @@ impl Solution {
         seed: u64,
         out_of_time: &mut dyn FnMut() -> bool,
     ) {
-        self.explanation.wishes =
-            wishes::explain(problem, settings, seed, &self.team_of, out_of_time);
+        self.wishes = wishes::explain(problem, settings, seed, &self.team_of, out_of_time);
     }
 
     pub(super) fn of(
@@ -72,7 +116,7 @@ impl Solution {
         choice: &KeptParties,
     ) -> Self {
         let answer = &choice.answer;
-        let reader = Reader::new(problem, settings, seed, choice);
+        let reader = Reader::new(problem, settings, choice);
         let current = current(problem, &choice.instance);
         let legal = current
             .as_ref()
@@ -82,56 +126,39 @@ impl Solution {
             least,
             drawn,
         } = reader.candidates(settings, seed, legal);
-        let picked = pick(&mut list, settings, seed);
+        let mut picked = pick(&mut list, settings, seed);
+        let stay = reader.stays(&list[picked], least);
+        let kept = stay.is_some();
+        if let Some(present) = stay {
+            picked = pick_this(&mut list, present);
+        }
         let chosen = list[picked].clone();
-        let TeamTally { sums, humans, size } = reader.tally(&chosen.team_of);
-        let runner_up = runner_up(&list, picked);
-        let keys = |&party: &usize| {
-            let members = problem.spec().parties[party].iter();
-            members
-                .map(|&human| problem.spec().humans[human].key.clone())
-                .collect()
-        };
-        let bound = bound(&reader, choice, &list);
-        let sums = sums.into_iter().map(|sum| reader.plain().grid.value(sum));
-        let sums: Vec<f64> = sums.collect();
-        let explanation = Explanation {
-            objective: settings.objective,
-            of_pairs: reader.strengths.is_some() && problem.spec().teams > 2,
-            handicap: problem.spec().handicap,
-            engine: answer.engine,
-            exact: answer.exact,
-            bound,
-            considered: answer.considered,
-            candidates: list.len(),
-            drawn,
-            sums: match problem.spec().amounts {
-                true => sums.clone(),
-                false => Vec::new(),
-            },
-            pick: chosen.clone(),
-            runner_up,
-            current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
-            given_up: choice.given_up.iter().map(keys).collect(),
-            without_parties: choice.without,
-            wishes: None,
-            what_if: reader.what_if(&chosen.team_of),
-        };
+        let TeamTally { humans, size, .. } = choice.instance.tally(&chosen.team_of);
+        let spec = problem.spec();
         Self {
             bots: humans.iter().map(|humans| size - humans).collect(),
-            sums,
+            sums: reader.sums(&chosen.team_of),
             ratio: chosen.figures.ratio,
             gap: chosen.figures.gap,
             chance: chosen.figures.chance,
-            team_of: chosen.team_of,
             least,
             exact: answer.exact,
-            bound,
+            bound: bound(&reader, choice, &list),
             engine: answer.engine,
             considered: answer.considered,
             candidates: list,
             picked,
-            explanation,
+            kept,
+            trials: reader.trials(&chosen.team_of),
+            objective: settings.objective,
+            of_pairs: reader.strengths.is_some() && spec.teams > 2,
+            amounts: spec.amounts,
+            drawn,
+            current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
+            given_up: given_up(spec, choice, &chosen.team_of),
+            without_parties: choice.without,
+            wishes: None,
+            team_of: chosen.team_of,
         }
     }
 }
@@ -146,22 +173,24 @@ fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
     }
 }
 
-/// The best candidate beside the one that is picked.
-fn runner_up(list: &[Candidate], picked: usize) -> Option<Candidate> {
-    let others = list.iter().enumerate().filter(|(at, _)| *at != picked);
-    let best = others.max_by(|(_, a), (_, b)| a.log_quality().total_cmp(&b.log_quality()));
-    best.map(|(_, candidate)| candidate.clone())
+/// The members of the parties that are given up, and of those that are not together on these teams.
+fn given_up(spec: &ProblemSpec, choice: &KeptParties, team_of: &[u8]) -> Vec<Vec<String>> {
+    let apart = |party: &[usize]| party.iter().any(|&who| team_of[who] != team_of[party[0]]);
+    let others = spec.parties.iter().enumerate();
+    let others = others.filter(|(at, party)| !choice.given_up.contains(at) && apart(party));
+    let all = choice
+        .given_up
+        .iter()
+        .copied()
+        .chain(others.map(|(at, _)| at));
+    let key = |&who: &usize| spec.humans[who].key.clone();
+    all.map(|at| spec.parties[at].iter().map(key).collect())
+        .collect()
 }
 
 /// The current teams and their evenness, if every human has a team and the teams are legal.
 fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
-    let team = |human: &super::WeightedHuman| human.current.map(|team| team as u8);
-    let team_of: Vec<u8> = problem
-        .spec()
-        .humans
-        .iter()
-        .map(team)
-        .collect::<Option<_>>()?;
+    let team_of = problem.spec().present()?;
     let split = instance.split_of_humans(&team_of)?;
     Some((instance.balance_of_any(&split)?, team_of))
 }

@@ -104,6 +104,10 @@ pub struct ProblemSpec {
     pub max_difference: Option<usize>,
     /// Humans to keep together, as indices; each human is in at most one party.
     pub parties: Vec<Vec<usize>>,
+    /// Parties of which not all members are to be together, as indices of them all. Those who are on one team count as
+    /// friends; `parties` has the parts to keep together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub torn: Vec<Vec<usize>>,
     /// Pairs of humans, as indices, to keep on different teams if possible.
     pub avoid: Vec<(usize, usize)>,
     /// Which splits are even enough to be picked; `None` for all that are candidates.
@@ -129,6 +133,7 @@ impl Default for ProblemSpec {
             max_share: 18.0 / 32.0,
             max_difference: Some(1),
             parties: Vec::new(),
+            torn: Vec::new(),
             avoid: Vec::new(),
             tolerance: None,
         }
@@ -146,6 +151,22 @@ impl ProblemSpec {
     pub(super) fn bots_on(&self, team: usize, places: usize) -> BotsOnTeam {
         let (there, _) = self.bots_there(team);
         BotsOnTeam::new(there, if self.bots.fill { places } else { there })
+    }
+
+    /// The parties whose members count as friends on any team: whole, also where only parts of them are to be kept.
+    pub(super) fn friends(&self) -> impl Iterator<Item = &Vec<usize>> {
+        let is_part = |party: &[usize]| {
+            let first = party.first();
+            first.is_some_and(|first| self.torn.iter().any(|whole| whole.contains(first)))
+        };
+        let whole = self.parties.iter().filter(move |party| !is_part(party));
+        self.torn.iter().chain(whole)
+    }
+
+    /// The current teams, if every human is on one.
+    pub fn present(&self) -> Option<Vec<u8>> {
+        let teams = self.humans.iter().map(|human| Some(human.current? as u8));
+        teams.collect()
     }
 
     /// The number of humans who would like to be on a certain team.

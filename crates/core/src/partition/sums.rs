@@ -187,15 +187,18 @@ impl TeamSums {
         ratio(self.present())
     }
 
+    /// Each team's weight after bots have been added or removed. O(teams).
+    pub fn settled(&self) -> impl Iterator<Item = f64> + Clone {
+        let size = self.settled_size();
+        self.sides().iter().map(move |side| {
+            let wanted = size.map_or(side.bots, |size| size.saturating_sub(side.humans));
+            side.counted.weight + side.bots_of(wanted, self.next_bot).weight
+        })
+    }
+
     /// The ratio after bots have been added or removed. O(teams).
     pub fn ratio_settled(&self) -> f64 {
-        match self.settled_size() {
-            None => self.ratio_now(),
-            Some(size) => ratio(self.sides().iter().map(|side| {
-                let wanted = size.saturating_sub(side.humans);
-                side.counted.weight + side.bots_of(wanted, self.next_bot).weight
-            })),
-        }
+        ratio(self.settled())
     }
 
     /// How even the teams are with the bots that play now, 0 to 1: by their chances to win if the

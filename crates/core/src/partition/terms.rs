@@ -1,75 +1,86 @@
 //! The terms of a split's cost: what is undesirable about it, in numbers.
 
-use super::{Factors, Problem, ProblemSpec, instance::Instance};
+use serde::{Deserialize, Serialize};
 
-/// One number for each term: a split's value, or what it costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Terms {
+use super::{Problem, ProblemSpec, instance::Instance};
+use crate::domain::units::Amount;
+
+/// Makes [`Terms`] and [`Factors`] of the table of all terms: what each measures, its name, and its usual factor.
+macro_rules! terms {
+    ($($(#[$what:meta])* $name:ident * $factor:literal,)*) => {
+        /// One number for each term: a split's value, or what it costs.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+        pub struct Terms {
+            $($(#[$what])* pub $name: f64,)*
+        }
+
+        /// The cost of one unit of each of the [`Terms`].
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(missing_docs)]
+        pub struct Factors {
+            $(pub $name: Amount,)*
+        }
+
+        impl Terms {
+            /// The number of terms.
+            const COUNT: usize = [$(stringify!($name)),*].len();
+
+            /// Every term with its name, in a fixed order.
+            pub fn named(&self) -> [(&'static str, f64); Self::COUNT] {
+                [$((stringify!($name), self.$name)),*]
+            }
+
+            /// Value times factor, for each term.
+            pub(super) fn times(&self, factors: &Factors) -> Self {
+                Self { $($name: self.$name * factors.$name.get(),)* }
+            }
+        }
+
+        impl Factors {
+            /// The factors that are used unless others are configured.
+            pub(super) const USUAL: Self = Self { $($name: Amount::of($factor),)* };
+
+            /// Every factor with its term's name, in a fixed order.
+            pub fn named_mut(&mut self) -> [(&'static str, &mut Amount); Terms::COUNT] {
+                [$((stringify!($name), &mut self.$name)),*]
+            }
+        }
+    };
+}
+
+terms! {
     /// 1 − evenness, 0 to 1. With the objective `ratio`, the evenness is the ratio. With
     /// [`ProblemSpec::doubt`](super::ProblemSpec::doubt), evenness that is allowed costs nothing.
-    pub ratio_gap: f64,
+    ratio_gap * 100.0,
     /// Difference of the teams' best humans, relative to the best of all, 0 to 1; by strengths,
     /// relative to the range of the weights. For a team without humans a bot counts.
-    pub best_gap: f64,
+    best_gap * 1.0,
     /// Difference of the standard deviations of the teams' human weights, relative to the largest
     /// weight, 0 to 1/2; by strengths, relative to the range of the weights.
-    pub spread_gap: f64,
+    spread_gap * 1.0,
     /// Number of parties that are not together.
-    pub broken_parties: f64,
+    broken_parties * 2.0,
     /// Number of pairs on one team that should be kept apart.
-    pub avoided_pairs: f64,
+    avoided_pairs * 5.0,
     /// Number of humans who have to leave their current team.
-    pub moved: f64,
+    moved * 0.05,
     /// Of the pairs that were on one team in the last game, the share that are on one team again, 0
     /// to 1.
-    pub repeated: f64,
+    repeated * 1.0,
     /// Of the turns at the weaker side of the map in the last games, the share that those have had who
     /// are on the weaker side again, 0 to 1; 0 if no side is weaker.
-    pub weak_again: f64,
+    weak_again * 3.0,
     /// By how many more than one the teams differ in humans of whom nothing is known.
-    pub newcomers: f64,
+    newcomers * 10.0,
     /// Number of humans who are not on the team for which they wish.
-    pub wishes: f64,
+    wishes * 0.02,
     /// By how much the teams differ in the sums of the variances of their humans' strengths, as a share of all of them,
     /// 0 to 1; 0 where no chances are compared.
-    pub uncertain: f64,
+    uncertain * 5.0,
 }
 
 impl Terms {
-    /// Every term with its name, in a fixed order.
-    pub fn named(&self) -> [(&'static str, f64); 11] {
-        [
-            ("ratio_gap", self.ratio_gap),
-            ("best_gap", self.best_gap),
-            ("spread_gap", self.spread_gap),
-            ("broken_parties", self.broken_parties),
-            ("avoided_pairs", self.avoided_pairs),
-            ("moved", self.moved),
-            ("repeated", self.repeated),
-            ("weak_again", self.weak_again),
-            ("newcomers", self.newcomers),
-            ("wishes", self.wishes),
-            ("uncertain", self.uncertain),
-        ]
-    }
-
-    /// Value times factor, for each term.
-    pub(super) fn times(&self, factors: &Factors) -> Self {
-        Self {
-            ratio_gap: self.ratio_gap * factors.ratio_gap.get(),
-            best_gap: self.best_gap * factors.best_gap.get(),
-            spread_gap: self.spread_gap * factors.spread_gap.get(),
-            broken_parties: self.broken_parties * factors.broken_parties.get(),
-            avoided_pairs: self.avoided_pairs * factors.avoided_pairs.get(),
-            moved: self.moved * factors.moved.get(),
-            repeated: self.repeated * factors.repeated.get(),
-            weak_again: self.weak_again * factors.weak_again.get(),
-            newcomers: self.newcomers * factors.newcomers.get(),
-            wishes: self.wishes * factors.wishes.get(),
-            uncertain: self.uncertain * factors.uncertain.get(),
-        }
-    }
-
     /// The sum over all terms.
     pub(super) fn total(&self) -> f64 {
         self.named().iter().map(|(_, value)| value).sum()

@@ -43,8 +43,8 @@ fn balance(lobby: &mut Lobby, weights: &WeightTable) -> Balanced {
     };
     let settings = partition::Settings::default();
     let question = lobby.balance(weights, limits, settings).unwrap();
-    let mut decided = question.decide(7, &mut || false).unwrap();
-    lobby.follow(&mut decided, weights).unwrap()
+    let decided = question.decide(7, &mut || false).unwrap();
+    lobby.follow(&decided, weights).unwrap()
 }
 
 fn teams(lobby: &Lobby) -> BTreeMap<String, Option<u8>> {

@@ -4,8 +4,6 @@
 //! thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
 //! it, [`Lobby::follow`] applies the answer.
 
-mod answer;
-mod chosen;
 mod outcome;
 mod problem;
 mod repeat;
@@ -21,11 +19,10 @@ use crate::{
         units::{MaxDifference, PositiveShare},
     },
     partition::{
-        self, EQUAL, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, Tolerance,
+        self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Solution, Stay, Tolerance,
     },
 };
 
-pub use answer::BalanceAnswer;
 pub use outcome::Balanced;
 pub use repeat::{LastBalance, Repeat};
 
@@ -51,11 +48,49 @@ pub struct Balance {
     /// The humans whose wish for a team came late, by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late: Vec<String>,
-    /// The parties that no team holds, each as indices of its members; the problem has their parts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub torn: Vec<Vec<usize>>,
     /// How far the question repeats the last BALANCE of the game.
     pub repeat: Repeat,
+}
+
+/// The teams that BALANCE chose.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct BalanceAnswer {
+    /// Each human's team, in JOIN order; empty if the question was refused.
+    pub team_of: Vec<u8>,
+    /// The smaller team's weight over the larger's, 0 to 1, as BALANCE replies it.
+    pub ratio: f64,
+    /// The chance that team 0 wins, 0 to 1, as BALANCE replies it; `None` if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// Whether the deadline ended the search early. The answer then depends on the machine's speed,
+    /// and a replay may choose other teams.
+    pub cut_short: bool,
+    /// Why no teams could be chosen. Only a question that was edited by hand can be refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Whether the answer keeps the teams that the last BALANCE chose.
+    #[serde(skip)]
+    kept: bool,
+    /// The best evenness without pins, if the pins make the teams uneven.
+    #[serde(skip)]
+    without_pins: Option<f64>,
+    /// The solution, which has the reasons. It is not stored, because a replay computes it again.
+    #[serde(skip)]
+    solution: Option<Box<Solution>>,
+}
+
+impl BalanceAnswer {
+    /// The solution, with the reasons; `None` for a stored answer.
+    pub fn solution(&self) -> Option<&Solution> {
+        self.solution.as_deref()
+    }
+}
+
+/// Two answers are equal if they choose the same teams.
+impl PartialEq for BalanceAnswer {
+    fn eq(&self, other: &Self) -> bool {
+        self.team_of == other.team_of
+    }
 }
 
 impl Question for Balance {
@@ -77,33 +112,27 @@ impl Question for Balance {
             })
     }
 
-    fn told(&self, answer: &mut BalanceAnswer, before: &BalanceAnswer) {
-        if *answer == *before {
-            self.reply_with(answer, before.ratio, before.chance);
-        }
-    }
-
     fn explain(
         &self,
         answer: &BalanceAnswer,
         naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        match (&answer.explanation, &answer.refused) {
-            (Some(explanation), _) => {
-                explanation.write(naming, f)?;
+        match (&answer.solution, &answer.refused) {
+            (Some(solution), _) => {
+                solution.write(naming, f)?;
                 for note in &self.relaxed {
                     writeln!(f, "{note}")?;
                 }
                 for id in &self.late {
                     writeln!(f, "{}", late_wish(naming.player(id)))?;
                 }
-                for party in &self.torn {
+                for party in &self.problem.torn {
                     let note = self.problem.torn_note(party, &answer.team_of, naming);
                     writeln!(f, "{note}")?;
                 }
                 if let Some(evenness) = answer.without_pins {
-                    let evenness = explanation.evenness(evenness);
+                    let evenness = solution.evenness(evenness);
                     writeln!(f, "without the pins: {evenness}")?;
                 }
                 if answer.kept {
@@ -124,20 +153,6 @@ impl Question for Balance {
 }
 
 impl Balance {
-    /// Notes in the answer what BALANCE replies, which EXPLAIN then repeats: the rating system's prediction for
-    /// exactly these teams, and the ratio with the bots of this game.
-    pub(super) fn reply_with(&self, answer: &mut BalanceAnswer, ratio: f64, chance: Option<f64>) {
-        (answer.ratio, answer.chance) = (ratio, chance);
-        if let Some(explanation) = &mut answer.explanation {
-            self.tell(explanation, (ratio, chance));
-        }
-    }
-
-    fn tell(&self, explanation: &mut Explanation, (ratio, chance): (f64, Option<f64>)) {
-        let strengths = self.problem.strengths.as_ref();
-        explanation.tell(ratio, chance, strengths.map(|known| known.outlook.link));
-    }
-
     /// Answers the question. Once `out_of_time` returns true, the answer is the best of the teams
     /// found so far.
     ///
@@ -161,39 +176,35 @@ impl Balance {
         seed: u64,
         out_of_time: &mut dyn FnMut() -> bool,
     ) -> Result<BalanceAnswer, ProblemError> {
-        let problem = Problem::new(self.without_unwanted_company())?;
         let mut cut_short = false;
         let mut out_of_time = || {
             cut_short |= out_of_time();
             cut_short
         };
-        let stay = self.as_they_are(seed, &mut out_of_time);
-        let (mut solution, kept) = match (self.repeat, stay) {
-            (Repeat::Everything, Some(stay)) => (stay, true),
-            (_, stay) => {
-                let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
-                let stay = stay.filter(|stay| self.stays(stay, &chosen));
-                let kept = stay.is_some();
-                (stay.unwrap_or(chosen), kept)
+        let stand = self.those_who_stay();
+        let solution = match &stand {
+            Some(stand) => self.with_newcomers(stand, seed, &mut out_of_time)?,
+            None => {
+                let problem = Problem::new(self.without_unwanted_company())?;
+                partition::solve(&problem, &self.settings, seed, &mut out_of_time)?
             }
         };
-        if kept {
-            solution.explain_wishes(&problem, &self.settings, seed, &mut out_of_time);
-        }
         let without_pins = self
             .problem
             .without_pins(&self.settings, seed, &mut out_of_time);
-        let costly = |free: &f64| !self.relaxed.is_empty() || *free > solution.evenness() + EQUAL;
+        let costly = |free: &f64| {
+            !self.relaxed.is_empty() || *free > solution.pick().figures.evenness + EQUAL
+        };
         let without_pins = without_pins.filter(costly);
         Ok(BalanceAnswer {
-            kept,
+            kept: solution.kept || stand.is_some(),
             without_pins,
-            team_of: solution.team_of,
+            team_of: solution.team_of.clone(),
             ratio: solution.ratio,
             chance: solution.chance,
             cut_short,
             refused: None,
-            explanation: Some(Box::new(solution.explanation)),
+            solution: Some(Box::new(solution)),
         })
     }
 }
@@ -211,7 +222,7 @@ impl Lobby {
     ) -> Result<Balance, LobbyError> {
         let mut view = self.snapshot(weights)?;
         if settings.objective == Objective::Chance {
-            view.chance = self.chance_model(weights)?;
+            view.chance = self.chance_model(weights, &self.lineup_to_come(weights)?)?;
         }
         let mut problem = view.problem(limits, &settings);
         if settings.objective == Objective::Chance {
@@ -226,19 +237,23 @@ impl Lobby {
             enough: self.settings.rebalance.enough.get(),
             slack: self.settings.rebalance.min_gain.get(),
         });
-        let Relaxed { notes, torn } = problem.relax();
+        let relaxed = problem.relax();
         if !view.party_factors.is_empty() {
             settings.party_multiplier = view.party_factors;
         }
         let game = self.team_game()?;
         let again = |last| Repeat::of(last, &mut problem, game.again);
         let repeat = game.balanced.as_ref().map_or(Repeat::Nothing, again);
+        settings.stay = match (repeat, problem.present()) {
+            (Repeat::Roster, Some(present)) => Stay::IfAsGood(present),
+            (Repeat::Everything, Some(present)) => Stay::Always(present),
+            _ => Stay::Never,
+        };
         Ok(Balance {
             problem,
             settings,
-            relaxed: notes,
+            relaxed: relaxed.into_iter().collect(),
             late: self.late_wishes()?,
-            torn,
             repeat,
         })
     }

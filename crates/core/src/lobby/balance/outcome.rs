@@ -27,13 +27,14 @@ pub struct Balanced {
 }
 
 impl Lobby {
-    /// Puts the humans on the teams that BALANCE chose, and notes in the decision what BALANCE replies.
+    /// Puts the humans on the teams that BALANCE chose. Where chances have decided, the chance that is told is the one
+    /// by which these teams were chosen.
     ///
     /// # Errors
     /// Fails if there is no game, if it has no teams, or fewer teams than the answer.
     pub fn follow(
         &mut self,
-        decided: &mut Decided<Balance>,
+        decided: &Decided<Balance>,
         weights: &dyn Weights,
     ) -> Result<Balanced, LobbyError> {
         let (seed, team_of) = (decided.seed, decided.answer.team_of.clone());
@@ -45,19 +46,16 @@ impl Lobby {
         }
         self.change(Command::Balanced(LastBalance::of(&problem)))?;
         let bots = self.bots()?.per_team;
-        let told = self.team_chances(weights, &self.expected_bots()?)?;
+        let mut told = self.team_chances(weights, &self.expected_bots()?)?;
+        if let Some(chance) = decided.answer.chance {
+            told.win = vec![chance, 1.0 - chance];
+        }
         let chance = told.of_first();
         self.change(Command::Chances(told))?;
-        let snapshot = self.snapshot(weights)?;
-        let ratio = snapshot.sums().ratio_settled();
-        let Decided {
-            question, answer, ..
-        } = decided;
-        question.reply_with(answer, ratio, chance);
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&decided.answer.team_of);
         Ok(Balanced {
-            ratio,
+            ratio: decided.answer.ratio,
             chance,
             seed,
             humans: placed
@@ -88,7 +86,7 @@ impl Lobby {
         let mut teams = vec![Vec::new(); bots.len()];
         let mut strengths = vec![0.0; bots.len()];
         let mut view = self.snapshot(weights)?;
-        view.chance = self.chance_model(weights)?;
+        view.chance = self.chance_model(weights, &self.lineup()?)?;
         for (at, human) in roster.humans().iter().enumerate() {
             let team = human.team.map(usize::from);
             let Some(team) = team.filter(|&team| team < teams.len()) else {
@@ -107,11 +105,9 @@ impl Lobby {
                 strengths[team] += counted_bot(weights, bot.name.text()).strength;
             }
         }
-        let plays = |name: &&str| roster.bots().iter().any(|bot| bot.name.text() == *name);
         // As BALANCE counts them.
         let next = self.next_bot(weights)?.strength;
-        let typical = weights.typical_bots().into_iter();
-        let mut typical = typical.filter(|name| !plays(name));
+        let mut typical = self.typical_bots(weights)?;
         for place in 0..missing.iter().copied().max().unwrap_or(0) {
             for team in (0..teams.len()).filter(|&team| missing[team] > place) {
                 let name = typical.next().unwrap_or("");

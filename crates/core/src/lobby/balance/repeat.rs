@@ -1,11 +1,12 @@
-//! Whether BALANCE is asked for once more, so that the teams stay unless others are better.
+//! BALANCE that is asked for once more: whether its teams stay, and why they were chosen.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::partition::{ProblemSpec, WeightedHuman};
+use super::{Balance, BalanceAnswer};
+use crate::partition::{self, Problem, ProblemError, ProblemSpec, Solution, WeightedHuman};
 
 /// What a question has in common with the last BALANCE of the same game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +103,96 @@ impl Repeat {
             human.current = chosen.get(human.key.as_str()).copied().flatten();
         }
         if same { Self::Roster } else { Self::Again }
+    }
+}
+
+impl Balance {
+    /// If the game has come again: the problem in which those who have stayed are on the teams that the last BALANCE
+    /// chose, and only others are placed. `None` if a pin forbids that, or if people have gone, so that other teams are
+    /// more even in number.
+    pub(super) fn those_who_stay(&self) -> Option<ProblemSpec> {
+        if self.repeat != Repeat::Again {
+            return None;
+        }
+        let mut stand = self.problem.clone();
+        stand.max_difference = Some(self.problem.least_difference());
+        for human in &mut stand.humans {
+            match (human.current, human.pin) {
+                (Some(current), Some(pin)) if current != pin => return None,
+                (current, pin) => human.pin = pin.or(current),
+            }
+        }
+        // A party that the last BALANCE split stays split.
+        stand.tear(|stand, party| {
+            let team = |who: &usize| stand.humans[*who].pin;
+            party.iter().all(|who| team(who) == team(&party[0]))
+        });
+        Problem::new(stand.clone()).is_ok().then_some(stand)
+    }
+
+    /// The problem, in which humans who are on one team with somebody whom they avoid are on no team now: else
+    /// no team less even than the current ones would be a candidate, and they could not get away.
+    pub(super) fn without_unwanted_company(&self) -> ProblemSpec {
+        let mut problem = self.problem.clone();
+        for &(one, other) in &self.problem.avoid {
+            let team = |who: usize| self.problem.humans.get(who).map(|human| human.current);
+            if team(one) == team(other)
+                && let Some(human) = problem.humans.get_mut(one)
+            {
+                human.current = None;
+            }
+        }
+        problem
+    }
+
+    /// Places those who have come since.
+    pub(super) fn with_newcomers(
+        &self,
+        stand: &ProblemSpec,
+        seed: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> Result<Solution, ProblemError> {
+        let problem = Problem::new(stand.clone())?;
+        let mut solution = partition::solve(&problem, &self.settings, seed, out_of_time)?;
+        let open = Problem::new(self.without_unwanted_company())?;
+        solution.explain_wishes(&open, &self.settings, seed, out_of_time);
+        let key = |&who: &usize| stand.humans[who].key.clone();
+        let torn = stand
+            .torn
+            .iter()
+            .filter(|party| !self.problem.torn.contains(party));
+        let given_up = &mut solution.given_up;
+        given_up.extend(torn.map(|party| party.iter().map(key).collect()));
+        Ok(solution)
+    }
+
+    /// Teams that were chosen before as a solution, which has the reasons, and the number of parties that are not
+    /// together in them. Takes a few milliseconds at most; `None` if the teams do not fit the question.
+    pub fn solution_of(&self, answer: &BalanceAnswer) -> Option<(Solution, usize)> {
+        let team_of = &answer.team_of[..];
+        let mut chosen = self.without_unwanted_company();
+        if chosen.humans.len() != team_of.len() || chosen.check().is_err() {
+            return None;
+        }
+        for (human, team) in chosen.humans.iter_mut().zip(team_of) {
+            human.pin = Some(usize::from(*team));
+        }
+        let torn = chosen.tear(|_, party| {
+            let mut members = party.iter();
+            members.all(|&who| team_of[who] == team_of[party[0]])
+        });
+        let torn = torn + self.problem.torn.len();
+        let problem = Problem::new(chosen).ok()?;
+        let mut steps = 100;
+        let mut out_of_time = || {
+            steps -= 1;
+            steps < 0
+        };
+        let mut solution = partition::solve(&problem, &self.settings, 0, &mut out_of_time).ok()?;
+        if let Ok(open) = Problem::new(self.without_unwanted_company()) {
+            solution.explain_wishes(&open, &self.settings, 0, &mut out_of_time);
+        }
+        (solution.team_of == team_of).then_some((solution, torn))
     }
 }
 

@@ -137,8 +137,8 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
 fn a_stored_decision_is_read_and_replayed() {
     let mut lobby = lobby(LobbySettings::default());
     let question = lobby.balance(&weights(), LIMITS, Default::default());
-    let mut decided = question.unwrap().decide(7, &mut || false).unwrap();
-    let balanced = lobby.follow(&mut decided, &weights()).unwrap();
+    let decided = question.unwrap().decide(7, &mut || false).unwrap();
+    let balanced = lobby.follow(&decided, &weights()).unwrap();
     assert_eq!(balanced.humans.len(), 3);
     let why = decided.to_string();
     let decision = Decision::from(decided);
@@ -171,9 +171,9 @@ fn a_deadline_is_noted() {
         lobby.apply(&Command::Join { id, update }, 0).unwrap();
     }
     let question = lobby.balance(&table, LIMITS, Default::default()).unwrap();
-    let mut decided = question.decide(1, &mut || true).unwrap();
+    let decided = question.decide(1, &mut || true).unwrap();
     assert!(decided.answer.cut_short);
-    assert_eq!(lobby.follow(&mut decided, &table).unwrap().humans.len(), 60);
+    assert_eq!(lobby.follow(&decided, &table).unwrap().humans.len(), 60);
 }
 
 #[test]
@@ -202,9 +202,9 @@ fn the_reply_counts_bots_that_are_to_come_as_the_choice_did() {
         ..partition::Settings::default()
     };
     let question = lobby.balance(&weights, LIMITS, settings).unwrap();
-    let mut decided = question.decide(1, &mut || false).unwrap();
+    let decided = question.decide(1, &mut || false).unwrap();
     let chosen = decided.answer.chance.unwrap();
-    let told = lobby.follow(&mut decided, &weights).unwrap();
+    let told = lobby.follow(&decided, &weights).unwrap();
     assert_eq!(told.bots.iter().sum::<u32>(), 3, "{told:?}");
     let chance = told.chance.unwrap();
     assert!((chance - chosen).abs() < 1e-9, "{chosen} became {chance}");

@@ -60,7 +60,7 @@ impl Lobby {
     /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
-        snapshot.chance = self.chance_model(weights)?;
+        snapshot.chance = self.chance_model(weights, &self.lineup()?)?;
         snapshot.expect_bots();
         let teams = snapshot.sums();
         let states = teams.sides().iter().zip(&snapshot.scores);

@@ -52,25 +52,25 @@ impl Lobby {
     ) -> Result<Snapshot, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         if self.settings.objective == Objective::Chance {
-            snapshot.chance = self.chance_model(weights)?;
+            snapshot.chance = self.chance_model(weights, &self.lineup()?)?;
         }
         Ok(snapshot)
     }
 
-    /// The model that predicts chances for the present players; `None` as long as nothing has been
+    /// The model that predicts chances for the players of this lineup; `None` as long as nothing has been
     /// learned that predicts one.
     pub(in crate::lobby) fn chance_model(
         &self,
         weights: &dyn Weights,
+        lineup: &[Vec<LineupPlayer>],
     ) -> Result<Option<ChanceModel>, LobbyError> {
         let game = self.team_game()?;
-        let lineup = self.lineup()?;
-        let Some(outlook) = weights.outlook(&lineup) else {
+        let Some(outlook) = weights.outlook(lineup) else {
             return Ok(None);
         };
         let strength = |human: &Human| {
             let alone = sane_strength(weights.human_strength(human.id.text()));
-            alone + command_strength(weights, human, &lineup)
+            alone + command_strength(weights, human, lineup)
         };
         let bots = game.roster.bots();
         let next_bot = self.next_bot(weights)?;
@@ -121,6 +121,51 @@ impl Lobby {
             team.push(PlayerKey { kind, id }.into());
         }
         Ok(teams)
+    }
+
+    /// The same once bots have filled up the teams, or have gone because none are expected.
+    pub(in crate::lobby) fn lineup_to_come(
+        &self,
+        weights: &dyn Weights,
+    ) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
+        let mut teams = self.lineup()?;
+        let humans = self.team_game()?.roster.humans().len();
+        let even = humans.div_ceil(teams.len().max(1));
+        let Some(size) = self.expected_fill()?.team_size(teams.len(), humans, even) else {
+            return Ok(teams);
+        };
+        let mut typical = self.typical_bots(weights)?;
+        let mut players: usize = teams.iter().map(Vec::len).sum();
+        let wanted = humans.max(size * teams.len());
+        while players < wanted {
+            let name = typical.next().unwrap_or("");
+            if let Some(smallest) = teams.iter_mut().min_by_key(|team| team.len()) {
+                smallest.push(bot_of_lineup(name));
+            }
+            players += 1;
+        }
+        let is_bot = |player: &LineupPlayer| player.key.kind == Kind::Bot;
+        for _ in wanted..players {
+            let with_bots = teams.iter_mut().filter(|team| team.len() > 1);
+            let largest = with_bots.filter(|team| team.iter().any(is_bot));
+            if let Some(team) = largest.max_by_key(|team| team.len())
+                && let Some(bot) = team.iter().rposition(is_bot)
+            {
+                team.remove(bot);
+            }
+        }
+        Ok(teams)
+    }
+
+    /// The names of the most typical known bots that do not play.
+    pub(in crate::lobby) fn typical_bots<'a>(
+        &'a self,
+        weights: &'a dyn Weights,
+    ) -> Result<impl Iterator<Item = &'a str>, LobbyError> {
+        let bots = self.team_game()?.roster.bots();
+        let plays = |name: &&str| bots.iter().any(|bot| bot.name.text() == *name);
+        let typical = weights.typical_bots().into_iter();
+        Ok(typical.filter(move |name| !plays(name)))
     }
 
     /// A human of the game.

@@ -379,7 +379,9 @@ fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
     }
     let strengths = |lobby: &Lobby| -> Vec<f64> {
         let mut view = lobby.snapshot(&weights).unwrap();
-        view.chance = lobby.chance_model(&weights).unwrap();
+        view.chance = lobby
+            .chance_model(&weights, &lobby.lineup().unwrap())
+            .unwrap();
         let humans = 0..view.humans.len();
         humans.map(|who| view.counted(who).strength).collect()
     };

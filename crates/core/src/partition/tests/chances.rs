@@ -346,10 +346,10 @@ proptest! {
         let solution = pick(&spec, seed);
         let chances: Vec<f64> = solution.candidates.iter().map(|found| weaker(side, &humans, &found.team_of)).collect();
         let best = chances.iter().copied().fold(0.0, f64::max);
-        let least = crate::partition::reading::least(best / (1.0 - best), SAME_CHANCE);
+        let least = crate::partition::strengths::least(best / (1.0 - best), SAME_CHANCE);
         let equal = |at: &usize| chances[*at] / (1.0 - chances[*at]) >= least - 1e-9;
         let (equal, drawn): (Vec<usize>, Vec<usize>) = (0..chances.len()).partition(equal);
-        prop_assert_eq!(solution.explanation.drawn, !drawn.is_empty());
+        prop_assert_eq!(solution.drawn, !drawn.is_empty());
         prop_assert!(drawn.is_empty() || humans.len() <= 4);
         let side_of = |at: usize, human: usize| solution.candidates[at].team_of[human];
         let always = |human: &usize| equal.iter().all(|at| side_of(*at, *human) == side_of(equal[0], *human));
@@ -372,7 +372,7 @@ fn of_two_and_of_four_the_seed_draws_who_has_the_better_side() {
             assert!((1..20).contains(&first), "{human}: {first} of 20");
         }
         let told = picks.iter().filter(|pick| {
-            let why = pick.explanation.to_string();
+            let why = pick.to_string();
             why.contains("the sides are drawn")
         });
         assert!(told.count() == 20 || humans.len() == 4);

@@ -88,7 +88,7 @@ fn check(
     for (human, team) in spec.humans.iter().zip(&solution.team_of) {
         prop_assert!(human.pin.is_none_or(|pin| pin == usize::from(*team)));
     }
-    let given_up = &solution.explanation.given_up;
+    let given_up = &solution.given_up;
     for party in &spec.parties {
         let keys: Vec<_> = party.iter().map(|&h| spec.humans[h].key.clone()).collect();
         let whole = party
@@ -113,7 +113,7 @@ fn check(
         );
         prop_assert!(candidate.quality.is_finite() && candidate.figures.evenness <= solution.bound);
     }
-    let why = &solution.explanation;
+    let why = solution;
     if let Some(current) = why.current.filter(|_| spec.bots_there.is_empty()) {
         let kept = match settings.objective {
             Objective::Ratio => solution.ratio >= current.ratio,
@@ -121,8 +121,8 @@ fn check(
         };
         prop_assert!(kept);
     }
-    prop_assert_eq!(solution.explanation.what_if.len(), n);
-    let text = solution.explanation.to_string() + &serde_json::to_string(solution).unwrap();
+    prop_assert_eq!(solution.trials.len(), n);
+    let text = solution.to_string() + &serde_json::to_string(solution).unwrap();
     prop_assert!(!text.contains("NaN") && !text.contains("null,\"ratio"));
     Ok(())
 }
@@ -175,7 +175,7 @@ proptest! {
         } else if legal > 0 {
             prop_assert!((first.figures.ratio - best).abs() < 1e-9);
         } else {
-            prop_assert!(!solution.explanation.given_up.is_empty());
+            prop_assert!(!solution.given_up.is_empty());
         }
     }
 
@@ -201,8 +201,8 @@ proptest! {
             (solved(&one, &Settings::default(), seed), solved(&other, &Settings::default(), seed));
         let back: Vec<u8> = (0..n).map(|human| other.team_of[place(human)]).collect();
         prop_assert_eq!(&one.team_of, &back);
+        prop_assert_eq!(one.pick().terms, other.pick().terms);
         prop_assert_eq!((one.ratio, one.sums, one.bots), (other.ratio, other.sums, other.bots));
-        prop_assert_eq!(one.explanation.pick.terms, other.explanation.pick.terms);
     }
 }
 

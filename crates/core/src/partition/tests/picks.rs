@@ -99,7 +99,7 @@ fn the_sums_of_stated_weights_are_as_even_as_they_can_be_on_any_scale() {
                     on_first.abs_diff(weights.len() - on_first) <= 1,
                     "{weights:?}"
                 );
-                assert_eq!(solution.explanation.sums, solution.sums);
+                assert_eq!(solution.stated_sums(), solution.sums);
                 assert!(solution.chance.is_none());
             }
         }
@@ -113,7 +113,7 @@ fn the_sums_of_stated_weights_are_as_even_as_they_can_be_on_any_scale() {
         &Settings::default().by_sums(false),
         1,
     );
-    let why = solution.explanation.to_string();
+    let why = solution.to_string();
     let sums =
         ["9 to 8", "8 to 9"].map(|sums| format!("the sums of the stated weights decide: {sums}\n"));
     assert!(sums.iter().any(|sums| why.starts_with(sums)), "{why}");
@@ -205,7 +205,7 @@ fn a_factor_turns_the_pick() {
             top: Count::of(35),
             ..Settings::default()
         };
-        solved(&problem, &settings, 1).explanation.pick
+        solved(&problem, &settings, 1).pick().clone()
     };
     let least = |name: &str, candidate: &Candidate, others: &[Candidate]| {
         let of = |c: &Candidate| {
@@ -282,10 +282,7 @@ fn as_few_as_possible_leave_their_teams() {
     };
     let solution = solved(&problem, &settings, 1);
     assert_eq!(solution.team_of, [1, 0, 0, 0, 1, 1]);
-    assert_eq!(
-        solution.explanation.current.map(|now| now.ratio),
-        Some(21.0 / 24.0)
-    );
+    assert_eq!(solution.current.map(|now| now.ratio), Some(21.0 / 24.0));
 }
 
 #[test]
@@ -298,19 +295,19 @@ fn a_party_is_kept_while_that_costs_little() {
     let problem = Problem::new(spec.clone()).unwrap();
     let solution = solved(&problem, &Settings::default(), 1);
     assert_eq!(solution.sums.iter().copied().fold(0.0, f64::max), 6792.0);
-    assert!(solution.explanation.given_up.is_empty());
+    assert!(solution.given_up.is_empty());
     let strict = Settings {
         party_budget: Share::of(0.001),
         ..Settings::default()
     };
     let solution = solved(&problem, &strict, 1);
-    assert_eq!(solution.explanation.given_up.len(), 1);
-    assert_eq!(solution.explanation.without_parties, Some(6765.0 / 6777.0));
+    assert_eq!(solution.given_up.len(), 1);
+    assert_eq!(solution.without_parties, Some(6765.0 / 6777.0));
     // The budget allows what one of two parties costs; the other one is worth keeping.
     spec = lobby(&[100.0, 90.0, 80.0, 20.0, 10.0, 15.0, 12.0, 60.0]);
     spec.parties = vec![vec![0, 1, 2], vec![3, 4]];
     let solution = solved(&Problem::new(spec).unwrap(), &Settings::default(), 1);
-    assert_eq!(solution.explanation.given_up, [["p0", "p1", "p2"]]);
+    assert_eq!(solution.given_up, [["p0", "p1", "p2"]]);
     assert_eq!(solution.team_of[3], solution.team_of[4]);
 }
 
@@ -324,7 +321,7 @@ fn parties_that_fit_no_teams_are_given_up_one_by_one() {
     };
     let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
     // Giving up one of them is enough, and any choice leaves 1 + 2 + 6 against 3 + 4 + 5.
-    assert_eq!(solution.explanation.given_up.len(), 1);
+    assert_eq!(solution.given_up.len(), 1);
     assert_eq!(solution.ratio, 9.0 / 12.0);
 }
 
@@ -355,10 +352,10 @@ fn each_human_is_told_what_would_be_elsewhere() {
     );
     // 8 + 1 against 5 + 2; if the 1 changed teams, 8 and two bots against all others.
     assert_eq!(solution.ratio, 7.0 / 9.0);
-    let what = &solution.explanation.what_if[3];
+    let what = &solution.trials[3];
     assert_eq!((what.who.as_str(), what.figures.ratio), ("p3", 8.0 / 10.0));
     assert!(what.team != what.other);
-    let lines = solution.explanation.to_string();
+    let lines = solution.to_string();
     assert!(lines.contains("with p3 on team"), "{lines}");
     assert!(lines.lines().all(|line| line.len() < 200));
 }
@@ -396,7 +393,7 @@ fn a_handicap_says_which_team_is_which() {
 #[test]
 fn a_gap_and_its_objective_are_explained() {
     let solution = by_gap(2.5, &[10.0, 8.0]);
-    let lines = solution.explanation.to_string();
+    let lines = solution.to_string();
     let start = "gap 0.500000, ratio 0.800000\nevenness 0.945946, of at most 0.945946";
     assert!(lines.starts_with(start), "{lines}");
     assert!(
@@ -404,10 +401,5 @@ fn a_gap_and_its_objective_are_explained() {
         "{lines}"
     );
     let ratio = solved(&Problem::new(lobby(&[10.0, 8.0])).unwrap(), &plain(), 1);
-    assert!(
-        ratio
-            .explanation
-            .to_string()
-            .starts_with("ratio 0.800000, of")
-    );
+    assert!(ratio.to_string().starts_with("ratio 0.800000, of"));
 }

@@ -73,7 +73,7 @@ proptest! {
         };
         settings.factors.wishes = Amount::of(worth);
         let solution = solved(&problem, &settings, seed);
-        let why = &solution.explanation;
+        let why = &solution;
         let oracle = Oracle::of(&spec, &why.given_up, budget);
         let Some(told) = &why.wishes else {
             prop_assert_eq!(wishes, 0);
@@ -141,14 +141,14 @@ fn giants() -> ProblemSpec {
 fn a_wish_that_would_break_the_game_is_refused_and_its_cost_is_said() {
     let problem = Problem::new(giants()).unwrap();
     let solution = solved(&problem, &Settings::default(), 1);
-    let lines = solution.explanation.to_string();
+    let lines = solution.to_string();
     assert!(
         lines.contains("wishes for a team: 1 of 2 granted"),
         "{lines}"
     );
     let cost = "ratio 0.216931 at best, instead of ratio 1.000000 without any wish";
     assert!(lines.contains(cost), "{lines}");
-    let refusals = solution.explanation.refusals();
+    let refusals = solution.refusals();
     let beside = "beside the wishes that are granted";
     assert_eq!(
         refusals,
@@ -169,11 +169,7 @@ fn wishes_together_may_cost_what_one_alone_may_not() {
         };
         settings.factors.wishes = Amount::of(worth);
         let problem = Problem::new(spec.clone()).unwrap();
-        solved(&problem, &settings, 7)
-            .explanation
-            .wishes
-            .unwrap()
-            .granted
+        solved(&problem, &settings, 7).wishes.unwrap().granted
     };
     assert_eq!(granted(&spec, 0.03, 0.02), 1);
     assert_eq!(
@@ -207,7 +203,7 @@ fn forty_players_with_wishes_are_divided_in_time() {
         polls < 0
     };
     let solution = solve(&problem, &Settings::default(), 3, &mut out_of_time).unwrap();
-    let told = solution.explanation.wishes.unwrap();
+    let told = solution.wishes.unwrap();
     assert_eq!((told.granted, told.refused.len()), (14, 0));
     assert!(solution.ratio > 0.99, "{}", solution.ratio);
 }

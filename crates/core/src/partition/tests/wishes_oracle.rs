@@ -103,7 +103,7 @@ pub(super) fn check_reasons(
     solution: &Solution,
     oracle: &Oracle,
 ) -> Result<(), TestCaseError> {
-    let Some(told) = &solution.explanation.wishes else {
+    let Some(told) = &solution.wishes else {
         return Ok(());
     };
     let at = |who: usize| usize::from(solution.team_of[who]);

@@ -329,8 +329,8 @@ impl Story {
             looks += 1;
             looks > LOOKS
         };
-        let mut decided = question.decide(self.number, &mut out_of_time).unwrap();
-        let told = self.lobby.follow(&mut decided, &self.weights).unwrap();
+        let decided = question.decide(self.number, &mut out_of_time).unwrap();
+        let told = self.lobby.follow(&decided, &self.weights).unwrap();
         let chance = told.chance.map(|chance| format!("{chance:.6}"));
         self.note(&format!(
             "{decided}{:.6} {chance:?} {:?}",
