@@ -1,0 +1,6 @@
+//! Whole logs through the sidecars: what each sends line by line, and whether the matches that the daemon records of it are
+//! those that [`ingest`](crate::ingest) finds in the same log.
+
+mod evening;
+mod golden;
+mod logs;
