@@ -41,7 +41,7 @@ pub struct IdTech3Host {
 
 impl IdTech3Host {
     fn begin_game(&mut self, info: &[u8], at: u64, now: u64, events: &mut Vec<HostEvent>) {
-        let game = LoggedGame::new(info, at);
+        let game = LoggedGame::new(info, at, now);
         let id = pairs(info).filter(|(key, _)| *key == MATCH_VARIABLE.as_bytes());
         let id = id
             .last()

@@ -56,6 +56,16 @@ fn reader(format: &str) -> Reader {
     Reader::new(ingest::by_name(format).unwrap(), &context)
 }
 
+/// When the first such line was written, in milliseconds since the log began.
+pub(super) fn time_of(format: &str, log: &[u8], is_it: impl Fn(&[u8]) -> bool) -> Option<u64> {
+    let (mut clock, mut items) = (reader(format), Vec::new());
+    let mut lines = log.split_inclusive(|&b| b == b'\n');
+    lines.find_map(|line| {
+        clock.feed(line, &mut items);
+        is_it(line).then(|| clock.elapsed())
+    })
+}
+
 /// Feeds a log to a sidecar, and each of its acts, with the time, to `take`. HELLO is answered. Another reader of the log
 /// tells the times.
 pub(super) fn follow(

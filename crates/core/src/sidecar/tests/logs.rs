@@ -9,6 +9,45 @@ pub(super) struct RecordedLog {
     pub(super) bytes: Vec<u8>,
 }
 
+/// The maps of logs of Team Fortress 2 that lack the line that names it: recording began within the map.
+const MAPS: [(&str, &str); 12] = [
+    ("begin.log", "cp_test"),
+    ("min1.log", "cp_test"),
+    ("min1b.log", "cp_test"),
+    ("quote.log", "cp_test"),
+    ("recon.log", "cp_test"),
+    ("sw.log", "cp_test"),
+    ("tf2-stopwatch-final-0-0.log", "cp_test"),
+    ("uid.log", "cp_test"),
+    ("tf2-full_badlands_2halves.log", "cp_badlands"),
+    ("tf2-full_ctfdoublecross.log", "ctf_doublecross"),
+    ("tf2-full_kothviaduct.log", "koth_viaduct"),
+    ("tf2-highlander-stopwatch.log", "pl_upward"),
+];
+
+impl RecordedLog {
+    /// The log with the lines that a server writes when it loads the map, if it lacks them.
+    pub(super) fn with_map(mut self) -> Self {
+        let Some((_, map)) = MAPS.iter().find(|(name, _)| self.name.ends_with(name)) else {
+            return self;
+        };
+        let stamp = String::from_utf8_lossy(&self.bytes[..25]).into_owned();
+        let started =
+            format!("{stamp}Log file started (file \"x\") (game \"tf\") (version \"1\")\n");
+        let lines = format!("{started}{stamp}Loading map \"{map}\"\n");
+        let rest = match self.bytes[25..].starts_with(b"Log file started") {
+            true => self
+                .bytes
+                .iter()
+                .position(|&b| b == b'\n')
+                .map_or(0, |end| end + 1),
+            false => 0,
+        };
+        self.bytes = [lines.as_bytes(), &self.bytes[rest..]].concat();
+        self
+    }
+}
+
 /// All logs in these folders beside each other, of formats that end with one of these; none if the folder is missing.
 fn in_folder(root: &str, folder: &str, endings: &[&str]) -> Vec<RecordedLog> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -236,7 +236,10 @@ fn the_score_is_set_right_by_what_the_log_tells_later() {
         "START",
         "KILL A C",
         "SCORE 0 1 A",
+        // Who is killed by a team mate or by the world has died.
+        "KILL B B",
         "SCORE 0 -1 A",
+        "KILL D D",
         "SCORE 1 -1 D",
         "SCORE 0 2",
         "SCORE 1 2",
