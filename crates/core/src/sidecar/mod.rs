@@ -27,8 +27,6 @@ mod progress;
 mod results;
 pub mod source;
 pub mod teeworlds;
-#[cfg(test)]
-mod tests;
 pub mod xonotic;
 
 pub use chat::ChatSettings;

@@ -74,6 +74,12 @@ impl IdTech3 {
             }
             Event::Warmup if server.is_opening() || server.is_playing() => {
                 (self.warms_up, self.warmed) = (true, true);
+                if server.is_playing()
+                    && let Some(game) = &self.game
+                {
+                    // What was played until now does not count, if play has begun at all.
+                    server.begin(followed(&game.setup));
+                }
                 server.warm_up();
             }
             Event::Exit => server.over(),

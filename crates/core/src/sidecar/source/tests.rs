@@ -610,6 +610,29 @@ fn kills_of_rounds_that_are_taken_back_do_not_count() {
 }
 
 #[test]
+fn classes_are_roles_until_their_players_leave() {
+    let mut play = source(settings());
+    play.log(&log(&loaded()));
+    play.done();
+    let class = |at, number, class: &str| {
+        (
+            at,
+            format!("{} changed role to \"{class}\"", who(number, "Red")),
+        )
+    };
+    play.log(&log(&[class(5, 1, "medic"), class(6, 1, "medic")]));
+    assert_eq!(play.done(), ["ROLE [U:1:1] medic"]);
+    let left = (7, format!("{} disconnected (reason \"x\")", who(1, "Red")));
+    play.log(&log(&[left, joins(9, 1, "Red"), class(10, 1, "scout")]));
+    let again = [
+        "LEAVE [U:1:1]".to_owned(),
+        join(1, 0),
+        "ROLE [U:1:1] scout".to_owned(),
+    ];
+    assert_eq!(play.done(), again);
+}
+
+#[test]
 fn bots_go_where_the_daemon_wants_them() {
     let commands = bot_commands(MOVE, "tf_bot_quota {count}");
     let mut play = Play::new(Source::new(commands, None, 30_000), settings());

@@ -1,6 +1,6 @@
 //! What the daemon records of what a sidecar sends: the same lobby, without sockets and without a database.
 
-use crate::{
+use evenkeel::{
     domain::{Ident, MatchRecord, Rulebook, RulebookSpec},
     lobby::{Command, Lobby, LobbySettings, NewGame, RecordFrame, Update},
     protocol::{Join, Request},

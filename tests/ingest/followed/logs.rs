@@ -74,12 +74,12 @@ fn in_folder(root: &str, folder: &str, endings: &[&str]) -> Vec<RecordedLog> {
 
 /// The logs that come with the project, in this folder.
 pub(super) fn own(folder: &str) -> Vec<RecordedLog> {
-    let logs = in_folder("../../tests/fixtures", folder, &[".log"]);
+    let logs = in_folder("tests/fixtures", folder, &[".log"]);
     assert!(!logs.is_empty(), "{folder}");
     logs
 }
 
 /// The shared logs in this folder.
 pub(super) fn shared(folder: &str) -> Vec<RecordedLog> {
-    in_folder("../../../shared/data/logs", folder, &[".log", ".jsonl"])
+    in_folder("../shared/data/logs", folder, &[".log", ".jsonl"])
 }

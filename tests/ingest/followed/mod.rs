@@ -1,5 +1,5 @@
 //! Whole logs through the sidecars: what each sends line by line, and whether the matches that the daemon records of it are
-//! those that [`ingest`](crate::ingest) finds in the same log.
+//! those that [`ingest`](evenkeel::ingest) finds in the same log.
 
 mod agreement;
 mod daemon;

@@ -5,7 +5,7 @@ use super::{
     evening,
     logs::{self, RecordedLog},
 };
-use crate::{
+use evenkeel::{
     domain::{Kind, MatchRecord, Participant},
     ingest::{self, LogItem},
     sidecar::Act,

@@ -1,8 +1,8 @@
 //! What is read in each recorded log, and what its sidecar sends, as digests.
 //!
 //! `tests/fixtures/sidecar/whole-logs.txt` has a line for each log: its name, how many matches `ingest` finds and a digest of all
-//! it finds, how many lines the sidecar of its engine writes, and a digest of them. `EVENKEEL_BLESS=1 cargo test -p
-//! evenkeel-core --lib what_is_read_and_sent` writes it anew; a commit that changes it says what has changed and why.
+//! it finds, how many lines the sidecar of its engine writes, and a digest of them. `EVENKEEL_BLESS=1 cargo test
+//! --test ingest what_is_read_and_sent` writes it anew; a commit that changes it says what has changed and why.
 
 use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
@@ -12,10 +12,10 @@ use super::{
     evening,
     logs::{self, RecordedLog},
 };
-use crate::{
+use evenkeel::{
     domain::Fingerprint,
     ingest::{self, LogItem},
-    sidecar::{Act, follower::play},
+    sidecar::Act,
 };
 
 /// The folders of shared logs. Those of others have no matches of a format that is read line by line.
@@ -60,7 +60,7 @@ fn acts(format: &str, log: &[u8]) -> Option<String> {
     let (mut sidecar, mut text) = (evening::follower(format)?, String::new());
     evening::follow(format, log, &mut *sidecar, |now, act| {
         match act {
-            Act::Send(request) => writeln!(text, "{now} {}", play::line(request)),
+            Act::Send(request) => writeln!(text, "{now} {}", evening::line(request)),
             Act::Console(commands) => writeln!(text, "{now} # {}", commands.join("; ")),
             Act::Report(report) => writeln!(text, "{now} * {report}"),
             other => unreachable!("{other:?} is for agents"),
@@ -96,7 +96,7 @@ fn what_is_read_and_sent() {
     let now: BTreeMap<String, String> = own.chain(shared).collect();
     let path = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/fixtures/sidecar/whole-logs.txt"
+        "/tests/fixtures/sidecar/whole-logs.txt"
     ));
     if std::env::var_os("EVENKEEL_BLESS").is_some() {
         let lines = now.iter().map(|(name, line)| format!("{name} {line}\n"));

@@ -1,15 +1,13 @@
 //! Feeds the lines of a log to a sidecar at their stamps, as if they were written now.
 
-use crate::{
+use bytes::BytesMut;
+use evenkeel::{
     ingest::{self, Context, LogItem, Reader},
     protocol::{Reply, Request},
     sidecar::{
-        Act, Sidecar,
+        Act, ChatSettings, Sidecar,
         engine::Engine,
-        follower::{
-            Follower, FollowerSettings,
-            play::{commands, settings},
-        },
+        follower::{CommandTemplate, Follower, FollowerSettings, TemplateCommands},
         idtech3::IdTech3,
         source::Source,
         teeworlds::Teeworlds,
@@ -26,18 +24,34 @@ const TICKS: u64 = 60_000;
 pub(super) fn follower(format: &str) -> Option<Box<dyn Sidecar>> {
     fn boxed<E: Engine + 'static>(engine: E) -> Option<Box<dyn Sidecar>> {
         let settings = FollowerSettings {
+            server: "test".into(),
+            token: None,
             bots_as_players: false,
-            ..settings()
+            auto_balance: false,
+            settle: 1_000,
+            attempts: 2,
+            chat: ChatSettings::default(),
         };
         Some(Box::new(Follower::new(engine, settings)))
     }
+    let commands = || TemplateCommands {
+        move_command: CommandTemplate::of_move("move {player} {team}").unwrap(),
+        bots_command: None,
+    };
     match format {
         "idtech3" => boxed(IdTech3::new(false, vec![])),
-        "source" => boxed(Source::new(commands("move {player} {team}"), None, 0)),
-        "xonotic" => boxed(Xonotic::new(commands("move {player} {team}"), false, 0)),
+        "source" => boxed(Source::new(commands(), None, 0)),
+        "xonotic" => boxed(Xonotic::new(commands(), false, 0)),
         "teeworlds" => boxed(Teeworlds::default()),
         _ => None,
     }
+}
+
+/// The line of a request, without its end.
+pub(super) fn line(request: &Request) -> String {
+    let mut line = BytesMut::new();
+    request.encode(&mut line);
+    String::from_utf8_lossy(&line).trim_end().to_owned()
 }
 
 /// What `ingest` finds in a log.
