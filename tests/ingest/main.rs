@@ -1,11 +1,12 @@
 //! The ingest room from outside: real logs with expectations checked by hand, and properties that
-//! hold for any bytes.
+//! hold for any bytes; and what sidecars make of the same logs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
 
 mod cases;
 mod corpus;
 mod cs2;
+mod followed;
 mod golden;
 mod properties;
 mod source;

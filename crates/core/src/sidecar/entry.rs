@@ -2,7 +2,7 @@
 
 use super::link::{name_ident, plain_ident};
 use crate::{
-    domain::{Ident, LeaveReason},
+    domain::{Ident, LeaveReason, RoleName},
     protocol::{Join, Request},
 };
 
@@ -23,6 +23,8 @@ pub(super) struct RosterEntry {
     pub(super) placing: bool,
     /// Whether the game server was ordered to remove the player, perhaps to add a bot again on the other team.
     pub(super) removed: bool,
+    /// The role that was last sent to the daemon.
+    role: Option<RoleName>,
 }
 
 /// What the daemon's roster should contain about one player.
@@ -37,6 +39,8 @@ pub(super) struct RosterUpdate {
     pub(super) joined: bool,
     /// The team; `None` in games without teams.
     pub(super) team: Option<u8>,
+    /// What the player plays as.
+    pub(super) role: Option<RoleName>,
     /// Whether a new player is sent without a team.
     pub(super) unplaced: bool,
     /// Whether a player who is in the roster keeps their team there for now.
@@ -61,7 +65,8 @@ impl RosterEntry {
             *entry = None;
         }
         if update.plays {
-            let new = Self {
+            let role = update.role;
+            let mut new = Self {
                 id: free_id(&update.key),
                 key: update.key,
                 name: update.name,
@@ -69,8 +74,10 @@ impl RosterEntry {
                 team: update.team.filter(|_| !update.unplaced),
                 placing: false,
                 removed: false,
+                role: None,
             };
             requests.push(new.join());
+            requests.extend(new.play_as(role));
             *entry = Some(new);
         }
         requests
@@ -133,7 +140,16 @@ impl RosterEntry {
                 false => Request::BotJoin { name: id, team },
             });
         }
+        requests.extend(self.play_as(update.role));
         requests
+    }
+
+    /// The request that states another role. The daemon knows none of bots.
+    fn play_as(&mut self, role: Option<RoleName>) -> Option<Request> {
+        let is_news = self.joined && self.role != role;
+        self.role = role.clone();
+        let id = self.ident();
+        is_news.then_some(Request::Role { id, role })
     }
 }
 

@@ -84,6 +84,11 @@ impl Client {
         self.uid
     }
 
+    /// The class with which the player plays.
+    pub(crate) fn role(&self) -> Option<RoleName> {
+        self.class.clone()
+    }
+
     /// The team on which the player plays.
     pub(crate) fn team(&self) -> Option<u8> {
         self.team

@@ -355,13 +355,15 @@ impl ConnectedClients {
     fn leave(&mut self, who: PlayerTag<'_>, context: &mut GameContext<'_>) {
         let id = self.id(&who, false);
         if let Some(mut client) = self.0.remove(&id) {
+            client.class = None;
+            context.set_class(&client);
             settle(&mut client, None, Some(context.now), context);
         }
     }
 
     /// Notes a death, and returns whether it counts. Logs may contain a line twice, and their dates
     /// have whole seconds.
-    pub(super) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
+    pub(crate) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
         let client = self.get_mut(who);
         client.is_some_and(|client| client.died.replace(now) != Some(now))
     }

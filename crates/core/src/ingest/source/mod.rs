@@ -4,7 +4,7 @@
 //! is loaded, and begins again with every round that does not follow a round's end. It ends with
 //! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
 //! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `setup` which
-//! game and settings the server has, `game` follows one game, `totals` its scores; this file keeps the
+//! game and settings the server has, `style` how it states results, `game` follows one game, `totals` its scores; this file keeps the
 //! games of a log apart.
 
 pub(crate) mod client;
@@ -14,6 +14,7 @@ pub(crate) mod grammar;
 mod half_time;
 mod points;
 pub(crate) mod setup;
+pub(crate) mod style;
 #[cfg(test)]
 mod tests;
 pub(crate) mod totals;

@@ -77,6 +77,14 @@ impl SideTotals {
         }
     }
 
+    /// The last scores of the people on each side, if these final ones are 0:0 though there were others, as at the end of
+    /// some matches of stopwatch.
+    pub(crate) fn lost(&self, finals: &[(u8, f64)]) -> Option<[f64; TEAMS]> {
+        let lost = finals.iter().all(|(_, score)| *score == 0.0)
+            && self.people.iter().any(|score| *score > 0.0);
+        lost.then_some(self.people)
+    }
+
     /// Decides what an exchange meant for the stated scores, by the next ones.
     fn decide(&mut self, next: [f64; 2]) {
         let [one, two] = [self.stated[0], self.stated[1]];

@@ -25,10 +25,10 @@ pub enum HostEvent {
     Client(usize, HostClient),
     /// A client has left.
     Left(usize),
-    /// A client has killed an enemy.
-    Kill {
-        /// The number of the client who has killed.
-        killer: usize,
+    /// A client has died.
+    Death {
+        /// The number of the enemy who has killed them; `None` if it was nobody's kill.
+        killer: Option<usize>,
         /// The number of the client who has died.
         victim: usize,
     },

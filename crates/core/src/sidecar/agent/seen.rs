@@ -73,7 +73,9 @@ impl Seen {
             HostEvent::Start => running.start(now),
             HostEvent::Over if playing => running.enter(GamePhase::Over, now),
             HostEvent::Ended => running.enter(GamePhase::Ended, now),
-            HostEvent::Kill { killer, victim } if playing => return self.kill(killer, victim),
+            HostEvent::Death { killer, victim } if playing => {
+                return self.death(killer, victim).into_iter().collect();
+            }
             HostEvent::Score { team, points, by } if playing => {
                 return self.score(team, points, by).into_iter().collect();
             }
@@ -99,13 +101,14 @@ impl Seen {
         Vec::new()
     }
 
-    fn kill(&self, killer: usize, victim: usize) -> Vec<Request> {
-        let both = self.seated.get(&killer).zip(self.seated.get(&victim));
-        let kill = both.map(|(killer, victim)| Request::Kill {
-            killer: killer.clone(),
+    /// A player has died. Who is killed by nobody whom the daemon knows has died, and nothing more.
+    fn death(&self, killer: Option<usize>, victim: usize) -> Option<Request> {
+        let victim = self.seated.get(&victim)?;
+        let killer = killer.and_then(|killer| self.seated.get(&killer));
+        Some(Request::Kill {
+            killer: killer.unwrap_or(victim).clone(),
             victim: victim.clone(),
-        });
-        kill.into_iter().collect()
+        })
     }
 
     fn score(&mut self, team: u8, points: i64, by: Option<usize>) -> Option<Request> {

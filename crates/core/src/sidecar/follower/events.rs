@@ -223,6 +223,7 @@ impl FollowedServer {
             name: player.name.clone(),
             plays: player.plays(game.setup.teams),
             joined: player.key.kind == Kind::Human || self.settings.bots_as_players,
+            role: player.role.clone(),
             team,
             unplaced,
             keep_team: game.watch.is_some(),
@@ -282,24 +283,57 @@ impl FollowedServer {
         }
     }
 
-    /// A player killed another one. It does not count if both are on the same side.
-    pub(in crate::sidecar) fn kill(&mut self, killer: &ConnectionKey, victim: &ConnectionKey) {
-        let game = self.game.as_ref();
-        let Some(game) = game.filter(|game| game.progress.is_followed()) else {
-            return;
-        };
-        if let (Some(killer), Some(victim)) = (self.roster.get(killer), self.roster.get(victim))
-            && let (Some(by), Some(entry)) = (&killer.entry, &victim.entry)
-            && (!game.setup.teams || killer.player.side != victim.player.side)
-        {
-            self.link.outbox(&mut self.acts).send(Request::Kill {
-                killer: by.ident(),
-                victim: entry.ident(),
-            });
+    /// A player has died, in whatever way, perhaps because another one has killed them. With auto-balance, the daemon may
+    /// then move them.
+    pub(in crate::sidecar) fn dies(
+        &mut self,
+        victim: &ConnectionKey,
+        killer: Option<&ConnectionKey>,
+    ) {
+        self.killed(victim, killer);
+        self.death(victim);
+    }
+
+    /// Counts a death, and a kill if an enemy is the killer.
+    pub(in crate::sidecar) fn killed(
+        &mut self,
+        victim: &ConnectionKey,
+        killer: Option<&ConnectionKey>,
+    ) {
+        if let Some(death) = self.kill(victim, killer) {
+            self.count(death);
         }
     }
 
-    /// A player has died, in whatever way. With auto-balance, the daemon may then move the player.
+    /// The request that counts a death, and a kill if an enemy is the killer; `None` if the daemon does not know the victim.
+    pub(in crate::sidecar) fn kill(
+        &self,
+        victim: &ConnectionKey,
+        killer: Option<&ConnectionKey>,
+    ) -> Option<Request> {
+        let game = self.game.as_ref()?;
+        let seat = self.roster.get(victim)?;
+        let entry = seat.entry.as_ref()?;
+        let killer = killer.and_then(|killer| self.roster.get(killer));
+        let side = seat.player.side;
+        let enemy = killer.filter(|killer| !game.setup.teams || killer.player.side != side);
+        // Who kills nobody else has died, and nothing more.
+        let by = enemy.and_then(|killer| killer.entry.as_ref());
+        Some(Request::Kill {
+            killer: by.unwrap_or(entry).ident(),
+            victim: entry.ident(),
+        })
+    }
+
+    /// Sends what counts only in play.
+    pub(in crate::sidecar) fn count(&mut self, request: Request) {
+        let game = self.game.as_ref();
+        if game.is_some_and(|game| game.progress.is_followed()) {
+            self.link.outbox(&mut self.acts).send(request);
+        }
+    }
+
+    /// A player has died. With auto-balance, the daemon may then move the player.
     pub(in crate::sidecar) fn death(&mut self, victim: &ConnectionKey) {
         let game = self.game.as_ref();
         if self.settings.auto_balance

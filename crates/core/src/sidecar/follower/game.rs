@@ -104,6 +104,9 @@ impl FollowedGame {
 
     /// Handles the final scores in the log: sends the daemon the differences to those sent before.
     pub(super) fn finals(&mut self, mut finals: Vec<(u8, f64)>, out: &mut Outbox<'_>) {
+        if self.totals.lost(&finals).is_some() {
+            return; // those that were sent count
+        }
         self.totals.finals(&mut finals);
         for (side, score) in finals {
             let team = self.team_of(side);

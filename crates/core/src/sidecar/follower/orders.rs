@@ -72,6 +72,7 @@ mod tests {
             number: Some(number),
             side: None,
             free: false,
+            role: None,
         }
     }
 

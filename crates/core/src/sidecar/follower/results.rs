@@ -111,7 +111,10 @@ impl FollowedServer {
             return;
         }
         game.progress.enter(GamePhase::Ended, at);
-        self.link.end(game.progress.is_complete(), &mut self.acts);
+        let complete = game.progress.is_complete();
+        if !(complete && game.met.is_empty()) {
+            self.link.end(complete, &mut self.acts);
+        }
         if self.between_games {
             self.window = BalancingWindow::new(self.now);
             self.update_all();

@@ -41,7 +41,7 @@ pub struct IdTech3Host {
 
 impl IdTech3Host {
     fn begin_game(&mut self, info: &[u8], at: u64, now: u64, events: &mut Vec<HostEvent>) {
-        let game = LoggedGame::new(info, at);
+        let game = LoggedGame::new(info, at, now);
         let id = pairs(info).filter(|(key, _)| *key == MATCH_VARIABLE.as_bytes());
         let id = id
             .last()
@@ -82,8 +82,8 @@ impl IdTech3Host {
                 let Some(game) = &self.game else { return };
                 let team_of = |number| self.slots.team(number);
                 let kill = KillScore::of(&game.setup, killer, victim, team_change, team_of);
-                let enemy = kill.enemy_killed_by;
-                events.extend(enemy.map(|killer| HostEvent::Kill { killer, victim }));
+                let killer = kill.enemy_killed_by;
+                events.push(HostEvent::Death { killer, victim });
                 events.extend(kill.points.map(score));
             }
             Event::Capture { by, flag } => events.push(score(TeamPoints::of_capture(flag, by))),

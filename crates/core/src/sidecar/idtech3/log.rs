@@ -30,6 +30,14 @@ impl IdTech3 {
         self.end_if_results_are_known(server);
     }
 
+    /// Starts play once it must have begun, although the log says nothing.
+    pub(super) fn open(&mut self, server: &mut FollowedServer) {
+        let game = self.game.as_ref();
+        if server.is_opening() && game.is_some_and(|game| game.is_silent(server.now())) {
+            self.start(server);
+        }
+    }
+
     /// Ends the game if all results have been logged, or are overdue.
     fn end_if_results_are_known(&self, server: &mut FollowedServer) {
         let Some(game) = &self.game else { return };
@@ -66,6 +74,12 @@ impl IdTech3 {
             }
             Event::Warmup if server.is_opening() || server.is_playing() => {
                 (self.warms_up, self.warmed) = (true, true);
+                if server.is_playing()
+                    && let Some(game) = &self.game
+                {
+                    // What was played until now does not count, if play has begun at all.
+                    server.begin(followed(&game.setup));
+                }
                 server.warm_up();
             }
             Event::Exit => server.over(),
@@ -101,9 +115,8 @@ impl IdTech3 {
                 let team_of = |number| self.slots.team(number);
                 let kill = KillScore::of(&game.setup, killer, victim, team_change, team_of);
                 let victim = connection(victim);
-                if let Some(killer) = kill.enemy_killed_by {
-                    server.kill(&connection(killer), &victim);
-                }
+                let killer = kill.enemy_killed_by.map(connection);
+                server.killed(&victim, killer.as_ref());
                 if let Some(change) = kill.points {
                     score(change, server);
                 }
@@ -132,7 +145,7 @@ impl IdTech3 {
     }
 
     fn begin(&mut self, info: &[u8], at: u64, server: &mut FollowedServer) {
-        let game = LoggedGame::new(info, at);
+        let game = LoggedGame::new(info, at, server.now());
         self.game = None;
         if let Some(name) = &game.setup.unsupported {
             server.leave_map();

@@ -69,6 +69,7 @@ impl IdTech3 {
             number: u32::try_from(number).ok(),
             side: slot.team(),
             free: slot.is_free(),
+            role: None,
         })
     }
 
@@ -100,6 +101,10 @@ impl Engine for IdTech3 {
 
     fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
         self.read_log_line(line, server);
+    }
+
+    fn tick(&mut self, server: &mut FollowedServer) {
+        self.open(server);
     }
 
     fn may_choose_teams(&self, phase: GamePhase) -> bool {

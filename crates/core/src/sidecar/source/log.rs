@@ -5,7 +5,7 @@ use crate::{
     ingest::{
         source::{
             ROUND_LAG,
-            client::GameContext,
+            client::{Client, GameContext},
             clients::ConnectedClients,
             grammar::{self, Event, PlayerAction, PlayerTag},
             setup::ServerSetup,
@@ -14,12 +14,6 @@ use crate::{
     },
     sidecar::follower::{ConnectionKey, FollowedServer},
 };
-
-/// How long a suicide waits, in milliseconds: with a restore of Counter-Strike, everybody dies a moment before the line that
-/// says so, whose time may be that of the next second.
-const RESTORE_LAG: u64 = 2_000;
-/// The most suicides that wait. A real server has fewer players.
-const MOST_SUICIDES: usize = 128;
 
 impl Source {
     pub(super) fn read_log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
@@ -40,35 +34,10 @@ impl Source {
         }
         self.note_game(event, server);
         if event == Event::Reloaded {
-            self.suicides.clear();
+            self.deaths.restored(self.rounds.running);
         }
-        self.send_suicides(server);
+        self.deaths.pass(self.opening.log_position(), server);
         self.event(event, server);
-    }
-
-    /// Sends the suicides that no restore has taken back in time.
-    pub(super) fn send_suicides(&mut self, server: &mut FollowedServer) {
-        let (in_log, now) = (self.opening.log_position(), server.now());
-        let lasts = |(logged, read, _): &(u64, u64, ConnectionKey)| {
-            let passed = in_log
-                .saturating_sub(*logged)
-                .max(now.saturating_sub(*read));
-            passed < RESTORE_LAG
-        };
-        let (wait, due): (Vec<_>, Vec<_>) = self.suicides.drain(..).partition(lasts);
-        self.suicides = wait;
-        for (_, _, victim) in due {
-            server.death(&victim);
-        }
-    }
-
-    fn suicide(&mut self, victim: ConnectionKey, server: &mut FollowedServer) {
-        if !self.rounds.states_scores || self.suicides.len() >= MOST_SUICIDES {
-            server.death(&victim);
-        } else {
-            let times = (self.opening.log_position(), server.now());
-            self.suicides.push((times.0, times.1, victim));
-        }
     }
 
     /// Starts play once the server no longer waits for players.
@@ -78,17 +47,18 @@ impl Source {
         }
     }
 
-    /// Notes how the log of this game states scores.
-    fn note_game(&mut self, event: Event<'_>, server: &FollowedServer) {
-        match event {
-            Event::Over { .. } | Event::MatchStart(_) | Event::Reloaded | Event::WarmUp => {
-                (self.rounds.states_scores, self.rounds.has_end) = (true, true);
-            }
-            Event::Tally(..) | Event::RoundWon(_) => {
-                self.rounds.states_scores = true;
-                self.rounds.scored |= server.is_playing();
-            }
-            _ => {}
+    /// Notes which game the log is of, and how it states scores.
+    fn note_game(&mut self, event: Event<'_>, server: &mut FollowedServer) {
+        if matches!(event, Event::Tally(..) | Event::RoundWon(_)) {
+            self.rounds.scored |= server.is_playing();
+        }
+        let Some((game, style)) = self.rounds.style.shown_by(event) else {
+            return;
+        };
+        let before = self.game_setup();
+        (self.rounds.shown, self.rounds.style) = (Some(game), style);
+        if self.game_setup() != before && server.is_opening() {
+            self.begin(server); // it is another game than its log has said
         }
     }
 
@@ -135,10 +105,12 @@ impl Source {
     fn score(&mut self, event: Event<'_>, server: &mut FollowedServer) {
         match event {
             Event::Current(side, total) | Event::Tally(side, total) => {
+                self.deaths.scored(side, total);
                 server.total(side, total);
             }
             Event::RoundWon(totals) => {
                 for (side, total) in (0..).zip(totals) {
+                    self.deaths.scored(side, total);
                     server.total(side, total);
                 }
             }
@@ -147,6 +119,7 @@ impl Source {
                 self.setup.name_map(map);
                 self.rounds.waits = true;
                 if server.is_playing() {
+                    self.deaths.send(server);
                     server.over();
                     server.result(scores);
                     server.end();
@@ -171,6 +144,11 @@ impl Source {
         if self.finals.len() > 1 {
             server.finals(self.finals.clone());
         }
+        let has_score = |team: u8| self.finals.iter().any(|(known, _)| *known == team);
+        let mut others = self.clients.iter().filter_map(Client::team);
+        if has_score(0) && has_score(1) && others.all(has_score) {
+            server.end(); // no further line can add a score
+        }
     }
 
     /// The server leaves its map. The log names every player of the next map again.
@@ -184,8 +162,9 @@ impl Source {
 
     /// Ends a game of Counter-Strike whose end no line marks.
     fn end_with_map(&mut self, server: &mut FollowedServer) {
+        self.deaths.send(server);
         let over = server.is_over();
-        if over || (self.rounds.states_scores && !self.rounds.has_end && self.rounds.scored) {
+        if over || (self.rounds.states_scores() && !self.rounds.has_end() && self.rounds.scored) {
             server.over();
             server.end();
         }
@@ -225,10 +204,11 @@ impl Source {
         }
         self.rounds.began = Some(now);
         // A server can restore an earlier round, and then logs no end of the round that it interrupts.
-        let counts = self.rounds.states_scores && self.rounds.scored;
+        let counts = self.rounds.states_scores() && self.rounds.scored;
         if server.is_playing() && (!self.rounds.running || counts) {
             self.finals.clear();
             server.round_started();
+            self.deaths.round_started();
         } else if !self.rounds.begun && self.opening.waits(server.now()) {
             self.opening.pending = true;
         } else {
@@ -242,6 +222,9 @@ impl Source {
         self.finals.clear();
         self.rounds.scored = false;
         self.opening.pending = false;
+        self.deaths.clear();
+        self.deaths.round_started();
+        self.rounds.started = self.opening.log_position();
         match self.game_setup() {
             Some(setup) => server.start(setup),
             None if !std::mem::replace(&mut self.warned, true) => {
@@ -268,22 +251,37 @@ impl Source {
         self.clients.note(who, act, &mut context);
         server.sync(self.players());
         match act {
-            PlayerAction::Kill { victim, .. } => {
-                if let (Some(killer), Some(victim)) =
-                    (self.connection(&who), self.connection(&victim))
-                {
-                    if killer != victim {
-                        server.kill(&killer, &victim);
-                    }
-                    server.death(&victim);
-                }
-            }
-            PlayerAction::Die => {
-                if let Some(victim) = self.connection(&who) {
-                    self.suicide(victim, server);
-                }
-            }
+            PlayerAction::Kill { victim, .. } => self.dies(&victim, Some(&who), server),
+            PlayerAction::Die => self.dies(&who, None, server),
             _ => {}
+        }
+    }
+
+    /// Handles a death. In a match of Counter-Strike, it counts once no round can be restored any more.
+    fn dies(
+        &mut self,
+        victim: &PlayerTag<'_>,
+        killer: Option<&PlayerTag<'_>>,
+        server: &mut FollowedServer,
+    ) {
+        let at = self.opening.log_position();
+        // With the beginning of play, everybody dies.
+        let is_beginning = killer.is_none() && at == self.rounds.started;
+        if is_beginning || !self.clients.dies(victim, at) {
+            return;
+        }
+        let Some(dead) = self.connection(victim) else {
+            return;
+        };
+        let by = killer.and_then(|killer| self.connection(killer));
+        match server.kill(&dead, by.as_ref()) {
+            Some(death) if self.rounds.has_end() => self.deaths.hold(death, server),
+            Some(death) => server.count(death),
+            None => {}
+        }
+        match killer {
+            None if self.rounds.states_scores() => self.deaths.suicide(dead, at, server),
+            _ => server.death(&dead),
         }
     }
 

@@ -2,9 +2,11 @@
 //! and their relatives, through the server's log and its remote console.
 //!
 //! Teams are chosen until the first round of a map starts, while the server waits for players,
-//! and in a warm-up. `log` reads rounds, final scores and players as [`ingest`](crate::ingest) does;
+//! and in a warm-up. `log` reads rounds, final scores and players as [`ingest`](crate::ingest) does; `deaths` holds what a
+//! restore of Counter-Strike may take back;
 //! `rcon` has the packets of the remote console.
 
+mod deaths;
 mod log;
 pub mod rcon;
 #[cfg(test)]
@@ -17,7 +19,8 @@ use super::{
         TemplateCommands,
     },
 };
-use crate::ingest::source::{clients::ConnectedClients, setup::ServerSetup};
+use crate::ingest::source::{clients::ConnectedClients, setup::ServerSetup, style::ResultStyle};
+use deaths::HeldDeaths;
 
 /// The engine of one Source game server.
 pub struct Source {
@@ -32,9 +35,7 @@ pub struct Source {
     rounds: RoundState,
     /// The final scores that have been read, by side.
     finals: Vec<(u8, f64)>,
-    /// Suicides that have not been sent yet, each with its time in the log and that of the sidecar: in Counter-Strike they may
-    /// be those of a round that is taken back.
-    suicides: Vec<(u64, u64, ConnectionKey)>,
+    deaths: HeldDeaths,
     /// Whether the sidecar has reported to the operator that the map is not known yet.
     warned: bool,
 }
@@ -46,17 +47,30 @@ struct RoundState {
     running: bool,
     /// When the last round began, in milliseconds since the log began.
     began: Option<u64>,
+    /// When play started, in milliseconds since the log began.
+    started: u64,
     /// Whether a round has started on this map, or the game has been restarted.
     begun: bool,
-    /// Whether the log states the score after each round, as Counter-Strike does.
-    states_scores: bool,
-    /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
-    has_end: bool,
+    /// The name of the game that the events have shown.
+    shown: Option<&'static str>,
+    style: ResultStyle,
     /// Whether the score of a round of this game has been read.
     scored: bool,
     /// Whether a match has ended and the next one has not started, in a game whose log marks both.
     /// Rounds in between do not count.
     waits: bool,
+}
+
+impl RoundState {
+    /// Whether the log states the score after each round, as Counter-Strike does.
+    fn states_scores(&self) -> bool {
+        self.style != ResultStyle::Finals
+    }
+
+    /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
+    fn has_end(&self) -> bool {
+        self.style == ResultStyle::Rounds { has_end: true }
+    }
 }
 
 impl Source {
@@ -74,7 +88,7 @@ impl Source {
             clients: ConnectedClients::default(),
             rounds: RoundState::default(),
             finals: Vec::new(),
-            suicides: Vec::new(),
+            deaths: HeldDeaths::default(),
             warned: false,
         }
     }
@@ -82,7 +96,7 @@ impl Source {
     /// The setup of the game, once the log has named its map.
     fn game_setup(&self) -> Option<FollowedSetup> {
         (!self.setup.map.is_empty()).then(|| FollowedSetup {
-            game_type: self.setup.game_type(None, None),
+            game_type: self.setup.game_type(self.rounds.shown, None),
             mutators: self.setup.mutators(),
             map: self.setup.map.clone(),
             teams: true,
@@ -100,6 +114,7 @@ impl Source {
                     number: client.number(),
                     side: client.team(),
                     free: false,
+                    role: client.role(),
                 };
                 (ConnectionKey(player.number, player.key.id.clone()), player)
             })
@@ -135,7 +150,7 @@ impl Engine for Source {
     }
 
     fn tick(&mut self, server: &mut FollowedServer) {
-        self.send_suicides(server);
+        self.deaths.pass(self.opening.log_position(), server);
         self.open(server);
     }
 

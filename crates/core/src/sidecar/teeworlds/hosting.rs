@@ -81,16 +81,13 @@ impl Shown {
                 points: change.points as i64,
                 by: change.by.map(|slot| slot as usize),
             }),
-            Step::Death {
-                killer: Some(killer),
-                victim,
-            } => events.push(HostEvent::Kill {
-                killer: killer as usize,
+            Step::Death { killer, victim } => events.push(HostEvent::Death {
+                killer: killer.map(|slot| slot as usize),
                 victim: victim as usize,
             }),
             Step::Over(_) => self.end(play, events),
             Step::Aborted => events.push(HostEvent::WarmUp),
-            Step::Death { killer: None, .. } | Step::Setting | Step::Vote => {}
+            Step::Setting | Step::Vote => {}
         }
     }
 

@@ -111,11 +111,8 @@ impl Asking {
                 server.side_score(change.side, change.points, by.as_ref());
             }
             Step::Death { killer, victim } => {
-                let victim = ConnectionKey::numbered(victim);
-                if let Some(killer) = killer {
-                    server.kill(&ConnectionKey::numbered(killer), &victim);
-                }
-                server.death(&victim);
+                let killer = killer.map(ConnectionKey::numbered);
+                server.dies(&ConnectionKey::numbered(victim), killer.as_ref());
             }
             Step::Over(_) => over(play, server),
             Step::Aborted => {}
@@ -143,6 +140,7 @@ fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
             number: Some(slot),
             side: player.team.filter(|_| play.teams),
             free: player.team.is_some(),
+            role: None,
         };
         (ConnectionKey::numbered(slot), logged)
     });

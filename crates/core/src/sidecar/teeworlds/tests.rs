@@ -101,6 +101,7 @@ fn an_evening_of_capture_the_flag() {
     let played = [
         "SCORE 0 1 ann",
         "KILL ann dan",
+        "KILL dan dan",
         "SCORE 0 100 ann",
         "LEAVE cid",
         "SCORE 0 1 ann",

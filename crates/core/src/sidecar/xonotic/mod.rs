@@ -98,6 +98,7 @@ impl XonoticClient {
             side: None,
             // In a game without teams no line states a team.
             free: true,
+            role: None,
         };
         Self { bot, player }
     }
@@ -221,10 +222,7 @@ impl Xonotic {
                 victim,
             } => {
                 let [killer, victim] = [killer, victim].map(ConnectionKey::numbered);
-                if frag {
-                    server.kill(&killer, &victim);
-                }
-                server.death(&victim);
+                server.dies(&victim, frag.then_some(&killer));
                 if self.kind == "tdm" {
                     // A suicide or the death of a team mate costs the killer's team a point.
                     let points = if frag { 1.0 } else { -1.0 };

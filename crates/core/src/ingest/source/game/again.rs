@@ -1,10 +1,13 @@
 //! A round that is restarted. Team Fortress 2 writes nothing when a round or the whole game is restarted: the next round
 //! begins without an end of the one before it. Only the next scores show which of the two it was.
 
-use super::{Game, ResultStyle, restore::Checkpoint};
+use super::{Game, restore::Checkpoint};
 use crate::{
     domain::Timestamp,
-    ingest::{clock::Calendar, source::clients::ConnectedClients},
+    ingest::{
+        clock::Calendar,
+        source::{clients::ConnectedClients, style::ResultStyle},
+    },
 };
 
 /// A game whose last round was broken off, as it was when that round began.

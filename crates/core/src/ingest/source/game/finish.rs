@@ -1,12 +1,12 @@
 //! The record of a game that is over, or of a half of one.
 
-use super::{Game, ResultStyle};
+use super::Game;
 use crate::{
     domain::{MatchRecord, Timestamp},
     ingest::{
         record,
         skip::Skip,
-        source::{setup::ServerSetup, totals::TEAMS},
+        source::{setup::ServerSetup, style::ResultStyle, totals::TEAMS},
     },
 };
 
@@ -25,14 +25,10 @@ impl Game {
         }
     }
 
-    /// The last scores of the people on each side, if the final ones are 0:0 though there were others, as
-    /// at the end of some matches of stopwatch.
+    /// The last scores of the people on each side, if the log has them no more at the end.
     fn lost_scores(&self) -> Option<[f64; TEAMS]> {
-        let scores = self.totals.people();
-        let lost = self.style == ResultStyle::Finals
-            && self.finals.iter().all(|(_, score)| *score == 0.0)
-            && scores.iter().any(|score| *score > 0.0);
-        lost.then_some(scores)
+        let lost = self.totals.lost(&self.finals);
+        lost.filter(|_| self.style == ResultStyle::Finals)
     }
 
     /// Whether a game of Team Fortress 2, where each round is announced, has a result that nothing in

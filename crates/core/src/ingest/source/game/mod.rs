@@ -14,6 +14,7 @@ use super::{
     grammar::Event,
     points::ControlPoints,
     setup::ServerSetup,
+    style::ResultStyle,
     totals::{SideTotals, sides_of},
 };
 use crate::{
@@ -22,19 +23,6 @@ use crate::{
 };
 use again::BrokenOff;
 use restore::Checkpoint;
-
-/// How the log states the result of a game.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum ResultStyle {
-    /// With lines of its own, after the game's end.
-    #[default]
-    Finals,
-    /// As Counter-Strike does, which states the score after each round.
-    Rounds {
-        /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
-        has_end: bool,
-    },
-}
 
 /// The kind of line with which a game begins.
 #[derive(Clone, Copy, PartialEq, Eq)]

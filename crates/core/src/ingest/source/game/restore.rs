@@ -1,12 +1,12 @@
 //! Rounds that are taken back: a server of Counter-Strike can restore an earlier round, and what was played since then
 //! does not count.
 
-use super::{Game, ResultStyle};
+use super::Game;
 use crate::{
     domain::MatchRecorder,
     ingest::{
         clock::Calendar,
-        source::{clients::ConnectedClients, totals::SideTotals},
+        source::{clients::ConnectedClients, style::ResultStyle, totals::SideTotals},
     },
 };
 

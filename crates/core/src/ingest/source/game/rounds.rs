@@ -1,11 +1,13 @@
 //! Rounds: whether one goes on with the game, and the scores after each.
 
-use super::{Game, ResultStyle};
+use super::Game;
 use crate::{
     domain::other_side,
     ingest::{
         clock::Calendar,
-        source::{ROUND_LAG, grammar::Event, setup::ServerSetup, totals::TEAMS},
+        source::{
+            ROUND_LAG, grammar::Event, setup::ServerSetup, style::ResultStyle, totals::TEAMS,
+        },
     },
 };
 
@@ -199,20 +201,8 @@ impl Game {
 
     /// Notes which game the log is of, and how it states results.
     pub(super) fn note_game(&mut self, event: Event<'_>) {
-        let has_end = self.style == ResultStyle::Rounds { has_end: true };
-        let (game, style) = match event {
-            Event::Over { .. } | Event::MatchStart(_) | Event::Reloaded | Event::WarmUp => {
-                ("csgo", ResultStyle::Rounds { has_end: true })
-            }
-            Event::Tally(..) | Event::RoundWon(_) if !has_end => {
-                ("cstrike", ResultStyle::Rounds { has_end: false })
-            }
-            Event::Final(..) | Event::Current(..) | Event::RoundLength(_) | Event::Point(_) => {
-                ("tf", ResultStyle::Finals)
-            }
-            Event::MatchBegins => ("tfc", ResultStyle::Finals),
-            _ => return,
-        };
-        (self.shown, self.style) = (Some(game), style);
+        if let Some((game, style)) = self.style.shown_by(event) {
+            (self.shown, self.style) = (Some(game), style);
+        }
     }
 }

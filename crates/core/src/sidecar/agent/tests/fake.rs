@@ -136,6 +136,12 @@ impl FakeServer {
         self.line(&format!("CTF: {number} {flag} 1: X captured the flag!"));
     }
 
+    /// Somebody dies; the world kills if there is no killer.
+    pub fn kill(&mut self, killer: Option<usize>, victim: usize) {
+        let killer = killer.unwrap_or(1_022);
+        self.line(&format!("Kill: {killer} {victim} 1: x killed y by MOD_X"));
+    }
+
     /// The game is over.
     pub fn exit(&mut self) {
         self.line("Exit: Timelimit hit.");

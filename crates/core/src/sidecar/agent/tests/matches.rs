@@ -172,6 +172,20 @@ fn players_may_come_again_and_passes_expire() {
 }
 
 #[test]
+fn all_deaths_of_players_count() {
+    let mut stage = Stage::playing();
+    let number = |name| stage.server.number(name).unwrap();
+    let (ann, bob) = (number("Ann"), number("Bob"));
+    stage.sent();
+    stage.server.kill(Some(ann), bob);
+    stage.server.kill(None, ann);
+    stage.server.kill(Some(bob), bob);
+    stage.run(500);
+    let deaths = ["KILL ann bob", "KILL ann ann", "KILL bob bob"];
+    assert_eq!(stage.sent(), deaths);
+}
+
+#[test]
 fn strangers_may_watch() {
     let settings = AgentSettings {
         strangers_watch: true,

@@ -236,13 +236,62 @@ fn the_score_is_set_right_by_what_the_log_tells_later() {
         "START",
         "KILL A C",
         "SCORE 0 1 A",
+        // Who is killed by a team mate or by the world has died.
+        "KILL B B",
         "SCORE 0 -1 A",
+        "KILL D D",
         "SCORE 1 -1 D",
         "SCORE 0 2",
         "SCORE 1 2",
         "END",
     ];
     assert_eq!(play.done(), expected);
+}
+
+#[test]
+fn play_begins_although_the_server_writes_nothing() {
+    let mut play = following(settings());
+    play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+    play.wait(749);
+    assert!(!play.done().contains(&"START".to_owned()));
+    play.wait(1);
+    assert_eq!(play.done(), ["START"]);
+    // A log that is written in blocks may have said so late.
+    play.log("0:00 Warmup:\n");
+    assert_eq!(play.done()[..2], ["GAME baseoa.ctf", "MAP ps37ctf"]);
+    play.log("0:20 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf\n");
+    play.wait(750);
+    assert_eq!(play.done().last().map(String::as_str), Some("START"));
+}
+
+#[test]
+fn players_of_one_guid_are_known_by_their_names() {
+    let mut play = following(settings());
+    play.log(&warm_up());
+    play.done();
+    let copy = |number, name: &str, team| {
+        arrival(number, name, team, None).replace(&format!("{:032X}", number + 1), "ABCDEF")
+    };
+    play.log(&copy(4, "ann", 1));
+    assert_eq!(play.done(), ["JOIN ABCDEF name=ann team=0"]);
+    play.log(&copy(5, "bob", 2));
+    let both = [
+        "LEAVE ABCDEF",
+        "JOIN ann name=ann team=0",
+        "JOIN bob name=bob team=1",
+    ];
+    assert_eq!(play.done(), both);
+    // They stay so while the map is played.
+    play.log("0:01 ClientDisconnect: 5\n0:01 ClientUserinfoChanged: 4 n\\ann\\t\\2\\id\\ABCDEF\n");
+    assert_eq!(play.done(), ["LEAVE bob", "MOVE ann 1"]);
+}
+
+#[test]
+fn a_game_that_nobody_has_played_is_no_match() {
+    let mut play = following(settings());
+    play.log("0:00 InitGame: \\g_gametype\\0\\mapname\\q3dm17\n15:00 Exit: Timelimit hit.\n20:37 ShutdownGame:\n");
+    let done = play.done();
+    assert_eq!(done.last().map(String::as_str), Some("START"), "{done:?}");
 }
 
 #[test]
