@@ -45,8 +45,7 @@ worded! {
 
 /// When teams that are there already are picked, whatever else the pick would be. Each has the team of every human;
 /// limits and pins must allow them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Stay {
     /// As any others.
     #[default]
@@ -58,10 +57,6 @@ pub enum Stay {
 }
 
 impl Stay {
-    fn is_never(&self) -> bool {
-        *self == Self::Never
-    }
-
     /// The teams.
     pub(super) fn teams(&self) -> Option<&[u8]> {
         match self {
@@ -102,8 +97,8 @@ pub struct Settings {
     /// Picks the candidate with this place by quality, from 0, and begins anew after the last; `None` picks by the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<u32>,
-    /// When teams that are there already are picked.
-    #[serde(default, skip_serializing_if = "Stay::is_never")]
+    /// When teams that are there already are picked. It follows from the question, and is not stored.
+    #[serde(skip)]
     pub stay: Stay,
     /// The most memory for lists of sums.
     pub memory_mb: Megabytes<1, 4_096>,

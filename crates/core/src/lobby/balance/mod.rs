@@ -18,9 +18,7 @@ use crate::{
         Naming, SAME_CHANCE,
         units::{MaxDifference, PositiveShare},
     },
-    partition::{
-        self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Solution, Stay, Tolerance,
-    },
+    partition::{self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Solution, Tolerance},
 };
 
 pub use outcome::Balanced;
@@ -186,7 +184,7 @@ impl Balance {
             Some(stand) => self.with_newcomers(stand, seed, &mut out_of_time)?,
             None => {
                 let problem = Problem::new(self.without_unwanted_company())?;
-                partition::solve(&problem, &self.settings, seed, &mut out_of_time)?
+                partition::solve(&problem, &self.with_stay(), seed, &mut out_of_time)?
             }
         };
         let without_pins = self
@@ -244,11 +242,6 @@ impl Lobby {
         let game = self.team_game()?;
         let again = |last| Repeat::of(last, &mut problem, game.again);
         let repeat = game.balanced.as_ref().map_or(Repeat::Nothing, again);
-        settings.stay = match (repeat, problem.present()) {
-            (Repeat::Roster, Some(present)) => Stay::IfAsGood(present),
-            (Repeat::Everything, Some(present)) => Stay::Always(present),
-            _ => Stay::Never,
-        };
         Ok(Balance {
             problem,
             settings,

@@ -47,7 +47,9 @@ impl Lobby {
         self.change(Command::Balanced(LastBalance::of(&problem)))?;
         let bots = self.bots()?.per_team;
         let mut told = self.team_chances(weights, &self.expected_bots()?)?;
-        if let Some(chance) = decided.answer.chance {
+        // A team without players has no chance that could be predicted.
+        let predicted = decided.answer.chance.filter(|_| !told.win.is_empty());
+        if let Some(chance) = predicted {
             told.win = vec![chance, 1.0 - chance];
         }
         let chance = told.of_first();

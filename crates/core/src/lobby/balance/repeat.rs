@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Balance, BalanceAnswer};
-use crate::partition::{self, Problem, ProblemError, ProblemSpec, Solution, WeightedHuman};
+use crate::partition::{
+    self, Problem, ProblemError, ProblemSpec, Settings, Solution, Stay, WeightedHuman,
+};
 
 /// What a question has in common with the last BALANCE of the same game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,6 +145,19 @@ impl Balance {
             }
         }
         problem
+    }
+
+    /// The settings of the choice, in which the teams that the last BALANCE chose stay if this question repeats it.
+    pub(super) fn with_stay(&self) -> Settings {
+        let stay = match (self.repeat, self.problem.present()) {
+            (Repeat::Roster, Some(present)) => Stay::IfAsGood(present),
+            (Repeat::Everything, Some(present)) => Stay::Always(present),
+            _ => Stay::Never,
+        };
+        Settings {
+            stay,
+            ..self.settings.clone()
+        }
     }
 
     /// Places those who have come since.
