@@ -99,6 +99,7 @@ mod restore;
 mod settings;
 mod state;
 mod states;
+mod take_effects;
 #[cfg(test)]
 mod tests;
 mod ticket;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::{
     Candidate, EQUAL, Figures, Objective, Problem, Settings, Stay, Strengths, Terms, WeightedHuman,
-    WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, strengths,
-    terms::Scorer,
+    WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, reading,
+    scorer::Scorer,
 };
 use crate::domain::{chance_of_weaker, evenness_of_chance};
 
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
     pub(super) fn as_even_as(&self, best: f64) -> Option<f64> {
         let spec = self.problem.spec();
         match (self.doubt(), spec.tolerance) {
-            (Some(doubt), _) => Some(strengths::least(best, doubt)),
+            (Some(doubt), _) => Some(reading::least(best, doubt)),
             (None, tolerance) => tolerance.map(|tolerance| tolerance.least(best)),
         }
     }
