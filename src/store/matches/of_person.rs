@@ -27,7 +27,7 @@ pub struct GameOfPerson {
     pub team: Option<u8>,
     /// 1 if it won, 0.5 for a draw, 0 if it lost; `None` without a result.
     pub result: Option<f64>,
-    /// The forecast: see [`MatchLine::forecast`](super::MatchLine::forecast).
+    /// The forecast: see [`MatchLine::forecast`](crate::store::MatchLine::forecast).
     pub forecast: Option<f64>,
     /// What the match entered into the player's account.
     pub entry: Option<WeightEntry>,

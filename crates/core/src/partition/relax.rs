@@ -7,7 +7,7 @@ use crate::domain::{Naming, units::Count};
 
 impl ProblemSpec {
     /// Raises the limits on the teams' sizes as far as the pins need it, and splits the parties
-    /// that are pinned to different teams or larger than a team: these are in [`torn`](Self::torn) then. Returns a line
+    /// that are pinned to different teams or larger than a team: these are noted as torn then. Returns a line
     /// about what pins cost, if they do. The values must have passed [`check`](Self::check). O(humans²).
     pub fn relax(&mut self) -> Option<String> {
         let mut pinned = vec![0; self.teams];
