@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::names;
+use super::{RuleSettings, names};
 use crate::{
     domain::{Stream, StreamPurpose},
     matchmaking::{
@@ -47,11 +47,22 @@ rule = [
   { name = "26", rule = "has", of = "maps", value = "m1", at_least = 2 },
   { name = "27", rule = "has", of = "alone", value = "true", at_most = 1 },
   { name = "28", rule = "range", of = "tier", from = 2, to = 3, hard = true },
-  { name = "30", rule = "at-most-together", of = "kind", at_most = 2 },
-  { name = "31", rule = "at-most-together", of = "kind", value = "a", at_most = 1, hard = true },
   { name = "29", rule = "range", of = "rating + tier", from = 1.5 },
 ]
 "#;
+
+/// Rules that the recorded rounds of that queue do not have.
+const LATER: &str = r#"
+rule = [
+  { name = "30", rule = "at-most-together", of = "kind", at_most = 2 },
+  { name = "31", rule = "at-most-together", of = "kind", value = "a", at_most = 1, hard = true },
+]
+"#;
+
+#[derive(serde::Deserialize)]
+struct Later {
+    rule: Vec<RuleSettings>,
+}
 
 /// The settings of that queue.
 pub(in crate::matchmaking) fn settings() -> QueueSettings {
@@ -59,7 +70,11 @@ pub(in crate::matchmaking) fn settings() -> QueueSettings {
 }
 
 fn queue() -> Queue {
-    Queue::new("x", settings()).unwrap()
+    let mut settings = settings();
+    settings
+        .rules
+        .extend(toml::from_str::<Later>(LATER).unwrap().rule);
+    Queue::new("x", settings).unwrap()
 }
 
 fn player(id: usize, others: usize, random: &mut Stream) -> PlayerSpec {
