@@ -593,7 +593,7 @@ proptest! {
                     // Only a game that is over takes one more than its roster has room for: whoever came first has left.
                     let first = before.as_ref().and_then(|roster| roster.humans().first());
                     if let (true, true, Some(first)) = (is_new, here.len() > 6, first) {
-                        here.remove(&first.id.text().to_owned());
+                        here.remove(first.id.text());
                     }
                 }
                 (Ok(()), Step::Leave(who)) => { here.remove(&format!("p{who}")); }
