@@ -156,11 +156,8 @@ impl Page for PlayerPage {
     async fn read(site: &Site, text: &str, choice: &KindChoice) -> Result<Self, WebError> {
         let known = KnownPlayer::read(site, text, choice.kind()).await?;
         let (person, standings) = (known.person, known.standings);
-        let games = site
-            .pages()
-            .matches()
-            .games_of(person.person, GAMES)
-            .await?;
+        let matches = site.pages().matches();
+        let games = matches.games_of(person.person, GAMES).await?;
         let (best_maps, worst_maps) = maps::maps(&games);
         let numbers = site.settings.shows_numbers();
         let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
