@@ -77,7 +77,9 @@ def story(live):
         program.process.wait(15)
     mark = live.transcript.mark()
     live.begin()
-    live.wait("its record", "< daemon", r"^END \S+ recorded", mark)
+    ended = live.wait("its record", "< daemon", r"^END (\S+) recorded", mark)
+    # On a busy machine, play begins while the sidecar starts: then it asks for no teams.
+    asked = any(line.startswith("BALANCE ") for line in live.transcript.since(mark, "< daemon"))
     live.proved("after kill -9 of both, the next match is recorded")
     logs = sorted(live.server.logs.glob("*.log"))
     again = live.folder / "again.db"
@@ -87,8 +89,8 @@ def story(live):
     parts = (live.folder / "sidecar.log").read_text().count("only a part of the game that ended: ingest its log")
     whole = [match for at, match in enumerate(read) if at != 2 or parts == 0]
     assert stored == whole and len(stored) >= 3 and parts <= 1, f"{stored} are stored, {read} are in the logs, {parts} in part"
-    assert_picked(live.folder / "evenkeel.db")
-    live.proved(f"ingest finds the same matches in the logs, and all count as picked: {read}")
+    assert_picked(live.folder / "evenkeel.db", except_for=() if asked else (int(ended.group(1)),))
+    live.proved(f"ingest finds the same matches in the logs, and those with chosen teams count as picked: {read}")
 
 
 if __name__ == "__main__":
