@@ -102,11 +102,7 @@ fn engines(c: &mut Criterion) {
         sizes.dedup();
         for count in sizes {
             let problem = lobby(count, max_difference, &[]);
-            for (engine, most) in [
-                (Engine::Naive, 24),
-                (Engine::Exhaustive, 28),
-                (Engine::Meet, 44),
-            ] {
+            for (engine, most) in [(Engine::Exhaustive, 28), (Engine::Meet, 44)] {
                 if count <= most {
                     let id = BenchmarkId::new(engine.to_string(), count);
                     group.bench_function(id, |b| b.iter(|| black_box(run(&problem, Some(engine)))));

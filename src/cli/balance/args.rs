@@ -132,8 +132,6 @@ impl BalanceArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum EngineArg {
-    /// Try every combination, without optimisation
-    Naive,
     /// Try every combination, changing one player per step
     Exhaustive,
     /// Sort and join the sums of two halves
@@ -230,7 +228,6 @@ pub(super) fn settings(
         ObjectiveArg::Ratio => Objective::Ratio,
     };
     settings.engine = args.engine.map(|engine| match engine {
-        EngineArg::Naive => Engine::Naive,
         EngineArg::Exhaustive => Engine::Exhaustive,
         EngineArg::Meet => Engine::Meet,
         EngineArg::Branch => Engine::Branch,

@@ -13,8 +13,6 @@ worded! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Engine {
-        /// Every combination, without optimisation: the oracle of the tests.
-        Naive = "naive",
         /// Two teams: every combination, in an order that changes one bit per step.
         Exhaustive = "exhaustive",
         /// Two teams: sorts the subset sums of two halves and joins them.
@@ -78,6 +76,10 @@ pub struct Settings {
     /// Forces this engine. `None` chooses by estimated effort, which never changes an exact answer.
     #[serde(default)]
     pub engine: Option<Engine>,
+    /// Tries every combination instead, without optimisation: the oracle of the tests.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub naively: bool,
     /// The quantity by which candidates are ranked.
     pub objective: Objective,
     /// How many of the most even splits are candidates for the pick.
@@ -114,6 +116,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             engine: None,
+            #[cfg(test)]
+            naively: false,
             objective: Objective::Ratio,
             top: const { Count::of(20) },
             factors: Factors::USUAL,

@@ -8,6 +8,7 @@ mod bound;
 mod branch;
 mod exhaustive;
 mod meet;
+#[cfg(test)]
 mod naive;
 mod ranked;
 mod reachable;
@@ -79,6 +80,8 @@ pub(super) struct Order {
     pub seed: u64,
     /// Forces this engine.
     pub engine: Option<Engine>,
+    #[cfg(test)]
+    naively: bool,
     /// The most memory for lists of sums, in bytes.
     pub memory: usize,
 }
@@ -90,6 +93,8 @@ impl Order {
             keep,
             seed,
             engine: settings.engine,
+            #[cfg(test)]
+            naively: settings.naively,
             memory: settings.memory_mb.bytes(),
         }
     }
@@ -105,7 +110,7 @@ const MEET_STEPS: f64 = 4.5e7;
 const BRANCH_STEPS: usize = 1 << 24;
 /// The largest number of free atoms for which `branch` is tried.
 const MOST_BRANCHED: usize = 40;
-/// The largest number of free atoms that `naive` and `exhaustive` accept; more would take days.
+/// The largest number of free atoms that `exhaustive` accepts; more would take days.
 const MOST_WALKED: usize = 40;
 
 /// Finds the best splits of `instance`, exactly where that is affordable.
@@ -117,8 +122,11 @@ pub(super) fn solve(
     order: Order,
     clock: &mut StepClock,
 ) -> Result<EngineAnswer, ProblemError> {
+    #[cfg(test)]
+    if order.naively {
+        return Ok(naive(instance, order, clock));
+    }
     let mut answer = match choose(instance, order)? {
-        Engine::Naive => naive(instance, order, clock),
         Engine::Exhaustive => exhaustive(instance, order, clock),
         Engine::Meet => meet(instance, order, clock),
         Engine::Branch => branch(instance, order, clock),
@@ -152,15 +160,14 @@ fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
     let why = match engine {
         Engine::Exhaustive | Engine::Meet if two.is_none() => "it is for two teams",
         Engine::Branch if two.is_some() => "it is for more than two teams",
-        Engine::Naive | Engine::Exhaustive if free > MOST_WALKED => {
-            "it can place at most 40 humans or parties"
-        }
+        Engine::Exhaustive if free > MOST_WALKED => "it can place at most 40 humans or parties",
         Engine::Meet if !fits => "it needs more memory than the limit",
         _ => return Ok(engine),
     };
     Err(ProblemError::Engine { engine, why })
 }
 
+#[cfg(test)]
 fn naive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
     let mut considered = 0;
     let (exact, splits);
@@ -180,7 +187,7 @@ fn naive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnsw
         });
         splits = best.finish();
     }
-    EngineAnswer::new(splits, exact, Engine::Naive, considered)
+    EngineAnswer::new(splits, exact, Engine::Exhaustive, considered)
 }
 
 fn exhaustive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {

@@ -20,19 +20,20 @@ pub(super) fn check_agreement(
     let Ok(problem) = Problem::new(ProblemSpec { handicap, ..spec }) else {
         return Ok(());
     };
-    let run = |engine| {
+    let run = |engine: Option<Engine>| {
         let settings = Settings {
-            engine: Some(engine),
+            engine,
+            naively: engine.is_none(),
             objective,
             top: Count::of(top),
             ..Settings::default()
         };
         solved(&problem, &settings, seed)
     };
-    let naive = run(Engine::Naive);
+    let naive = run(None);
     prop_assert!(naive.exact);
     for &engine in engines {
-        let other = run(engine);
+        let other = run(Some(engine));
         prop_assert!(other.exact);
         prop_assert_eq!(ratios(&naive), ratios(&other));
         prop_assert_eq!(&naive.candidates, &other.candidates);
@@ -98,16 +99,17 @@ proptest! {
     ) {
         let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
-        let run = |engine| {
+        let run = |engine: Option<Engine>| {
             let settings = Settings {
-                engine: Some(engine),
+                engine,
+                naively: engine.is_none(),
                 objective,
                 party_budget: Share::of(1.0),
                 ..Settings::default()
             };
             solved(&problem, &settings, seed)
         };
-        let (naive, search) = (run(Engine::Naive), run(Engine::Search));
+        let (naive, search) = (run(None), run(Some(Engine::Search)));
         prop_assert!(naive.given_up == search.given_up);
         let best = naive.candidates[0].figures.evenness;
         prop_assert!(search.bound >= best, "{} {best}", search.bound);

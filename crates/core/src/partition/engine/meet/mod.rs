@@ -6,6 +6,9 @@
 //! an entry, so instances of many equal or few different weights stay small at any size.
 //!
 //! Time and memory O(2^(atoms/2)), or the number of different sums if that is smaller.
+//!
+//! The lists hold no subsets. With a mask beside each sum, this folder would be half as long; but that was up to twice
+//! as slow for 30 to 44 atoms, where most of the time goes into writing the lists, and could not share equal sums.
 
 mod join;
 mod merge;
