@@ -1,7 +1,5 @@
 //! Tests of the searches: the exact one against every assignment, annealing against the exact one.
 
-mod figures;
-
 use proptest::prelude::*;
 
 use super::{Candidates, Cost, Teams, anneal, exact, pairs};
