@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    known::PlayerFacts,
+    pool::PlayerFacts,
     pool::{RoundPool, Waiting},
 };
 use crate::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{QueuesError, configured::Configured, instance_command::InstanceCommand};
+use super::{QueuesError, configured::Configured, links::InstanceCommand};
 use crate::{
     domain::MatchId,
     lifecycle::Submission,

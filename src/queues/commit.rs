@@ -7,11 +7,13 @@ use tokio::time::Instant;
 use super::{
     Link, QueuesError,
     connections::Connections,
-    hosting::{allocate, draw_pass, notice},
-    task::{LAZY, Task},
+    links::notice,
+    partition_handle::PartitionHandle,
+    task::{LAZY, Task, draw_pass},
 };
 use crate::{
-    lifecycle::{Change, Effects, Happened},
+    domain::MatchId,
+    lifecycle::{Change, Effects, Happened, Lifecycle},
     protocol::HostNotice,
     store::{Decided, NewHostNotice, QueueWrite, StoreError},
 };
@@ -178,5 +180,15 @@ fn log(happened: &Happened) {
         Happened::Released { id, players } => {
             tracing::info!(match_id = id, ?players, "players need not come");
         }
+    }
+}
+
+/// Asks the allocator for the game server of a match.
+fn allocate(handle: &PartitionHandle, life: &Lifecycle, id: MatchId) {
+    if let (Some(allocator), Some(hosted)) = (&handle.shared.allocator, life.hosted(id)) {
+        let request = allocator
+            .settings()
+            .request(id, &hosted.queue, &hosted.wanted);
+        allocator.ask(id, request, handle.calls.clone());
     }
 }

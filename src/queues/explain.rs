@@ -15,7 +15,7 @@ use super::{
     backfill::{Seeking, fill, seeking},
     call::ReplyTo,
     command::Answer,
-    known::PlayerFacts,
+    pool::PlayerFacts,
     pool::{RoundPool, Waiting},
     rounds::waiting,
     view::seconds,

@@ -16,7 +16,7 @@ use super::{
     command::{Answer, Command},
     connections::Connections,
     fleet::Fleet,
-    instance_command::InstanceCommand,
+    links::InstanceCommand,
     links::Links,
     partition_handle::PartitionHandle,
     shared::part_of,

@@ -5,7 +5,7 @@ use super::{
     command::Command,
     connections::Connections,
     fleet::{Asked, Asker, Remote},
-    instance_command::InstanceCommand,
+    links::InstanceCommand,
     task::Task,
 };
 use crate::store::{Request, TicketKey};

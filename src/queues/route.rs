@@ -6,7 +6,7 @@ use super::{
     Queues, QueuesError,
     call::{Call, ReplyTo},
     command::{Answer, Command, Outcome},
-    instance_command::InstanceCommand,
+    links::InstanceCommand,
 };
 use crate::{
     domain::MatchId,

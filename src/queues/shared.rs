@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Allocator, QueueMetrics, configured::Configured, fleet::Fleet, listeners::Listeners,
-    partition_tasks::PartitionTasks,
+    Allocator, QueueMetrics, configured::Configured, fleet::Fleet, partition_tasks::PartitionTasks,
+    view::Listeners,
 };
 use crate::{
     learning::Learning,
@@ -54,6 +54,13 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
+    /// Whether any queue needs instances.
+    pub(super) fn has_hosts(&self) -> bool {
+        let queues = self.queues();
+        let mut queues = queues.values();
+        queues.any(|queue| queue.settings().host == Host::Required)
+    }
+
     /// The queues as they are configured now.
     pub(super) fn queues(&self) -> Arc<Configured> {
         self.queues.read().clone()

@@ -1,9 +1,12 @@
-//! What clients are sent of tickets and queues.
+//! What clients are sent of tickets and queues, and the connections that have sent LISTEN, by the name of their client.
+
+use std::collections::BTreeMap;
 
 use crate::{
     domain::{MatchId, Timestamp},
     lifecycle::{Lifecycle, Match, Reason, State, TicketRecord},
     protocol::{Notice, QueueLine, TicketReply},
+    session::{Mailbox, MailboxError},
 };
 
 /// A ticket, and what else matters for what its client is sent.
@@ -142,4 +145,62 @@ pub(super) fn queue_line(life: &Lifecycle, name: &str) -> QueueLine {
 /// Whole seconds, rounded down.
 pub(super) fn seconds(millis: i64) -> u32 {
     u32::try_from(millis.max(0) / 1_000).unwrap_or(u32::MAX)
+}
+
+/// The listening connections of all names.
+#[derive(Debug, Default)]
+pub(super) struct Listeners(BTreeMap<String, Vec<Mailbox>>);
+
+impl Listeners {
+    pub fn add(&mut self, owner: String, mailbox: Mailbox) {
+        self.0.entry(owner).or_default().push(mailbox);
+    }
+
+    /// The names for which connections listen.
+    pub fn owners(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+
+    /// Sends a change of a ticket of this client to the connections that listen for it.
+    ///
+    /// # Errors
+    /// Fails if none takes it: their clients read too slowly, or they have ended.
+    pub fn hear(&mut self, owner: &str, notices: &[Notice]) -> Result<(), MailboxError> {
+        let mut heard = Err(MailboxError::Closed);
+        let Some(mailboxes) = self.0.get_mut(owner) else {
+            return heard;
+        };
+        mailboxes.retain(|mailbox| {
+            let lines = notices.iter().flat_map(Notice::lines).collect();
+            let now = mailbox.push_all(lines);
+            let is_open = now != Err(MailboxError::Closed);
+            if heard.is_err() && is_open {
+                heard = now;
+            }
+            is_open
+        });
+        if mailboxes.is_empty() {
+            self.0.remove(owner);
+        }
+        heard
+    }
+
+    /// Sends all changes of tickets, which are on disk, to the connections that listen for their client. A
+    /// change that no connection takes is kept, and is sent the next time.
+    pub fn send_changes(&mut self, life: &mut Lifecycle) {
+        let unsent = |owner: &&String| !life.unsent(owner).is_empty();
+        let owners: Vec<String> = self.0.keys().filter(unsent).cloned().collect();
+        for owner in owners {
+            for number in life.unsent(&owner) {
+                let Some(record) = life.ticket(number) else {
+                    continue;
+                };
+                let notices = notices(&Seen::of(life, record));
+                if self.hear(&owner, &notices).is_err() {
+                    break;
+                }
+                life.sent(number);
+            }
+        }
+    }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use super::{
     call::{Call, ReplyTo},
     command::Command,
-    instance_command::InstanceCommand,
+    links::InstanceCommand,
 };
 use crate::{
     domain::MatchId,

@@ -12,7 +12,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::Outbox;
-use crate::queues::{Link, link::RemoteLink};
+use crate::queues::{Link, links::RemoteLink};
 
 /// The other daemons that have asked something.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, Happened, HostRefused, Lifecycle, MAX_TRIES, Match, Message, Provider, Reason, Stage,
-    State, Why, due::Due, settings::millis,
+    State, Why, clocks::Due, settings::millis,
 };
 use crate::domain::MatchId;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why, due::Due,
-    settings::millis,
+    Change, HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why,
+    clocks::Due, settings::millis,
 };
 use crate::domain::{MatchId, Timestamp};
 

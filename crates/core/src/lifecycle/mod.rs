@@ -69,60 +69,47 @@
 //! Invariants: A ticket is in one state, which follows from that of its match, and a final one never changes. No ticket
 //! is in two matches, and a match has a ticket with all its players or not at all. Among the queues of a group, a player is
 //! in at most one ticket that has not ended. Among all groups, a player is called to at most one match: a match that
-//! is final holds the player's other tickets (`held.rs`). A ticket that goes back keeps its number, which is its place, and the time at
+//! is final holds the player's other tickets (`tickets.rs`). A ticket that goes back keeps its number, which is its place, and the time at
 //! which it was submitted. No instance is asked to host more matches at once than it has slots. At most one instance
 //! hosts a match. If a match fails before START, its tickets go back to their queue, except those of players who did not
 //! come. A final state of a match never changes either.
 
 pub mod agones;
 mod allocate;
-mod allocator;
-mod asking;
-mod backfill;
 mod check;
-mod due;
+mod clocks;
 mod effects;
 mod error;
-mod expected;
-mod form;
-mod held;
 mod hosting;
 mod index;
 mod instance;
 mod instances;
 mod join;
-mod matches;
 mod pickup;
-mod proposal;
 mod record;
 mod restore;
 mod settings;
 mod state;
-mod states;
-mod take_effects;
 #[cfg(test)]
 mod tests;
 mod ticket;
+mod tickets;
 mod timeouts;
-mod waits;
-mod wanted;
 
 pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
 pub use effects::{Change, Effects, Happened, Message};
 pub use error::{HostRefused, TicketRefused};
-pub use instance::{Instance, Offer};
+pub use instance::{Instance, Offer, Wanted};
 pub use join::Filling;
 pub use pickup::{
     Picked, Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage,
     RecordedPickup, Said,
 };
-pub use proposal::{Proposal, SearchedPool};
-pub use record::{ExpectedPlayer, Match, Seat, Stage, Why};
+pub use record::{ExpectedPlayer, Match, Proposal, SearchedPool, Seat, Stage, Why};
 pub use restore::Stored;
 pub use settings::CoordinatorSettings;
 pub use state::Lifecycle;
 pub use ticket::{QueueTerms, Reason, State, Submission, TicketNumber, TicketPlayer, TicketRecord};
-pub use wanted::Wanted;
 
 /// The most tickets that have not ended, in all queues together.
 pub const MAX_WAITING: usize = 50_000;

@@ -9,12 +9,7 @@
 //! one is searched for again. The size of a batch is fixed, so the number of cores changes nothing but
 //! the time.
 
-mod effort;
-mod exchange;
-mod explain;
 mod input;
-mod picks;
-mod reason;
 mod refine;
 mod report;
 mod why;
@@ -28,11 +23,9 @@ use super::{
     pool::Pool,
     search::{Failure, MatchProposal, MatchSearch},
 };
-pub use effort::Effort;
-pub use explain::RuleReport;
-pub(super) use explain::reports;
-pub use input::PlanInput;
-pub use report::{Left, Plan, PlannedMatch};
+pub(super) use report::reports;
+pub use input::{Effort, PlanInput};
+pub use report::{Left, Plan, PlannedMatch, RuleReport};
 pub use why::Explanation;
 
 /// The searches of one batch.
@@ -72,7 +65,7 @@ impl PlanInput<'_> {
         let tries = self.effort.tries(round.matches.len(), pool.len());
         round.refine(tries, cores, cancelled);
         round.exchange(cores, cancelled);
-        let picks = picks::Picks::new(&pool, self.seed);
+        let picks = report::Picks::new(&pool, self.seed);
         report::plan(&picks, round.matches, &round.failures)
     }
 }

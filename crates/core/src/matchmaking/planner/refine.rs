@@ -1,9 +1,15 @@
-//! The last part of a round: tickets that are left get a place by forming some matches again.
+//! After the searches of a round: tickets that are left get a place.
 //!
-//! One try takes a ticket that is left and some matches with many tickets that fit it, and forms as
-//! many matches or one more of all their tickets and those that are left. The result is kept if
-//! there are more matches or the ticket has its place now, and if every ticket that lost its place
-//! is younger than the one whose turn it was. So the oldest ticket is never passed over for the sake
+//! Searches begin with the tickets that fit the fewest others, so an older ticket can be left while a
+//! younger one has a place. At first each ticket that is left, the oldest first, takes the place of a
+//! younger one with the same signature, if the match still meets every hard rule and costs no more.
+//! Of several it takes the place of that which fits the most others, since the tickets that are left
+//! then find more matches among themselves.
+//!
+//! At last some matches are formed again. One try takes a ticket that is left and some matches with many
+//! tickets that fit it, and forms as many matches or one more of all their tickets and those that are left.
+//! The result is kept if there are more matches or the ticket has its place now, and if every ticket that lost
+//! its place is younger than the one whose turn it was. So the oldest ticket is never passed over for the sake
 //! of more matches.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -178,4 +184,72 @@ fn reform(
         }
     }
     (formed.len() >= this.matches.len()).then_some(formed)
+}
+
+/// How many places are tried for one ticket.
+const TRIES: usize = 64;
+
+/// Who has a place.
+struct Seats {
+    /// The match of each ticket.
+    of: Vec<Option<usize>>,
+    /// By signature, the tickets that have a place, those that fit the most others first.
+    alike: Vec<Vec<u32>>,
+}
+
+impl PlanRound<'_> {
+    /// Lets the tickets that are left take the places of younger ones, which then have another turn.
+    pub(super) fn exchange(&mut self, cores: &dyn Cores, cancelled: &AtomicBool) {
+        let mut seats = self.seats();
+        let left: Vec<u32> = self.free.iter().collect();
+        for older in left {
+            if cancelled.load(Ordering::Relaxed) {
+                break;
+            }
+            self.seat(older, &mut seats);
+        }
+        self.again(cores, cancelled);
+    }
+
+    fn seats(&self) -> Seats {
+        let pool = self.pool;
+        let mut seats = Seats {
+            of: vec![None; pool.len()],
+            alike: vec![Vec::new(); pool.mirrors.count()],
+        };
+        for (at, found) in self.matches.iter().enumerate() {
+            for ticket in found.tickets() {
+                seats.of[ticket as usize] = Some(at);
+                seats.alike[pool.mirrors.get(ticket) as usize].push(ticket);
+            }
+        }
+        for alike in &mut seats.alike {
+            alike.sort_by(|one, other| pool.by_selectivity(*other, *one));
+        }
+        seats
+    }
+
+    /// Gives a ticket that is left the place of a younger one, if one fits.
+    fn seat(&mut self, older: u32, seats: &mut Seats) {
+        let (pool, of) = (self.pool, &mut seats.of);
+        let alike = &mut seats.alike[pool.mirrors.get(older) as usize];
+        let all = alike.iter().copied().enumerate();
+        let mut younger = all.filter(|(_, ticket)| *ticket > older).take(TRIES);
+        let found = younger.find_map(|(place, younger)| {
+            let at = of[younger as usize]?;
+            let found = self.matches[at].with(pool, older, younger)?;
+            Some((place, younger, at, found))
+        });
+        let Some((place, younger, at, found)) = found else {
+            return;
+        };
+        alike.remove(place);
+        let place = alike.partition_point(|ticket| pool.by_selectivity(older, *ticket).is_lt());
+        alike.insert(place, older);
+        of[older as usize] = Some(at);
+        of[younger as usize] = None;
+        self.free.remove(older);
+        self.free.insert(younger);
+        self.matches[at] = found;
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{PlanInput, reason::reason, report::candidates};
+use super::{PlanInput, report::candidates, report::reason};
 use crate::{
     domain::counted,
     matchmaking::{
