@@ -295,9 +295,15 @@ CREATE TABLE recounts (
     recounted_at TIME NOT NULL,
     cause TEXT NOT NULL, -- what was corrected
     weight_then REAL NOT NULL, -- after the same match, as it was counted before and as it is counted now
+--sqlite
     weight_now REAL NOT NULL,
     PRIMARY KEY (player, kind, ruleset, recounted_at)
 ) WITHOUT ROWID;
+--postgres
+    weight_now REAL NOT NULL
+);
+CREATE UNIQUE INDEX recounts_once ON recounts (player, kind, md5(ruleset), recounted_at);
+--both
 
 -- The decisions of running games.
 CREATE TABLE decisions (

@@ -32,7 +32,8 @@ impl Target {
     }
 }
 
-/// Writes any number of rows. The statement ends with what is done about rows that exist already.
+/// Writes any number of rows. The statement ends with what is done about rows that exist already; `{ruleset}` in it stands
+/// for [a ruleset in a unique index](unique_ruleset).
 pub(in crate::store) fn insert<'a>(
     tx: &'a mut Connection,
     target: Target,
@@ -106,6 +107,7 @@ fn statement(
     rows: Vec<Vec<Value>>,
 ) -> Result<Query, StoreError> {
     let clause = format!("INSERT INTO {table} ({columns}) ");
+    let end = end.replace("{ruleset}", unique_ruleset(dialect));
     match dialect {
         Dialect::Sqlite => Ok(sql(format!("{clause}{}{end}", values_text(&rows)))
             .bind_all(rows.into_iter().flatten())),
@@ -119,6 +121,14 @@ fn statement(
     }
 }
 
+/// How unique indexes contain rulesets. The name of one may be longer than what an index of PostgreSQL can hold.
+fn unique_ruleset(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "ruleset",
+        Dialect::Postgres => "md5(ruleset)",
+    }
+}
+
 /// The clause `VALUES` for as many rows as these, with a parameter for each value.
 fn values_text(rows: &[Vec<Value>]) -> String {
     let row = vec!["?"; rows.first().map_or(0, Vec::len)].join(", ");
@@ -127,7 +137,8 @@ fn values_text(rows: &[Vec<Value>]) -> String {
 }
 
 /// Executes a statement that reads rows as the table `given`, which is written `{given}` in it and has these columns,
-/// each with its type. Returns the rows that the statement returns. Without rows, does nothing.
+/// each with its type; `{ruleset}` stands for [a ruleset in a unique index](unique_ruleset). Returns the rows that the
+/// statement returns. Without rows, does nothing.
 pub(in crate::store) fn with_given<'a>(
     tx: &'a mut Connection,
     columns: &'static str,
@@ -148,6 +159,7 @@ pub(in crate::store) fn given(
     text: &str,
     rows: Vec<Vec<Value>>,
 ) -> Result<Query, StoreError> {
+    let text = text.replace("{ruleset}", unique_ruleset(dialect));
     match dialect {
         Dialect::Sqlite => {
             let names = names(columns).zip(1..);
