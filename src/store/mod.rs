@@ -45,11 +45,7 @@ use db::{Dialect, Pool, Write};
 use matches::group_commit::EndedGames;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use corrections::{
-    Corrections,
-    links::Link,
-    overrides::{FoundPlayer, NameSeen, OperatorOverrides},
-};
+pub use corrections::{Corrections, links::Link, overrides::OperatorOverrides};
 pub use database_url::DatabaseUrl;
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
@@ -74,6 +70,7 @@ pub use matches::{
     filtered::{MatchFilter, MatchList},
     logs::{LogMatches, LogReplaced},
     of_person::{Companion, Companions, GameOfPerson, PointsInMatch},
+    players::{FoundPlayer, NameSeen},
     page_match::{MatchLine, PageMatch, PageSeat, PageStay},
     present::PresentPlayer,
     receipts::{Receipt, Reported, ReportedMatch},

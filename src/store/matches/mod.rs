@@ -17,6 +17,7 @@ pub(in crate::store) mod numbers;
 pub(in crate::store) mod of_person;
 pub(in crate::store) mod packed;
 pub(in crate::store) mod page_match;
+pub(in crate::store) mod players;
 pub(in crate::store) mod played;
 pub(in crate::store) mod present;
 pub(in crate::store) mod read_matches;

@@ -147,7 +147,7 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
         return Err(Problem::bad("state q, a part of a name, or a ruleset"));
     }
     let store = call.site.service().store();
-    let found = store.corrections().find_players(&text, kind, limit).await?;
+    let found = store.matches().find_players(&text, kind, limit).await?;
     let named: Vec<(PlayerKey, String)> = found
         .iter()
         .map(|one| (one.key.clone(), one.name.clone()))

@@ -658,7 +658,7 @@ async fn an_operator_decides(store: &Store, elsewhere: &Store) {
             .await
             .unwrap()
     );
-    let names = elsewhere.corrections().names(&key("cid")).await.unwrap();
+    let names = elsewhere.matches().names(&key("cid")).await.unwrap();
     let seen: Vec<_> = names
         .iter()
         .map(|seen| (&*seen.name, seen.matches))
@@ -674,7 +674,7 @@ async fn an_operator_decides(store: &Store, elsewhere: &Store) {
         4
     );
     for id in ["bob", "cid"] {
-        assert_eq!(elsewhere.corrections().names(&key(id)).await.unwrap(), []);
+        assert_eq!(elsewhere.matches().names(&key(id)).await.unwrap(), []);
         assert_eq!(elsewhere.learned().weights_of(&key(id)).await.unwrap(), []);
     }
     assert_eq!(
@@ -754,7 +754,7 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
 
 /// How many matches have rows with an identity.
 async fn matches_with(store: &Store, key: &PlayerKey) -> u64 {
-    let names = store.corrections().names(key).await.unwrap();
+    let names = store.matches().names(key).await.unwrap();
     names.iter().map(|seen| u64::from(seen.matches)).sum()
 }
 
