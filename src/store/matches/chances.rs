@@ -95,7 +95,7 @@ pub(in crate::store) async fn insert(
         Recorded::Duplicate(id) => stored_seats(tx, id, record).await?,
     };
     let rows = steps(told, Some(&seats)).map(|step| step.row(id, None));
-    insert_rows(tx, STEPS, REPLACE, rows).await
+    insert_rows(tx, REPLACED, "", rows).await
 }
 
 /// Writes what was predicted of the teams of new matches, by their ids.
@@ -103,7 +103,7 @@ pub(super) async fn insert_new(
     tx: &mut Connection,
     all: &[(i64, &MatchChances)],
 ) -> Result<(), StoreError> {
-    insert_rows(tx, STEPS, REPLACE, rows(all)).await
+    insert_rows(tx, REPLACED, "", rows(all)).await
 }
 
 /// The steps of new matches, by their ids.
@@ -143,11 +143,7 @@ pub(in crate::store) const STEPS: Target = Target::new(
     "match_id, step, cause, at_ms, seat, from_team, to_team, chance, chances, humans, bots, ruleset",
 );
 /// What BALANCE picked replaces what the queue had picked.
-const REPLACE: &str =
-    " ON CONFLICT (match_id, step) DO UPDATE SET cause = excluded.cause, at_ms = excluded.at_ms,
-    seat = excluded.seat, from_team = excluded.from_team, to_team = excluded.to_team,
-    chance = excluded.chance, chances = excluded.chances, humans = excluded.humans,
-    bots = excluded.bots, ruleset = excluded.ruleset";
+const REPLACED: Target = STEPS.replacing("match_id, step");
 
 /// Numbers of the teams as text; `None` without any.
 fn stated(numbers: &[u32]) -> Option<String> {

@@ -81,7 +81,7 @@ pub struct HostNoticeRow {
 
 const REQUESTS: Target = Target::new("requests", "partition, daemon, key, body");
 const NOTICES: Target = Target::new("host_notices", "daemon, link, body");
-const WAITS: Target = Target::new("queue_waits", "queue, median_ms");
+const WAITS: Target = Target::new("queue_waits", "queue, median_ms").replacing("queue");
 
 /// Where nobody announces anything, as on SQLite.
 struct Silence;
@@ -310,8 +310,7 @@ pub(super) async fn decide(tx: &mut Connection, write: &QueueWrite<'_>) -> Resul
     let waits = write.waits.iter();
     let waits = waits.map(|(queue, median)| values![queue, median]);
     let waits = waits.collect::<Vec<_>>().into_iter();
-    let newer = " ON CONFLICT (queue) DO UPDATE SET median_ms = excluded.median_ms";
-    insert(tx, WAITS, newer, waits).await?;
+    insert(tx, WAITS, "", waits).await?;
     match write.wakes {
         true => wake(tx).await,
         false => Ok(()),

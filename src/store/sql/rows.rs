@@ -19,11 +19,41 @@ pub(in crate::store) struct Target {
     table: &'static str,
     /// Their names, separated by commas.
     columns: &'static str,
+    /// Those by which a row is replaced that exists; none if its existence is an error.
+    key: &'static str,
 }
 
 impl Target {
     pub const fn new(table: &'static str, columns: &'static str) -> Self {
-        Self { table, columns }
+        let key = "";
+        Self {
+            table,
+            columns,
+            key,
+        }
+    }
+
+    /// A row that has the same values in these columns as one that exists replaces that one.
+    pub const fn replacing(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+
+    /// The part of a statement that says so.
+    fn replaced(self, dialect: Dialect) -> String {
+        if self.key.is_empty() {
+            return String::new();
+        }
+        let key = names(self.key).map(|name| match name {
+            "ruleset" => unique_ruleset(dialect),
+            name => name,
+        });
+        let key: Vec<&str> = key.collect();
+        let others = names(self.columns).filter(|name| !names(self.key).any(|own| own == *name));
+        let others: Vec<String> = others
+            .map(|name| format!("{name} = excluded.{name}"))
+            .collect();
+        let (key, others) = (key.join(", "), others.join(", "));
+        format!(" ON CONFLICT ({key}) DO UPDATE SET {others}")
     }
 
     /// These rows as a JSON array.
@@ -32,15 +62,15 @@ impl Target {
     }
 }
 
-/// Writes any number of rows. The statement ends with what is done about rows that exist already; `{ruleset}` in it stands
-/// for [a ruleset in a unique index](unique_ruleset).
+/// Writes any number of rows. The statement ends with what is done about rows that exist already, if that is something else
+/// than what the target says.
 pub(in crate::store) fn insert<'a>(
     tx: &'a mut Connection,
     target: Target,
-    conflict: &'static str,
+    end: &'static str,
     rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
 ) -> BoxFuture<'a, Result<(), StoreError>> {
-    let written = write(tx, target, conflict, rows);
+    let written = write(tx, target, end, rows);
     written.map(|written| written.map(drop)).boxed()
 }
 
@@ -102,12 +132,13 @@ fn statement_rows(dialect: Dialect, left: usize) -> usize {
 /// each number of rows.
 fn statement(
     dialect: Dialect,
-    Target { table, columns }: Target,
+    target: Target,
     end: &str,
     rows: Vec<Vec<Value>>,
 ) -> Result<Query, StoreError> {
+    let Target { table, columns, .. } = target;
     let clause = format!("INSERT INTO {table} ({columns}) ");
-    let end = end.replace("{ruleset}", unique_ruleset(dialect));
+    let end = format!("{}{end}", target.replaced(dialect));
     match dialect {
         Dialect::Sqlite => Ok(sql(format!("{clause}{}{end}", values_text(&rows)))
             .bind_all(rows.into_iter().flatten())),
