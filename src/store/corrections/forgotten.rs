@@ -167,17 +167,9 @@ impl Corrections<'_> {
 
     /// Removes the notes of players who were forgotten before `before`, of whom nothing is left.
     pub async fn drop_forgets(self, before: Timestamp) -> Result<(), StoreError> {
-        let old = scalar(
-            "SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1 AND player IS NULL)",
-        );
-        let old: bool = old.bind(before).fetch_one(&self.0.readers).await?;
-        if old {
-            let mut tx = self.0.begin_alone().await?;
-            let query = sql("DELETE FROM forgotten_lately WHERE at < $1 AND player IS NULL");
-            query.bind(before).execute(&mut tx).await?;
-            self.0.commit(tx).await?;
-        }
-        Ok(())
+        let old = "at < $1 AND player IS NULL";
+        let deleted = self.0.delete_old("forgotten_lately", old, before);
+        deleted.await.map(drop)
     }
 }
 

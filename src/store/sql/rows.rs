@@ -4,8 +4,8 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
-    domain::to_hex,
-    store::{StoreError, db::*, postgres::without_nul},
+    domain::{Timestamp, to_hex},
+    store::{Store, StoreError, db::*, postgres::without_nul},
 };
 
 /// The most rows of one statement: at most 18 values each, far below SQLite's limit of 32,766 parameters.
@@ -149,6 +149,28 @@ fn statement(
             );
             Ok(sql(text).bind(rows))
         }
+    }
+}
+
+impl Store {
+    /// Deletes the rows of a table of which `old` is true, where $1 is this time. Writes nothing if there are none. Returns
+    /// how many there were.
+    pub(in crate::store) async fn delete_old(
+        &self,
+        table: &'static str,
+        old: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let any = scalar(format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE {old})"));
+        if !any.bind(before).fetch_one(&self.readers).await? {
+            return Ok(0);
+        }
+        let mut tx = self.begin_alone().await?;
+        let delete = sql(format!("DELETE FROM {table} WHERE {old}"));
+        let done = delete.bind(before).execute(&mut tx).await?;
+        // No weights change, so the tasks that wait for commits are not woken.
+        tx.commit().await?;
+        Ok(done)
     }
 }
 
