@@ -50,9 +50,8 @@ pub use database_url::DatabaseUrl;
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
 pub use hooks::{
-    Hooks,
-    event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
-    events::{HookNote, HookRow, HookWaits},
+    FormedReport, FormedSeat, HookEvent, HookKind, HookNote, HookReport, HookRow, HookWaits, Hooks,
+    RecordedReport,
 };
 pub use learned::{
     Learned,
