@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use super::{
     Matches,
     chances::{self, told_columns, told_tables},
-    insert::read_scores,
-    of_person::entry,
     page_match::{MatchLine, PageMatch, PageSeat, PageStay},
     read_matches::fetch,
 };
@@ -217,7 +215,7 @@ fn seat(row: &Row, record: &MatchRecord) -> Result<PageSeat, StoreError> {
         left: participant
             .left
             .map(|left| LeaveReason::as_str(left).to_owned()),
-        entry: entry(row)?,
+        entry: row.get("entry")?,
         stays: stays.map(stay).collect(),
     })
 }
