@@ -65,15 +65,14 @@ pub use learned::{
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{
     Matches,
-    favoured::Favoured,
     filtered::{MatchFilter, MatchList},
+    lately::{Favoured, Regular},
     logs::{LogMatches, LogReplaced},
     of_person::{Companion, Companions, GameOfPerson, PointsInMatch},
-    players::{FoundPlayer, NameSeen},
     page_match::{MatchLine, PageMatch, PageSeat, PageStay},
+    players::{FoundPlayer, NameSeen},
     present::PresentPlayer,
     receipts::{Receipt, Reported, ReportedMatch},
-    regulars::Regular,
     rows::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored},
     shared::SharedGame,
 };
