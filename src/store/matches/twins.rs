@@ -105,19 +105,15 @@ async fn find(
 }
 
 /// Notes that a match of this fingerprint is one that is on disk.
-async fn stand_for(
+pub(super) async fn stand_for(
     tx: &mut Connection,
     fingerprint: Fingerprint,
     id: i64,
 ) -> Result<(), StoreError> {
-    let note =
-        "INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    sql(note)
-        .bind(&fingerprint.0[..])
-        .bind(id)
-        .execute(tx)
-        .await?;
-    Ok(())
+    let note = sql(
+        "INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    );
+    note.bind(fingerprint).bind(id).execute(tx).await.map(drop)
 }
 
 /// Replaces a match that broke off by the whole one, which keeps its id, its server, and what the line alone knows.
