@@ -91,7 +91,7 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
             service
                 .store()
                 .matches()
-                .latest_matches(game, args.limit)
+                .latest_matches(game, None, args.limit)
                 .await?
         }
     };

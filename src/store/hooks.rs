@@ -442,7 +442,7 @@ async fn recorded(tx: &mut Connection, id: i64) -> Result<Option<RecordedReport>
     let Some(stored) = fetch(tx, &[id]).await?.pop() else {
         return Ok(None);
     };
-    let chances = chances::read_summary(tx, id, stored.record.scores.len()).await?;
+    let chances = chances::read_summary(tx, id).await?;
     let query = scalar(
         "SELECT queue FROM formed_matches WHERE match_id = $1 OR recorded = $1
          ORDER BY match_id = $1 DESC LIMIT 1",

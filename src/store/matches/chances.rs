@@ -137,7 +137,7 @@ pub(super) async fn insert_picked(
     insert_rows(tx, STEPS, " ON CONFLICT DO NOTHING", [row].into_iter()).await
 }
 
-/// The table of the steps.
+/// The table of the steps, each of which is new.
 pub(in crate::store) const STEPS: Target = Target::new(
     "match_chances",
     "match_id, step, cause, at_ms, seat, from_team, to_team, chance, chances, humans, bots, ruleset",
@@ -202,30 +202,32 @@ pub(in crate::store) fn started(
     step(row, "started_", teams)
 }
 
-/// Reads the [columns](told_columns) of a match with `teams` teams.
-pub(super) fn summary(row: &Row, teams: usize) -> Result<ChanceSummary, StoreError> {
-    Ok(ChanceSummary {
-        picked: step(row, "picked_", teams)?,
-        started: started(row, teams)?,
-        now: None,
-    })
+/// It is in the [columns](told_columns) of a match, whose teams are those that have a score.
+impl Column<'_> for ChanceSummary {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        let scores: Vec<Option<f64>> = row.get("scores")?;
+        Ok(Self {
+            picked: step(row, "picked_", scores.len())?,
+            started: started(row, scores.len())?,
+            now: None,
+        })
+    }
 }
 
 /// What was predicted of the teams of a match, in short.
 pub(in crate::store) async fn read_summary(
     tx: &mut Connection,
     id: i64,
-    teams: usize,
 ) -> Result<ChanceSummary, StoreError> {
     let query = sql(concat!(
-        "SELECT ",
+        "SELECT m.scores, ",
         told_columns!(),
         " FROM matches m LEFT JOIN rulings r ON r.match_id = m.id",
         told_tables!(),
         "WHERE m.id = $1"
     ));
     let row = query.bind(id).fetch_optional(tx).await?;
-    row.map_or(Ok(ChanceSummary::default()), |row| summary(&row, teams))
+    row.map_or(Ok(ChanceSummary::default()), |row| row.get("chances"))
 }
 
 /// The changes of the teams of a match, with what was predicted after each.

@@ -127,7 +127,7 @@ async fn replace(
         .bind(twin.id)
         .fetch_one(&mut *tx)
         .await?;
-    let told = chances::read_summary(tx, twin.id, twin.record.scores.len()).await?;
+    let told = chances::read_summary(tx, twin.id).await?;
     remove(tx, twin.id).await?;
     let mut whole = record.clone();
     if whole.server.is_empty() {

@@ -869,7 +869,11 @@ fn told(win: &[f64]) -> MatchChances {
 /// What a page of a match shows of its chances.
 async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
     let page = store.matches().page_match(id).await.unwrap().unwrap();
-    let line = &store.matches().latest_matches(None, 100).await.unwrap();
+    let line = &store
+        .matches()
+        .latest_matches(None, None, 100)
+        .await
+        .unwrap();
     let line = line.iter().find(|line| line.id == id).unwrap();
     assert_eq!(line.chances, page.line.chances, "a list shows the same");
     MatchChances {
