@@ -1,5 +1,6 @@
 //! The tables of webhooks: the events that wait, how far each webhook is, and what each event reports.
 
+use evenkeel_core::worded;
 use serde::Deserialize;
 
 use super::{
@@ -20,34 +21,17 @@ impl Store {
     }
 }
 
-/// The kind of an event, as the key `events` of a webhook names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HookKind {
-    /// A queue has formed a match.
-    Formed,
-    /// The players of a match can connect to an instance.
-    Hosted,
-    /// A match was stored.
-    Recorded,
-}
-
-impl HookKind {
-    /// All kinds, in the order in which a match passes through them.
-    pub const ALL: [Self; 3] = [Self::Formed, Self::Hosted, Self::Recorded];
-
-    /// The word for it, in the configuration and in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Formed => "formed",
-            Self::Hosted => "hosted",
-            Self::Recorded => "recorded",
-        }
-    }
-
-    /// The kind with this word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+worded! {
+    /// The kind of an event, as the key `events` of a webhook names it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum HookKind {
+        /// A queue has formed a match.
+        Formed = "formed",
+        /// The players of a match can connect to an instance.
+        Hosted = "hosted",
+        /// A match was stored.
+        Recorded = "recorded",
     }
 }
 
