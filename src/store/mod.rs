@@ -79,10 +79,9 @@ pub use matches::{
 pub use metrics::StoreMetrics;
 pub use operator_lines::{OperatorLine, Part};
 pub use queues::{
-    Decided, FoundMatch, HostNoticeRow, HostedLine, HostedRow, InstanceLine, InstanceRow,
-    MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour,
-    QueueRow, QueueWrite, Queues, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket,
-    ticket_base,
+    Decided, FoundMatch, HostNoticeRow, HostedRow, InstanceRow, MAX_REQUEST, MAX_REQUESTS,
+    NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueWrite, Queues,
+    Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
 };
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},

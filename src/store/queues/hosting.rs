@@ -14,7 +14,7 @@ use crate::{
 };
 
 columns! {
-    /// An instance, as operators see it.
+    /// An instance. Visitors see neither its address nor its load.
     #[derive(Clone, Debug, PartialEq)]
     pub struct InstanceRow {
         /// The name by which it said HELLO.
@@ -37,7 +37,7 @@ columns! {
 }
 
 columns! {
-    /// A hosted match, as operators see it.
+    /// A hosted match. Visitors do not see why it has its state.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostedRow {
         /// The id that the match has from its forming on.
@@ -58,6 +58,17 @@ columns! {
         pub players: i64,
         /// How it ended, once its result is on disk.
         pub outcome: Option<String>,
+    }
+}
+
+impl InstanceRow {
+    /// Its state: `connected`, `draining` or `away`.
+    pub fn state(&self) -> &'static str {
+        match (self.away, self.drains) {
+            (Some(_), _) => "away",
+            (None, true) => "draining",
+            (None, false) => "connected",
+        }
     }
 }
 
@@ -154,12 +165,13 @@ impl Queues<'_> {
         Ok(done > 0)
     }
 
-    /// All instances, by name.
-    pub async fn instance_rows(self) -> Result<Vec<InstanceRow>, StoreError> {
+    /// The instances by name, at most `limit`.
+    pub async fn instance_rows(self, limit: i64) -> Result<Vec<InstanceRow>, StoreError> {
         let query = tuple(
-            "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances ORDER BY name",
+            "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances
+             ORDER BY name LIMIT $1",
         );
-        query.fetch_all(&self.0.readers).await
+        query.bind(limit).fetch_all(&self.0.pages).await
     }
 
     /// The hosted matches that are kept, the latest first, at most `limit`.
@@ -170,7 +182,7 @@ impl Queues<'_> {
              FROM hosted_matches h LEFT JOIN matches m ON m.id = h.match_id
              ORDER BY h.match_id DESC LIMIT $1",
         );
-        query.bind(limit).fetch_all(&self.0.readers).await
+        query.bind(limit).fetch_all(&self.0.pages).await
     }
 
     /// The queues with tickets, by name.
