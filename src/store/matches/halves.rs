@@ -8,7 +8,7 @@ use super::{
     twins::{settle_logged, stand_for},
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord},
+    domain::{DAY, Fingerprint, MatchRecord},
     store::{
         HalfRecorded, JoinHalves, Recorded, StoreError, Stored, corrections::players::changed,
         db::*,
@@ -63,7 +63,7 @@ async fn candidates(
     )
     .bind(record.start.plus_millis(-pause))
     // A second half lasts at most a day.
-    .bind(record.end.plus_millis(pause + 86_400_000))
+    .bind(record.end.plus_millis(pause + DAY))
     .bind(record.start)
     .bind(record.end)
     .bind(&record.server)

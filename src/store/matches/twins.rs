@@ -12,15 +12,15 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    domain::{Fingerprint, MatchChances, MatchRecord, Outcome},
+    domain::{DAY, Fingerprint, MatchChances, MatchRecord, Outcome},
     ingest::{is_same_match, overlap},
     store::{Recorded, StoreError, Stored, corrections::players::changed, db::*},
 };
 
 /// The most matches at the same time that are compared.
 const TRIED: i64 = 32;
-/// The longest match that is found, in milliseconds: a day.
-const LONGEST: i64 = 86_400_000;
+/// The longest match that is found, in milliseconds.
+const LONGEST: i64 = DAY;
 
 /// What the matches that may be the same have to be.
 const REPORTED: &str = "m.game IS NOT NULL";
