@@ -91,7 +91,7 @@ impl Matches<'_> {
     ) -> Result<Vec<Regular>, StoreError> {
         let mut tx = self.0.pages.snapshot().await?;
         let query = tuple(
-            "SELECT g.person, true, g.matches, CAST(0 AS DOUBLE PRECISION)
+            "SELECT g.person, g.matches
              FROM (SELECT p.person, count(*) AS matches
                    FROM (SELECT match_id FROM rulings WHERE ruleset = $1 AND unrated IS NULL
                          ORDER BY ended_at DESC LIMIT $2) r
@@ -101,10 +101,11 @@ impl Matches<'_> {
              WHERE o.kind = $3 ORDER BY g.matches DESC, g.person LIMIT $4",
         );
         let query = query.bind(ruleset).bind(matches).bind(kind.as_str());
-        let counted: Vec<(i64, bool, i64, f64)> = query.bind(limit).fetch_all(&mut tx).await?;
-        let shown = shown(&mut tx, &counted).await?;
+        let counted: Vec<(i64, i64)> = query.bind(limit).fetch_all(&mut tx).await?;
+        let persons: Vec<i64> = counted.iter().map(|counted| counted.0).collect();
+        let shown = shown(&mut tx, &persons).await?;
         let mut list = Vec::with_capacity(counted.len());
-        for (person, _, matches, _) in counted {
+        for (person, matches) in counted {
             // Those who are hidden have no page, and no line.
             let Some((handle, kind, name)) = shown.get(&person).cloned() else {
                 continue;

@@ -173,7 +173,8 @@ impl Matches<'_> {
             counted.into_iter().partition(|counted| counted.1);
         let looked_at = with.iter().take(limit).chain(against.iter().take(limit));
         let looked_at: Vec<Counted> = looked_at.copied().collect();
-        let shown = shown(&mut tx, &looked_at).await?;
+        let persons: Vec<i64> = looked_at.iter().map(|counted| counted.0).collect();
+        let shown = shown(&mut tx, &persons).await?;
         let companion = |&(person, together, games, won): &Counted| {
             let (handle, kind, name) = shown.get(&person)?.clone();
             Some(Companion {
@@ -220,7 +221,7 @@ type Counted = (i64, bool, i64, f64);
 /// The handle, the kind and the name of each of these persons, without those who have no page.
 pub(in crate::store) async fn shown(
     tx: &mut Connection,
-    persons: &[Counted],
+    persons: &[i64],
 ) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
     let mut shown = HashMap::new();
     if persons.is_empty() {
@@ -234,7 +235,7 @@ pub(in crate::store) async fn shown(
          WHERE NOT EXISTS (SELECT 1 FROM player_settings h WHERE h.kind = p.kind AND h.player = p.player AND h.hidden)
            AND p.person IN ",
     );
-    query.list(persons.iter().map(|counted| counted.0));
+    query.list(persons);
     for row in query.build().fetch_all(tx).await? {
         let kind: Kind = row.get("kind")?;
         let id = row.get("player")?;
