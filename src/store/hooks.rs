@@ -284,7 +284,6 @@ impl Hooks<'_> {
         .execute(&mut tx)
         .await?;
         trim(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 

@@ -111,7 +111,6 @@ impl Store {
         query.execute(&mut tx).await?;
         let row = find(&new.client, &new.id).fetch_one(&mut tx).await?;
         let row = read(&row)?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(row)
     }

@@ -168,7 +168,6 @@ impl Store {
         let mut tx = self.begin_alone().await?;
         let delete = sql(format!("DELETE FROM {table} WHERE {old}"));
         let done = delete.bind(before).execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(done)
     }

@@ -33,7 +33,6 @@ impl Store {
                          (SELECT secret FROM sign_ins WHERE client = $1 ORDER BY made_at DESC, secret LIMIT $2)";
         let query = sql(older).bind(&one.client).bind(MOST);
         query.execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(())
     }
