@@ -71,7 +71,8 @@ CREATE INDEX matches_by_xid ON matches (xid);
 ALTER TABLE matches ALTER COLUMN record SET STORAGE EXTERNAL; -- it cannot be compressed again
 --both
 
--- Who was in which match.
+-- Who was in which match. There is no index of players: it would take as much room as the matches, and only commands look for
+-- somebody in all of them.
 CREATE TABLE match_players (
     match_id INTEGER NOT NULL,
     seat INTEGER NOT NULL, -- the place in the record, from 0
@@ -85,7 +86,6 @@ CREATE TABLE match_players (
     deaths INTEGER NOT NULL,
     PRIMARY KEY (match_id, seat)
 ) WITHOUT ROWID;
-CREATE INDEX match_players_by_player ON match_players (player, kind);
 
 -- Matches whose logs contain them in two halves, or twice: the fingerprints of the others.
 CREATE TABLE match_halves (
@@ -295,9 +295,15 @@ CREATE TABLE recounts (
     recounted_at TIME NOT NULL,
     cause TEXT NOT NULL, -- what was corrected
     weight_then REAL NOT NULL, -- after the same match, as it was counted before and as it is counted now
+--sqlite
     weight_now REAL NOT NULL,
     PRIMARY KEY (player, kind, ruleset, recounted_at)
 ) WITHOUT ROWID;
+--postgres
+    weight_now REAL NOT NULL
+);
+CREATE UNIQUE INDEX recounts_once ON recounts (player, kind, md5(ruleset), recounted_at);
+--both
 
 -- The decisions of running games.
 CREATE TABLE decisions (

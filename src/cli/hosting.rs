@@ -86,7 +86,7 @@ pub(super) async fn run(args: HostingArgs) -> Result<(), CliError> {
 async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let rows = service.store().queues().instance_rows().await?;
+    let rows = service.store().queues().instance_rows(i64::MAX).await?;
     service.close().await;
     if args.json {
         return print_json(&rows.iter().map(instance_json).collect::<Vec<_>>());
@@ -99,7 +99,7 @@ async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
         .num("used", |row| row.used)
         .num("slots", |row| row.slots)
         .num("load", |row| format!("{:.2}", row.load))
-        .text("state", state)
+        .text("state", InstanceRow::state)
         .print_or(&none)
 }
 
@@ -111,14 +111,6 @@ fn without_queues(config: &Config) -> String {
     }
 }
 
-fn state(row: &InstanceRow) -> &'static str {
-    match (row.away, row.drains) {
-        (Some(_), _) => "away",
-        (None, true) => "draining",
-        (None, false) => "connected",
-    }
-}
-
 fn instance_json(row: &InstanceRow) -> serde_json::Value {
     json!({
         "instance": row.name,
@@ -127,7 +119,7 @@ fn instance_json(row: &InstanceRow) -> serde_json::Value {
         "used": row.used,
         "slots": row.slots,
         "load": row.load,
-        "state": state(row),
+        "state": row.state(),
     })
 }
 

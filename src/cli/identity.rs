@@ -39,14 +39,14 @@ pub(super) async fn named(
 /// Whether a stored match has a player with this identity.
 pub(super) async fn has_matches(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
     let store = service.store();
-    if !store.corrections().names(key).await?.is_empty() {
+    if !store.matches().names(key).await?.is_empty() {
         return Ok(true);
     }
     // Or with another form of the Steam id.
     let is_account = steam::account(&key.id).is_some();
     Ok(is_account
         && !store
-            .corrections()
+            .matches()
             .matches_of(key, Timestamp(i64::MIN))
             .await?
             .is_empty())

@@ -91,7 +91,7 @@ pub(super) async fn run(args: &ListArgs) -> Result<(), CliError> {
             service
                 .store()
                 .matches()
-                .latest_matches(game, args.limit)
+                .latest_matches(game, None, args.limit)
                 .await?
         }
     };
@@ -128,7 +128,7 @@ async fn of_player(
     let key = named(service, kind, player).await?;
     let store = service.store();
     let ids = store
-        .corrections()
+        .matches()
         .matches_of(&key, Timestamp(i64::MIN))
         .await?;
     let most = usize::try_from(args.limit).unwrap_or(0);

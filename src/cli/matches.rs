@@ -113,11 +113,7 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
     };
     let key = named(service, kind, player).await?;
     let since = selection.from.unwrap_or(Timestamp(i64::MIN));
-    let ids = service
-        .store()
-        .corrections()
-        .matches_of(&key, since)
-        .await?;
+    let ids = service.store().matches().matches_of(&key, since).await?;
     if ids.is_empty() {
         let player = printable(player);
         let since = match selection.from {

@@ -86,7 +86,7 @@ impl Learning {
             counts_as: counts_as.clone(),
             ids: RwLock::default(),
         };
-        participants.add(self.store.corrections().participants().await?.iter());
+        participants.add(self.store.matches().participants().await?.iter());
         let stored = self.store.learned().divisions().await?;
         let stored = stored.iter().map(|division| division.name.as_str());
         let names = &self.settings.history.divisions.names;

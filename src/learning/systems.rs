@@ -87,7 +87,11 @@ impl Learning {
         if !is_due(last.as_ref(), &self.settings_key, matches, now) {
             return Ok(false);
         }
-        let latest = self.store.matches().latest_matches(None, MOST).await?;
+        let latest = self
+            .store
+            .matches()
+            .latest_matches(None, None, MOST)
+            .await?;
         let first = latest.last().map(|line| line.ended).unwrap_or_default();
         let records = self.matches_after(Cursor::since(first)).await?;
         let rulebook = Rulebook::new(&self.settings.rulebook)?;

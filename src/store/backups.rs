@@ -10,10 +10,8 @@ use std::{
 };
 
 use super::{SqliteFile, StoreError, open_file};
-use crate::domain::Timestamp;
+use crate::domain::{DAY, Timestamp};
 
-/// The time between two backups.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 /// What the name of each backup begins with and ends with. In between is the time, in UTC, without
 /// colons, which some file systems do not allow.
 const PREFIX: &str = "evenkeel-";

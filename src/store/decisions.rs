@@ -53,7 +53,6 @@ impl Decisions<'_> {
                  AND EXISTS (SELECT 1 FROM matches m WHERE m.game = decisions.game)";
         let belong = sql(belong).bind(ids.iter().min().copied());
         belong.execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 
@@ -63,7 +62,6 @@ impl Decisions<'_> {
         let own = [row(decision)].into_iter();
         let written = write(&mut tx, DECISIONS, " RETURNING id", own).await?;
         let id = written.first().ok_or(sqlx::Error::RowNotFound)?.get("id")?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(id)
     }
@@ -88,7 +86,6 @@ impl Decisions<'_> {
     async fn delete_decisions(self, query: Query) -> Result<u64, StoreError> {
         let mut tx = self.0.begin().await?;
         let done = query.execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(done)
     }

@@ -215,28 +215,26 @@ impl StoreError {
         Self::BadValue(format!("{what} {value}"))
     }
 
+    /// The error without its place.
+    pub(super) fn bare(&self) -> &Self {
+        match self {
+            Self::At { source, .. } => source.bare(),
+            Self::Shared(error) => error.bare(),
+            _ => self,
+        }
+    }
+
     /// Whether another process holds the database, so that a later try may succeed.
     pub(super) fn is_locked(&self) -> bool {
-        match self {
-            Self::Locked(_) => true,
-            Self::At { source, .. } => source.is_locked(),
-            Self::Shared(error) => error.is_locked(),
-            _ => false,
-        }
+        matches!(self.bare(), Self::Locked(_))
     }
 
     /// Whether any other write would fail, too, perhaps after a long wait.
     pub(super) fn stops_all_writes(&self) -> bool {
-        match self {
-            Self::Locked(_)
-            | Self::Silent(_)
-            | Self::Away(_)
-            | Self::Removed
-            | Self::Moved { .. } => true,
-            Self::At { source, .. } => source.stops_all_writes(),
-            Self::Shared(error) => error.stops_all_writes(),
-            _ => false,
-        }
+        matches!(
+            self.bare(),
+            Self::Locked(_) | Self::Silent(_) | Self::Away(_) | Self::Removed | Self::Moved { .. }
+        )
     }
 
     /// Whether another process has written the same row at this time, or both have waited for each other.
@@ -252,7 +250,7 @@ impl StoreError {
 
     /// Whether the cause may pass by itself, so that the same call can succeed later.
     pub fn is_passing(&self) -> bool {
-        match self {
+        match self.bare() {
             // A certificate that is not trusted stays so.
             Self::Away(sqlx::Error::Io(error)) => error.kind() != std::io::ErrorKind::InvalidData,
             Self::Locked(_)
@@ -262,19 +260,13 @@ impl StoreError {
             | Self::Crowd(_)
             | Self::Recovering
             | Self::Silent(_) => true,
-            Self::At { source, .. } => source.is_passing(),
             _ => false,
         }
     }
 
     /// Whether the caller no longer holds the lease that the write needs.
     pub fn is_lease_lost(&self) -> bool {
-        match self {
-            Self::LeaseLost(_) => true,
-            Self::At { source, .. } => source.is_lease_lost(),
-            Self::Shared(error) => error.is_lease_lost(),
-            _ => false,
-        }
+        matches!(self.bare(), Self::LeaseLost(_))
     }
 
     /// What is wrong with a row that the database refuses, or with the values for it; `None` if something else failed.
@@ -298,11 +290,6 @@ impl StoreError {
 
     /// Whether the record itself is at fault, so that no later try can succeed.
     pub fn is_of_record(&self) -> bool {
-        match self {
-            Self::BadRecord { .. } | Self::Crowded { .. } => true,
-            Self::At { source, .. } => source.is_of_record(),
-            Self::Shared(error) => error.is_of_record(),
-            _ => false,
-        }
+        matches!(self.bare(), Self::BadRecord { .. } | Self::Crowded { .. })
     }
 }

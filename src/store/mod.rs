@@ -45,18 +45,13 @@ use db::{Dialect, Pool, Write};
 use matches::group_commit::EndedGames;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use corrections::{
-    Corrections,
-    links::Link,
-    overrides::{FoundPlayer, NameSeen, OperatorOverrides},
-};
+pub use corrections::{Corrections, links::Link, overrides::OperatorOverrides};
 pub use database_url::DatabaseUrl;
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
 pub use hooks::{
-    Hooks,
-    event::{FormedReport, FormedSeat, HookEvent, HookKind, HookReport, RecordedReport},
-    events::{HookNote, HookRow, HookWaits},
+    FormedReport, FormedSeat, HookEvent, HookKind, HookNote, HookReport, HookRow, HookWaits, Hooks,
+    RecordedReport,
 };
 pub use learned::{
     Learned,
@@ -70,24 +65,23 @@ pub use learned::{
 pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{
     Matches,
-    favoured::Favoured,
     filtered::{MatchFilter, MatchList},
+    lately::{Favoured, Regular},
     logs::{LogMatches, LogReplaced},
     of_person::{Companion, Companions, GameOfPerson, PointsInMatch},
     page_match::{MatchLine, PageMatch, PageSeat, PageStay},
+    players::{FoundPlayer, NameSeen},
     present::PresentPlayer,
     receipts::{Receipt, Reported, ReportedMatch},
-    regulars::Regular,
     rows::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored},
     shared::SharedGame,
 };
 pub use metrics::StoreMetrics;
 pub use operator_lines::{OperatorLine, Part};
 pub use queues::{
-    Decided, FoundMatch, HostNoticeRow, HostedLine, HostedRow, InstanceLine, InstanceRow,
-    MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour,
-    QueueRow, QueueWrite, Queues, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket,
-    ticket_base,
+    Decided, FoundMatch, HostNoticeRow, HostedRow, InstanceRow, MAX_REQUEST, MAX_REQUESTS,
+    NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueWrite, Queues,
+    Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
 };
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},

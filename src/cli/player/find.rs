@@ -60,7 +60,7 @@ pub(super) async fn run(args: &FindArgs, service: &Service) -> Result<(), CliErr
     let kind = args.bot.then_some(Kind::Bot);
     let store = service.store();
     let found = store
-        .corrections()
+        .matches()
         .find_players(&args.text, kind, args.limit)
         .await?;
     let lines: Vec<FoundLine> = found.into_iter().map(FoundLine::from).collect();

@@ -29,7 +29,7 @@ pub(super) async fn is_sure(service: &Service, key: &PlayerKey) -> Result<bool, 
     if !io::stdin().is_terminal() {
         return Ok(true);
     }
-    let names = service.store().corrections().names(key).await?;
+    let names = service.store().matches().names(key).await?;
     let name = names.first().map_or(key.id.as_str(), |seen| &seen.name);
     let (name, id) = (printable(name), printable(&key.id));
     write!(
@@ -63,7 +63,11 @@ pub(super) async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Re
         require_matches(service, key).await?;
     }
     let id = printable(&key.id);
-    let changed = service.store().learned().set_hidden(key, hidden).await?;
+    let changed = service
+        .store()
+        .corrections()
+        .set_hidden(key, hidden)
+        .await?;
     let done = match (hidden, changed) {
         (true, true) => format!("{id} is not shown on the statistics pages any more"),
         (true, false) => format!("{id} is hidden already"),

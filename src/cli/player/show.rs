@@ -160,7 +160,7 @@ async fn profile(
     let start = overrides.starts.iter().find(|(who, _)| who == key);
     let weights = store.learned().weights_of(key).await?.into_iter();
     let mut roles = service.learning().roles(key).await?;
-    let names = store.corrections().names(key).await?.into_iter();
+    let names = store.matches().names(key).await?.into_iter();
     let (behaviour, reports) = behaviour(service, key, now).await?;
     Ok(PlayerProfile {
         kind: key.kind.as_str(),

@@ -37,15 +37,17 @@ impl Corrections<'_> {
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let identities = self.identities_of(player).await?;
+        let mut matches = 0;
         for identity in &identities {
             let mut tx = self.0.readers.snapshot().await?;
-            let ids = matches_with(identity, i64::MAX).fetch_all(&mut tx).await?;
+            let ids = matches_with(identity, None).fetch_all(&mut tx).await?;
             for some in ids.chunks(ROWS) {
                 fetch(&mut tx, some).await?;
             }
+            matches += ids.len() as u64;
         }
         let mut tx = self.0.begin_alone().await?;
-        let matches = begin(&mut tx, &identities, now).await?;
+        begin(&mut tx, &identities, now).await?;
         self.0.commit(tx).await?;
         self.finish_forgetting().await?;
         Ok(matches)
@@ -59,9 +61,11 @@ impl Corrections<'_> {
         for left in &unfinished(&self.0.readers).await? {
             self.forget_in_texts(left).await?;
             let mut pace = Pace::new();
-            while self.forget_in_some(left, &mut pace).await? {
+            while self.forget_in_some_seats(left, &mut pace).await? {
                 pace.rest().await;
             }
+            let last = self.forget_in_all_matches(left, &mut pace).await?;
+            self.forget_the_rest(left, last).await?;
         }
         Ok(())
     }
@@ -102,48 +106,70 @@ impl Corrections<'_> {
         Ok(())
     }
 
-    /// Forgets a player in some more seats and matches, and in the note once there are none. Returns whether there were.
-    async fn forget_in_some(self, left: &Forgetting, pace: &mut Pace) -> Result<bool, StoreError> {
+    /// Forgets a player in some more seats of formed matches. Returns whether there were any.
+    async fn forget_in_some_seats(
+        self,
+        left: &Forgetting,
+        pace: &mut Pace,
+    ) -> Result<bool, StoreError> {
         let rows = pace.next(usize::MAX);
         let mut tx = self.0.begin_alone().await?;
-        let seats = sql(
-            "UPDATE formed_seats SET player = $2 WHERE player = $1 AND match_id IN
-                 (SELECT f.match_id FROM formed_seats f WHERE f.player = $1
-                    AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = f.ticket) LIMIT $3)",
-        );
-        let seats = seats.bind(&left.key.id).bind(&left.instead).bind(rows);
-        let seats = seats.execute(&mut tx).await?;
-        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
-        let ids = matches_with(&left.key, limit).fetch_all(&mut tx).await?;
+        let seats = forget_in_seats(&mut tx, left, rows).await?;
+        self.0.commit(tx).await?;
+        pace.took(rows);
+        Ok(seats > 0)
+    }
+
+    /// Forgets a player in all matches. Returns the last one: no match up to it contains the player.
+    async fn forget_in_all_matches(
+        self,
+        left: &Forgetting,
+        pace: &mut Pace,
+    ) -> Result<Option<i64>, StoreError> {
+        let mut seen = None;
+        loop {
+            let last = scalar("SELECT max(match_id) FROM match_players");
+            let last: Option<i64> = last.fetch_one(&self.0.readers).await?;
+            let ids = matches_with(&left.key, seen);
+            let ids = ids.fetch_all(&self.0.readers).await?;
+            let mut rest = &ids[..];
+            while !rest.is_empty() {
+                let (some, later) = rest.split_at(pace.next(rest.len().min(ROWS)));
+                let mut tx = self.0.begin_alone().await?;
+                forget_in_matches(&mut tx, left, some).await?;
+                self.0.commit(tx).await?;
+                pace.took(some.len());
+                pace.rest().await;
+                rest = later;
+            }
+            seen = last;
+            if ids.is_empty() {
+                return Ok(seen);
+            }
+        }
+    }
+
+    /// Forgets a player in what was written meanwhile, in matches after the `last` one and by those who had not noticed yet,
+    /// and in the note.
+    async fn forget_the_rest(self, left: &Forgetting, last: Option<i64>) -> Result<(), StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        forget_in_seats(&mut tx, left, usize::MAX).await?;
+        let ids = matches_with(&left.key, last).fetch_all(&mut tx).await?;
         for some in ids.chunks(ROWS) {
             forget_in_matches(&mut tx, left, some).await?;
         }
-        let goes_on = seats > 0 || !ids.is_empty();
-        if !goes_on {
-            // Whoever had not noticed yet may have written rows meanwhile.
-            forget_in_tables(&mut tx, &left.key).await?;
-            let done = "UPDATE forgotten_lately SET kind = NULL, player = NULL WHERE kind = $1 AND player = $2";
-            let done = sql(done).bind(left.key.kind).bind(&left.key.id);
-            done.execute(&mut tx).await?;
-        }
-        self.0.commit(tx).await?;
-        pace.took(rows);
-        Ok(goes_on)
+        forget_in_tables(&mut tx, &left.key).await?;
+        let done = "UPDATE forgotten_lately SET kind = NULL, player = NULL WHERE kind = $1 AND player = $2";
+        let done = sql(done).bind(left.key.kind).bind(&left.key.id);
+        done.execute(&mut tx).await?;
+        self.0.commit(tx).await
     }
 
     /// Removes the notes of players who were forgotten before `before`, of whom nothing is left.
     pub async fn drop_forgets(self, before: Timestamp) -> Result<(), StoreError> {
-        let old = scalar(
-            "SELECT EXISTS (SELECT 1 FROM forgotten_lately WHERE at < $1 AND player IS NULL)",
-        );
-        let old: bool = old.bind(before).fetch_one(&self.0.readers).await?;
-        if old {
-            let mut tx = self.0.begin_alone().await?;
-            let query = sql("DELETE FROM forgotten_lately WHERE at < $1 AND player IS NULL");
-            query.bind(before).execute(&mut tx).await?;
-            self.0.commit(tx).await?;
-        }
-        Ok(())
+        let old = "at < $1 AND player IS NULL";
+        let deleted = self.0.delete_old("forgotten_lately", old, before);
+        deleted.await.map(drop)
     }
 }
 
@@ -188,17 +214,15 @@ const TEXTS: [(&str, &str, &str); 7] = [
     ),
 ];
 
-/// Notes the identities of a player who is forgotten now, and forgets them in small tables. Returns the number of matches
-/// that contain them.
+/// Notes the identities of a player who is forgotten now, and forgets them in small tables.
 async fn begin(
     tx: &mut Connection,
     identities: &[PlayerKey],
     now: Timestamp,
-) -> Result<u64, StoreError> {
+) -> Result<(), StoreError> {
     let secret = state::handle_key(tx).await?;
     // The new id contains a number that is in no other id, and does not reveal the old id.
     let change = state::number(tx, state::PLAYER_CHANGES).await? + 1;
-    let mut matches = 0;
     for (number, key) in (0_i64..).zip(identities) {
         let note = "INSERT INTO forgotten_lately (handle, instead, at, kind, player) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (handle) DO UPDATE SET at = excluded.at, kind = excluded.kind, player = excluded.player,
@@ -211,15 +235,12 @@ async fn begin(
         forget_in_tables(tx, key).await?;
         let hide = sql("INSERT INTO player_settings (kind, player, hidden) VALUES ($1, $2, TRUE)");
         hide.bind(key.kind).bind(&key.id).execute(&mut *tx).await?;
-        let ids = matches_with(key, i64::MAX).fetch_all(&mut *tx).await?;
-        matches += ids.len() as u64;
     }
     changed(tx).await?;
     let latest = sql(
         "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes') WHERE name = 'forgotten'",
     );
-    latest.execute(tx).await?;
-    Ok(matches)
+    latest.execute(tx).await.map(drop)
 }
 
 /// Forgets one identity where few rows contain it, each as a column.
@@ -243,11 +264,29 @@ async fn forget_in_tables(tx: &mut Connection, player: &PlayerKey) -> Result<(),
     Ok(())
 }
 
-/// At most so many matches that contain an identity.
-fn matches_with(player: &PlayerKey, limit: i64) -> Query<i64> {
-    let query =
-        scalar("SELECT match_id FROM match_players WHERE kind = $1 AND player = $2 LIMIT $3");
-    query.bind(player.kind).bind(&player.id).bind(limit)
+/// The matches that contain an identity, all or those after one. It reads the players of all these matches, so that only
+/// commands should ask.
+fn matches_with(player: &PlayerKey, after: Option<i64>) -> Query<i64> {
+    let query = scalar(
+        "SELECT match_id FROM match_players WHERE match_id > $3 AND kind = $1 AND player = $2 ORDER BY match_id",
+    );
+    let query = query.bind(player.kind).bind(&player.id);
+    query.bind(after.unwrap_or(i64::MIN))
+}
+
+/// Gives an identity another name in at most so many seats of formed matches. Returns in how many.
+async fn forget_in_seats(
+    tx: &mut Connection,
+    left: &Forgetting,
+    most: usize,
+) -> Result<u64, StoreError> {
+    let seats = sql(
+        "UPDATE formed_seats SET player = $2 WHERE player = $1 AND match_id IN
+             (SELECT f.match_id FROM formed_seats f WHERE f.player = $1
+                AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = f.ticket) LIMIT $3)",
+    );
+    let seats = seats.bind(&left.key.id).bind(&left.instead).bind(most);
+    seats.execute(tx).await
 }
 
 /// Gives an identity another name in these matches.

@@ -90,7 +90,6 @@ impl Corrections<'_> {
         let query = sql(query).bind(&link.player).bind(&link.into);
         let query = query.bind(&link.client).bind(link.asked_at);
         let done = query.execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(done > 0)
     }

@@ -1,43 +1,11 @@
-//! The operator's overrides on players, and the names that players used.
+//! The operator's overrides on players.
 
 use std::collections::BTreeSet;
 
 use crate::{
-    domain::{ClanTags, PlayerKey, StartWeight, Timestamp},
-    store::{RecountCause, db::columns},
+    domain::{ClanTags, PlayerKey, StartWeight},
+    store::RecountCause,
 };
-
-columns! {
-    /// A name that a player has used.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct NameSeen {
-        /// The name as the game sent it.
-        pub name: String,
-        /// Number of matches under this name.
-        pub matches: u32,
-        /// The start of the first of these matches.
-        pub first: Timestamp,
-        /// The end of the last of these matches.
-        pub last: Timestamp,
-    }
-}
-
-columns! {
-    /// A player whom a search has found, under the identity that their matches count for.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct FoundPlayer {
-        /// The identity of the player.
-        pub key: PlayerKey,
-        /// The public handle; `None` without rated matches.
-        pub handle: Option<String>,
-        /// The latest name, as the game sent it.
-        pub name: String,
-        /// Number of rated matches in all rulesets.
-        pub games: i64,
-        /// The end of the last rated match; `None` without any.
-        pub last_seen: Option<Timestamp>,
-    }
-}
 
 /// The operator's overrides on players.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,12 +1,12 @@
-//! Players: the operator's overrides, and the names that they used.
+//! Players: the operator's overrides.
 
 use std::collections::BTreeMap;
 
 use super::Corrections;
 use crate::{
-    domain::{Kind, PlayerKey, StartWeight, Timestamp, plain_name, steam},
+    domain::{Kind, PlayerKey, StartWeight, steam},
     store::{
-        FoundPlayer, NameSeen, OperatorOverrides, RecountCause, StoreError,
+        OperatorOverrides, RecountCause, StoreError,
         db::*,
         learned::{names, notices},
         sql::state,
@@ -176,73 +176,31 @@ impl Corrections<'_> {
         Ok(count)
     }
 
-    /// The ids of the matches of a player, under all identities that count as them, that ended at
-    /// `since` or later, in order of time.
-    pub async fn matches_of(
-        self,
-        player: &PlayerKey,
-        since: Timestamp,
-    ) -> Result<Vec<i64>, StoreError> {
-        let query = scalar(
-            "SELECT m.id FROM matches m
-             WHERE m.ended_at >= $3 AND EXISTS (
-                 SELECT 1 FROM match_players p
-                 WHERE p.match_id = m.id AND p.kind = $1 AND (p.player = $2 OR p.player IN
-                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))
-             ORDER BY m.ended_at, m.fingerprint",
-        );
-        let query = query.bind(player.kind.as_str()).bind(&player.id);
-        query.bind(since).fetch_all(&self.0.readers).await
-    }
-
-    /// Everybody who is in a stored match, in no particular order.
-    pub async fn participants(self) -> Result<Vec<PlayerKey>, StoreError> {
-        let all = "SELECT DISTINCT kind, player FROM match_players
-             UNION SELECT kind, player FROM persons";
-        let rows = sql(all).fetch_all(&self.0.readers).await?;
-        rows.iter().map(Row::player).collect()
-    }
-
-    /// The names that a player has used, the latest first; empty if the player has no matches.
-    pub async fn names(self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
-        let mut all = self.names_under(player).await?;
-        let forms = "SELECT player FROM merged_players
-             WHERE kind = $1 AND into_player = $2 AND automatic ORDER BY player";
-        let forms = scalar(forms).bind(player.kind.as_str()).bind(&player.id);
-        let forms: Vec<String> = forms.fetch_all(&self.0.readers).await?;
-        for id in forms {
-            all.extend(self.names_under(&PlayerKey { id, ..*player }).await?);
+    /// Keeps a player off the pages, or shows the player again. Returns whether that changes anything.
+    pub async fn set_hidden(self, player: &PlayerKey, hidden: bool) -> Result<bool, StoreError> {
+        let mut tx = self.0.begin().await?;
+        let kind = player.kind.as_str();
+        let merged = "SELECT into_player FROM merged_players WHERE kind = $1 AND player = $2";
+        let merged = scalar(merged).bind(kind).bind(&player.id);
+        let merged: Option<String> = merged.fetch_optional(&mut tx).await?;
+        let mut done = 0;
+        for id in [Some(&player.id), merged.as_ref()].into_iter().flatten() {
+            let query = match hidden {
+                true => sql(
+                    "INSERT INTO player_settings (kind, player, hidden) VALUES ($1, $2, TRUE)
+                     ON CONFLICT (kind, player) DO UPDATE SET hidden = excluded.hidden WHERE NOT player_settings.hidden",
+                ),
+                false => sql(
+                    "UPDATE player_settings SET hidden = FALSE WHERE kind = $1 AND hidden AND (player = $2 OR player IN
+                         (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2))",
+                ),
+            };
+            let query = query.bind(kind).bind(id);
+            done += query.execute(&mut tx).await?;
         }
-        Ok(joined_names(all))
-    }
-
-    /// The names that somebody has used under an identity in the form in which it is stored, the latest first.
-    async fn names_under(self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
-        let query = tuple(
-            "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
-             FROM match_players p JOIN matches m ON m.id = p.match_id
-             WHERE p.player = $1 AND p.kind = $2
-             GROUP BY p.name ORDER BY last DESC, p.name",
-        );
-        let query = query.bind(&player.id).bind(player.kind);
-        query.fetch_all(&self.0.readers).await
-    }
-
-    /// Players with this text in a name, in an identity or in one that was merged into theirs, or as their handle; those
-    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that.
-    pub async fn find_players(
-        self,
-        text: &str,
-        kind: Option<Kind>,
-        limit: i64,
-    ) -> Result<Vec<FoundPlayer>, StoreError> {
-        tuple(FIND)
-            .bind(plain_name(text).to_lowercase())
-            .bind(text)
-            .bind(kind)
-            .bind(limit)
-            .fetch_all(&self.0.readers)
-            .await
+        drop_empty(&mut tx).await?;
+        self.0.commit(tx).await?;
+        Ok(done > 0)
     }
 }
 
@@ -267,26 +225,6 @@ async fn unset(tx: &mut Connection, unset: &str, player: &PlayerKey) -> Result<(
     Ok(())
 }
 
-/// One entry for each name, the latest first.
-fn joined_names(all: Vec<NameSeen>) -> Vec<NameSeen> {
-    let mut names: BTreeMap<String, NameSeen> = BTreeMap::new();
-    for seen in all {
-        match names.get_mut(&seen.name) {
-            Some(known) => {
-                known.matches = known.matches.saturating_add(seen.matches);
-                known.first = known.first.min(seen.first);
-                known.last = known.last.max(seen.last);
-            }
-            None => {
-                names.insert(seen.name.clone(), seen);
-            }
-        }
-    }
-    let mut names: Vec<NameSeen> = names.into_values().collect();
-    names.sort_by_key(|seen| std::cmp::Reverse(seen.last));
-    names
-}
-
 /// The player of a row under the form by which a Steam account is known, and the place in a list of `length` at which what
 /// is set for the player belongs: what is set under another form comes first, so that the last one counts.
 fn account(row: &Row, length: usize) -> Result<(PlayerKey, usize), StoreError> {
@@ -296,26 +234,6 @@ fn account(row: &Row, length: usize) -> Result<(PlayerKey, usize), StoreError> {
         None => (key, length),
     })
 }
-
-/// The players with a text in a name or an identity.
-const FIND: &str = "WITH named AS (
-        SELECT kind, player FROM weights WHERE instr(plain, $1) > 0
-        UNION SELECT kind, player FROM match_players WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
-        UNION SELECT kind, player FROM persons WHERE handle = $2),
-    found AS (
-        SELECT DISTINCT n.kind, coalesce(m.into_player, n.player) AS player FROM named n
-        LEFT JOIN merged_players m ON m.kind = n.kind AND m.player = n.player
-        WHERE $3 IS NULL OR n.kind = $3)
-    SELECT f.kind, f.player, p.handle,
-        coalesce((SELECT w.name FROM weights w WHERE w.kind = f.kind AND w.player = f.player
-                  ORDER BY w.last_seen DESC, w.ruleset LIMIT 1),
-                 (SELECT a.name FROM match_players a WHERE a.kind = f.kind AND a.player = f.player
-                  ORDER BY a.match_id DESC LIMIT 1), '') AS name,
-        CAST(coalesce((SELECT sum(w.games) FROM weights w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
-            AS games,
-        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
-    FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
-    ORDER BY games DESC, f.player LIMIT $4";
 
 impl Corrections<'_> {
     /// A player's identity, and those that are merged into it.

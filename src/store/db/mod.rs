@@ -22,6 +22,6 @@ mod write;
 
 pub(super) use connection::{Connection, Dialect, Pool};
 pub(super) use query::{Executor, Query, Sql, scalar, sql, tuple};
-pub(super) use row::{At, Column, FromRow, Row, columns};
+pub(super) use row::{At, Column, FromRow, Row, bad, columns, made};
 pub(super) use value::{Value, values};
 pub(super) use write::{Write, moved_to};

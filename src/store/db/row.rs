@@ -74,20 +74,27 @@ native!(
 /// Types that are made of another one. A value that does not fit is named with its column.
 macro_rules! made {
     ($($type:ty: $from:ty = $make:expr),+ $(,)?) => {$(
-        impl<'r> Column<'r> for $type {
-            fn read(row: &'r Row, at: At<'_>) -> Result<Self, StoreError> {
-                let value: $from = Column::read(row, at)?;
-                Some(value).and_then($make).ok_or_else(|| bad(at, value))
+        impl<'r> $crate::store::db::Column<'r> for $type {
+            fn read(
+                row: &'r $crate::store::db::Row,
+                at: $crate::store::db::At<'_>,
+            ) -> Result<Self, $crate::store::StoreError> {
+                let value: $from = $crate::store::db::Column::read(row, at)?;
+                Some(value).and_then($make).ok_or_else(|| $crate::store::db::bad(at, value))
             }
         }
-        impl<'r> Column<'r> for Option<$type> {
-            fn read(row: &'r Row, at: At<'_>) -> Result<Self, StoreError> {
-                let value: Option<$from> = Column::read(row, at)?;
-                value.map(|value| Some(value).and_then($make).ok_or_else(|| bad(at, value))).transpose()
+        impl<'r> $crate::store::db::Column<'r> for Option<$type> {
+            fn read(
+                row: &'r $crate::store::db::Row,
+                at: $crate::store::db::At<'_>,
+            ) -> Result<Self, $crate::store::StoreError> {
+                let value: Option<$from> = $crate::store::db::Column::read(row, at)?;
+                value.map(|value| Some(value).and_then($make).ok_or_else(|| $crate::store::db::bad(at, value))).transpose()
             }
         }
     )+};
 }
+pub(in crate::store) use made;
 made! {
     u8: i64 = |value: i64| u8::try_from(value).ok(),
     u32: i64 = |value: i64| u32::try_from(value).ok(),
@@ -97,7 +104,7 @@ made! {
     Kind: &'r str = Kind::parse,
 }
 
-fn bad(at: At<'_>, value: impl std::fmt::Display) -> StoreError {
+pub(in crate::store) fn bad(at: At<'_>, value: impl std::fmt::Display) -> StoreError {
     StoreError::BadValue(match at {
         At::Name(name) => format!("{name} {value}"),
         At::Number(number) => format!("column {number} {value}"),

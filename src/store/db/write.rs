@@ -69,7 +69,8 @@ impl Write {
     }
 
     /// Makes the write permanent: once this has succeeded, the write survives a power cut. If this fails because the
-    /// connection is lost, the write may be permanent or not.
+    /// connection is lost, the write may be permanent or not. Wakes none of the tasks that wait for changes of
+    /// weights: those are committed by the [store](crate::store::Store).
     pub async fn commit(mut self) -> Result<(), StoreError> {
         self.execute_text("COMMIT").await?;
         self.finished = true;

@@ -95,8 +95,7 @@ pub(in crate::store) async fn of(
     }
     let returned = " RETURNING kind, player, person";
     for row in write(tx, PERSONS, returned, new.into_iter()).await? {
-        let (key, person) = person(&row)?;
-        persons.insert(key, person);
+        persons.insert(row.player()?, row.get("person")?);
     }
     Ok(persons)
 }
@@ -110,18 +109,10 @@ async fn known(tx: &mut Connection, keys: &[&PlayerKey]) -> Result<Persons, Stor
         );
         query.list(some.iter().map(|key| &key.id));
         for row in query.build().fetch_all(&mut *tx).await? {
-            let (key, person) = person(&row)?;
-            persons.insert(key, person);
+            persons.insert(row.player()?, row.get("person")?);
         }
     }
     Ok(persons)
-}
-
-fn person(row: &Row) -> Result<(PlayerKey, i64), StoreError> {
-    let kind = row.get("kind")?;
-    let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
-    let id = row.get("player")?;
-    Ok((PlayerKey { kind, id }, row.get("person")?))
 }
 
 /// The handle of a player: a keyed hash of kind and identity.

@@ -36,7 +36,7 @@ const NOTICES: &str = "INSERT INTO recounts (ruleset, kind, player, recounted_at
            JOIN weights was ON was.ruleset = given.in_ruleset AND was.kind = given.of_kind
                AND was.player = given.who AND NOT was.pinned) AS counted
      WHERE abs(weight_now - weight_then) >= 0.05
-     ON CONFLICT (player, kind, ruleset, recounted_at)
+     ON CONFLICT (player, kind, {ruleset}, recounted_at)
      DO UPDATE SET cause = excluded.cause, weight_now = excluded.weight_now";
 
 /// What notices say of weights that are counted again.

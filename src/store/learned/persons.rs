@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Learned, names};
 use crate::{
     domain::{Kind, PlayerKey, Timestamp, steam},
-    store::{StoreError, corrections::players, db::*, sql::state},
+    store::{StoreError, db::*, sql::state},
 };
 
 columns! {
@@ -122,32 +122,5 @@ impl Learned<'_> {
         let query = "SELECT person FROM persons WHERE kind = $1 AND player = $2";
         let query = scalar(query).bind(player.kind.as_str());
         query.bind(&player.id).fetch_optional(&self.0.pages).await
-    }
-
-    /// Keeps a player off the pages, or shows the player again. Returns whether that changes anything.
-    pub async fn set_hidden(self, player: &PlayerKey, hidden: bool) -> Result<bool, StoreError> {
-        let mut tx = self.0.begin().await?;
-        let kind = player.kind.as_str();
-        let merged = "SELECT into_player FROM merged_players WHERE kind = $1 AND player = $2";
-        let merged = scalar(merged).bind(kind).bind(&player.id);
-        let merged: Option<String> = merged.fetch_optional(&mut tx).await?;
-        let mut done = 0;
-        for id in [Some(&player.id), merged.as_ref()].into_iter().flatten() {
-            let query = match hidden {
-                true => sql(
-                    "INSERT INTO player_settings (kind, player, hidden) VALUES ($1, $2, TRUE)
-                     ON CONFLICT (kind, player) DO UPDATE SET hidden = excluded.hidden WHERE NOT player_settings.hidden",
-                ),
-                false => sql(
-                    "UPDATE player_settings SET hidden = FALSE WHERE kind = $1 AND hidden AND (player = $2 OR player IN
-                         (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2))",
-                ),
-            };
-            let query = query.bind(kind).bind(id);
-            done += query.execute(&mut tx).await?;
-        }
-        players::drop_empty(&mut tx).await?;
-        self.0.commit(tx).await?;
-        Ok(done > 0)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 macro_rules! weights {
     ($where:literal) => {
         concat!(
-            "SELECT w.*, CASE WHEN d.high > d.low AND w.weight > d.low THEN
+            "SELECT w.*, w.pinned AS is_pinned, CASE WHEN d.high > d.low AND w.weight > d.low THEN
                      CASE WHEN w.weight < d.high THEN (w.weight - d.low) / (d.high - d.low) ELSE 1.0 END
                  ELSE 0.0 END AS progress
              FROM weights w LEFT JOIN divisions d ON d.ruleset = w.ruleset AND d.division = w.division ",
@@ -96,27 +96,12 @@ impl Learned<'_> {
     }
 }
 
-impl FromRow for WeightRow {
-    fn from_row(row: &Row) -> Result<Self, StoreError> {
-        let kind = row.get("kind")?;
-        let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+/// A rank is in two columns: `division` and `progress`.
+impl Column<'_> for Option<Rank> {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         let division: Option<u8> = row.get("division")?;
         let progress: Option<f64> = row.get("progress")?;
         let rank = division.zip(progress);
-        Ok(WeightRow {
-            ruleset: row.get("ruleset")?,
-            key: PlayerKey {
-                kind,
-                id: row.get("player")?,
-            },
-            name: row.get("name")?,
-            weight: row.get("weight")?,
-            deviation: row.get("deviation")?,
-            rank: rank.map(|(division, progress)| Rank { division, progress }),
-            games: row.get("games")?,
-            wins: row.get("wins")?,
-            last_seen: row.get("last_seen")?,
-            is_pinned: row.get("pinned")?,
-        })
+        Ok(rank.map(|(division, progress)| Rank { division, progress }))
     }
 }

@@ -1,51 +1,29 @@
 //! Notices that a correction of history has moved a weight without a match of its player.
 
+use evenkeel_core::worded;
+
 use crate::domain::Timestamp;
 
-/// What was corrected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecountCause {
-    /// Matches were made void.
-    Void,
-    /// Void matches were made valid again.
-    Valid,
-    /// An identity counts as another one.
-    Merge,
-    /// An identity counts as itself again.
-    Split,
-    /// Players start at other weights.
-    StartWeight,
-    /// A log contains other matches than it did when it was read before.
-    Log,
-    /// The settings are others, or the version of the program.
-    Settings,
-    /// A match arrived late.
-    LateMatch,
-}
-
-impl RecountCause {
-    /// All causes, each with its code in the database and in interfaces.
-    const CODES: [(Self, &str); 8] = [
-        (Self::Void, "void"),
-        (Self::Valid, "valid"),
-        (Self::Merge, "merge"),
-        (Self::Split, "split"),
-        (Self::StartWeight, "start-weight"),
-        (Self::Log, "log"),
-        (Self::Settings, "settings"),
-        (Self::LateMatch, "late-match"),
-    ];
-
-    /// The stable code of the cause.
-    pub fn as_str(self) -> &'static str {
-        let own = Self::CODES.iter().find(|(cause, _)| *cause == self);
-        own.map_or("", |(_, code)| code)
-    }
-
-    /// The cause that has this code.
-    pub fn parse(code: &str) -> Option<Self> {
-        let own = Self::CODES.iter().find(|(_, own)| *own == code);
-        own.map(|(cause, _)| *cause)
+worded! {
+    /// What was corrected.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RecountCause {
+        /// Matches were made void.
+        Void = "void",
+        /// Void matches were made valid again.
+        Valid = "valid",
+        /// An identity counts as another one.
+        Merge = "merge",
+        /// An identity counts as itself again.
+        Split = "split",
+        /// Players start at other weights.
+        StartWeight = "start-weight",
+        /// A log contains other matches than it did when it was read before.
+        Log = "log",
+        /// The settings are others, or the version of the program.
+        Settings = "settings",
+        /// A match arrived late.
+        LateMatch = "late-match",
     }
 }
 
@@ -94,10 +72,10 @@ mod tests {
 
     #[test]
     fn codes_are_read_back() {
-        for (cause, code) in RecountCause::CODES {
-            assert_eq!(RecountCause::parse(code), Some(cause));
-            assert_eq!(cause.as_str(), code);
+        for cause in RecountCause::ALL {
+            assert_eq!(RecountCause::parse(cause.as_str()), Some(cause));
         }
+        assert_eq!(RecountCause::LateMatch.as_str(), "late-match");
         assert_eq!(RecountCause::parse(""), None);
     }
 }

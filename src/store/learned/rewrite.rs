@@ -379,9 +379,8 @@ async fn insert_rulings(
     let target = Target::new(
         "rulings",
         "match_id, ruleset, unrated, chance, ended_at, causes",
-    );
-    let replaced = " ON CONFLICT (match_id) DO UPDATE SET ruleset = excluded.ruleset, unrated = excluded.unrated,
-              chance = excluded.chance, ended_at = excluded.ended_at, causes = excluded.causes";
+    )
+    .replacing("match_id");
     let rows = rulings.iter();
     let rows = rows.map(|r| {
         let causes = r.causes.map(|causes| i64::from(causes.bits()));
@@ -394,17 +393,13 @@ async fn insert_rulings(
             causes
         ]
     });
-    insert(tx, target, replaced, rows).await?;
+    insert(tx, target, "", rows).await?;
     let target = Target::new(
         "performances",
         "match_id, seat, points_for, points_against, person, ended_ms, team, result, weight_before, weight, deviation,
          cause",
-    );
-    let replaced = " ON CONFLICT (match_id, seat) DO UPDATE SET points_for = excluded.points_for,
-              points_against = excluded.points_against, person = excluded.person,
-              ended_ms = excluded.ended_ms, team = excluded.team, result = excluded.result,
-              weight_before = excluded.weight_before, weight = excluded.weight,
-              deviation = excluded.deviation, cause = excluded.cause";
+    )
+    .replacing("match_id, seat");
     let rows = rulings.iter().flat_map(|ruling| {
         let performances = ruling.performances.iter();
         performances.map(|(seat, own)| {
@@ -426,7 +421,7 @@ async fn insert_rulings(
             ]
         })
     });
-    insert(tx, target, replaced, rows).await
+    insert(tx, target, "", rows).await
 }
 
 async fn replace_seasons(tx: &mut Connection, seasons: &[Timestamp]) -> Result<(), StoreError> {

@@ -9,30 +9,32 @@ use crate::{
     store::{Recount, Spool, db::columns},
 };
 
-/// The weight of one player under one ruleset.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightRow {
-    /// The key of the ruleset.
-    pub ruleset: String,
-    /// The player: kind (human or bot) and id.
-    pub key: PlayerKey,
-    /// The name in the player's latest match.
-    pub name: String,
-    /// The weight, 0 to 100; 50 is the average seat.
-    pub weight: f64,
-    /// The standard deviation in units of the weight; 0 if the rating system has none.
-    pub deviation: f64,
-    /// The division that was reached; `None` for bots, while the player is calibrating, and without
-    /// divisions.
-    pub rank: Option<Rank>,
-    /// Number of rated matches behind the weight.
-    pub games: u32,
-    /// How many of these the player's team has won.
-    pub wins: u32,
-    /// The end of the latest of these matches.
-    pub last_seen: Timestamp,
-    /// Whether the operator has set the weight.
-    pub is_pinned: bool,
+columns! {
+    /// The weight of one player under one ruleset.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct WeightRow {
+        /// The key of the ruleset.
+        pub ruleset: String,
+        /// The player: kind (human or bot) and id.
+        pub key: PlayerKey,
+        /// The name in the player's latest match.
+        pub name: String,
+        /// The weight, 0 to 100; 50 is the average seat.
+        pub weight: f64,
+        /// The standard deviation in units of the weight; 0 if the rating system has none.
+        pub deviation: f64,
+        /// The division that was reached; `None` for bots, while the player is calibrating, and without
+        /// divisions.
+        pub rank: Option<Rank>,
+        /// Number of rated matches behind the weight.
+        pub games: u32,
+        /// How many of these the player's team has won.
+        pub wins: u32,
+        /// The end of the latest of these matches.
+        pub last_seen: Timestamp,
+        /// Whether the operator has set the weight.
+        pub is_pinned: bool,
+    }
 }
 
 /// New weights.

@@ -41,7 +41,6 @@ impl Learned<'_> {
         let text = serde_json::to_string(row);
         let text = text.map_err(|error| StoreError::BadValue(error.to_string()))?;
         state::set(&mut tx, SYSTEMS, None, Some(&text)).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 }

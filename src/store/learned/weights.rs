@@ -13,20 +13,8 @@ use crate::{
 const WEIGHTS: Target = Target::new(
     "weights",
     "ruleset, game_type, mutators, kind, player, name, plain, weight, deviation, division, games, wins, last_seen, pinned",
-);
-
-/// What becomes of a row that exists.
-macro_rules! replaced {
-    ($key:literal) => {
-        concat!(
-            " ON CONFLICT (",
-            $key,
-            ") DO UPDATE SET name = excluded.name, plain = excluded.plain, weight = excluded.weight,
-                  deviation = excluded.deviation, division = excluded.division, games = excluded.games, wins = excluded.wins,
-                  last_seen = excluded.last_seen, pinned = excluded.pinned"
-        )
-    };
-}
+)
+.replacing("player, kind, ruleset");
 
 /// Writes new weights, and what they need of the configured divisions.
 pub(in crate::store) async fn write(
@@ -34,11 +22,7 @@ pub(in crate::store) async fn write(
     new: &NewWeights,
     divisions: &[DivisionRow],
 ) -> Result<(), StoreError> {
-    let replaced = match tx.dialect() {
-        Dialect::Sqlite => replaced!("ruleset, kind, player"),
-        Dialect::Postgres => replaced!("player, kind, md5(ruleset)"),
-    };
-    insert(tx, WEIGHTS, replaced, new.rows.iter().map(values)).await?;
+    insert(tx, WEIGHTS, "", new.rows.iter().map(values)).await?;
     remove(tx, &new.gone).await?;
     rename(tx, &new.names).await?;
     divide(tx, &new.spans, divisions).await

@@ -95,7 +95,7 @@ pub(in crate::store) async fn insert(
         Recorded::Duplicate(id) => stored_seats(tx, id, record).await?,
     };
     let rows = steps(told, Some(&seats)).map(|step| step.row(id, None));
-    insert_rows(tx, STEPS, REPLACE, rows).await
+    insert_rows(tx, REPLACED, "", rows).await
 }
 
 /// Writes what was predicted of the teams of new matches, by their ids.
@@ -103,7 +103,7 @@ pub(super) async fn insert_new(
     tx: &mut Connection,
     all: &[(i64, &MatchChances)],
 ) -> Result<(), StoreError> {
-    insert_rows(tx, STEPS, REPLACE, rows(all)).await
+    insert_rows(tx, REPLACED, "", rows(all)).await
 }
 
 /// The steps of new matches, by their ids.
@@ -137,17 +137,13 @@ pub(super) async fn insert_picked(
     insert_rows(tx, STEPS, " ON CONFLICT DO NOTHING", [row].into_iter()).await
 }
 
-/// The table of the steps.
+/// The table of the steps, each of which is new.
 pub(in crate::store) const STEPS: Target = Target::new(
     "match_chances",
     "match_id, step, cause, at_ms, seat, from_team, to_team, chance, chances, humans, bots, ruleset",
 );
 /// What BALANCE picked replaces what the queue had picked.
-const REPLACE: &str =
-    " ON CONFLICT (match_id, step) DO UPDATE SET cause = excluded.cause, at_ms = excluded.at_ms,
-    seat = excluded.seat, from_team = excluded.from_team, to_team = excluded.to_team,
-    chance = excluded.chance, chances = excluded.chances, humans = excluded.humans,
-    bots = excluded.bots, ruleset = excluded.ruleset";
+const REPLACED: Target = STEPS.replacing("match_id, step");
 
 /// Numbers of the teams as text; `None` without any.
 fn stated(numbers: &[u32]) -> Option<String> {
@@ -206,30 +202,32 @@ pub(in crate::store) fn started(
     step(row, "started_", teams)
 }
 
-/// Reads the [columns](told_columns) of a match with `teams` teams.
-pub(super) fn summary(row: &Row, teams: usize) -> Result<ChanceSummary, StoreError> {
-    Ok(ChanceSummary {
-        picked: step(row, "picked_", teams)?,
-        started: started(row, teams)?,
-        now: None,
-    })
+/// It is in the [columns](told_columns) of a match, whose teams are those that have a score.
+impl Column<'_> for ChanceSummary {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        let scores: Vec<Option<f64>> = row.get("scores")?;
+        Ok(Self {
+            picked: step(row, "picked_", scores.len())?,
+            started: started(row, scores.len())?,
+            now: None,
+        })
+    }
 }
 
 /// What was predicted of the teams of a match, in short.
 pub(in crate::store) async fn read_summary(
     tx: &mut Connection,
     id: i64,
-    teams: usize,
 ) -> Result<ChanceSummary, StoreError> {
     let query = sql(concat!(
-        "SELECT ",
+        "SELECT m.scores, ",
         told_columns!(),
         " FROM matches m LEFT JOIN rulings r ON r.match_id = m.id",
         told_tables!(),
         "WHERE m.id = $1"
     ));
     let row = query.bind(id).fetch_optional(tx).await?;
-    row.map_or(Ok(ChanceSummary::default()), |row| summary(&row, teams))
+    row.map_or(Ok(ChanceSummary::default()), |row| row.get("chances"))
 }
 
 /// The changes of the teams of a match, with what was predicted after each.

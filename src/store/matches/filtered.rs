@@ -3,7 +3,6 @@
 use super::{
     Matches,
     chances::{told_columns, told_tables},
-    latest::line,
     page_match::MatchLine,
 };
 use crate::{
@@ -56,8 +55,7 @@ impl Matches<'_> {
             (person, _) => person,
         };
         let list = filter.list(few_picked, rarer, limit.saturating_add(1));
-        let rows = list.build().fetch_all(&self.0.pages).await?;
-        let mut lines = rows.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+        let mut lines: Vec<MatchLine> = list.build_tuple().fetch_all(&self.0.pages).await?;
         let has_more = lines.len() > limit;
         lines.truncate(limit);
         let next = lines.last().filter(|_| has_more).map(|last| last.id);

@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 use super::{
     insert::{insert_if_new, insert_match, known, remove},
     read_matches::fetch,
-    twins::settle_logged,
+    twins::{settle_logged, stand_for},
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord},
+    domain::{DAY, Fingerprint, MatchRecord},
     store::{
         HalfRecorded, JoinHalves, Recorded, StoreError, Stored, corrections::players::changed,
         db::*,
@@ -63,7 +63,7 @@ async fn candidates(
     )
     .bind(record.start.plus_millis(-pause))
     // A second half lasts at most a day.
-    .bind(record.end.plus_millis(pause + 86_400_000))
+    .bind(record.end.plus_millis(pause + DAY))
     .bind(record.start)
     .bind(record.end)
     .bind(&record.server)
@@ -109,11 +109,7 @@ async fn replace(
     sql(carry).bind(id).bind(other.id).execute(&mut *tx).await?;
     remove(tx, other.id).await?;
     for half in [half, other.fingerprint] {
-        sql("INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-            .bind(&half.0[..])
-            .bind(id)
-            .execute(&mut *tx)
-            .await?;
+        stand_for(tx, half, id).await?;
     }
     // Existing weights may have been derived from only one half.
     changed(tx).await?;

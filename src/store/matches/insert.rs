@@ -277,14 +277,13 @@ pub(in crate::store) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> 
     ]
 }
 
-/// Reads the column of the scores, of which each may not be known; none from NULL.
-pub(super) fn read_scores(text: Option<&str>) -> Vec<Option<f64>> {
-    let scores = text.map(|text| text.split(':'));
-    scores
-        .into_iter()
-        .flatten()
-        .map(|score| score.parse().ok())
-        .collect()
+/// The scores, of which each may not be known; none from NULL.
+impl Column<'_> for Vec<Option<f64>> {
+    fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
+        let text: Option<&str> = Column::read(row, at)?;
+        let scores = text.into_iter().flat_map(|text| text.split(':'));
+        Ok(scores.map(|score| score.parse().ok()).collect())
+    }
 }
 
 /// Writes the rows of the players of matches.

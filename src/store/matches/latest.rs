@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use super::{
     Matches,
     chances::{self, told_columns, told_tables},
-    insert::read_scores,
-    of_person::entry,
     page_match::{MatchLine, PageMatch, PageSeat, PageStay},
     read_matches::fetch,
 };
@@ -23,7 +21,7 @@ use crate::{
 macro_rules! lines {
     ($from:literal, $rest:literal) => {
         concat!(
-            "SELECT m.id, m.started_at, m.ended_at, m.untimed, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
+            "SELECT m.id, m.started_at AS started, m.ended_at AS ended, m.untimed, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
                     r.chance AS forecast, ",
             told_columns!(),
             ", m.scores, m.humans, m.bots ",
@@ -37,46 +35,68 @@ macro_rules! lines {
 pub(super) use lines;
 
 impl Matches<'_> {
-    /// The latest matches of a ruleset, or of all, the last one first.
+    /// The latest matches of a ruleset, or of all, the last one first; or those from the match on that is next to the one
+    /// with the id `before`.
     pub async fn latest_matches(
         self,
         ruleset: Option<&str>,
+        before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        self.latest(ruleset, "", limit).await
+        self.latest(ruleset, before, "", limit).await
     }
 
-    /// The same without those that were abandoned.
+    /// The latest ones without those that were abandoned.
     pub async fn latest_finished(
         self,
         ruleset: Option<&str>,
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        self.latest(ruleset, "abandoned", limit).await
+        self.latest(ruleset, None, "abandoned", limit).await
     }
 
-    /// The latest matches with another outcome than this one.
+    /// The latest of those with another outcome than this one.
     async fn latest(
         self,
         ruleset: Option<&str>,
-        without: &'static str,
+        before: Option<i64>,
+        without: &str,
         limit: i64,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        let query = match ruleset {
-            Some(ruleset) => sql(lines!(
-                "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-                "WHERE m.outcome <> $1 AND r.ruleset = $2 ORDER BY r.ended_at DESC, m.id DESC LIMIT $3"
-            ))
-            .bind(without)
-            .bind(ruleset),
-            None => sql(lines!(
-                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-                "WHERE m.outcome <> $1 ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $2"
-            ))
-            .bind(without),
+        let (text, end, tie) = match ruleset {
+            Some(_) => (
+                lines!(
+                    "FROM rulings r JOIN matches m ON m.id = r.match_id ",
+                    "WHERE m.outcome <> "
+                ),
+                "r.ended_at",
+                "id",
+            ),
+            None => (
+                lines!(
+                    "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+                    "WHERE m.outcome <> "
+                ),
+                "m.ended_at",
+                "fingerprint",
+            ),
         };
-        let rows = query.bind(limit).fetch_all(&self.0.pages).await?;
-        rows.iter().map(line).collect()
+        let mut query = Sql::new(text);
+        query.push_bind(without);
+        if let Some(ruleset) = ruleset {
+            query.push(" AND r.ruleset = ").push_bind(ruleset);
+        }
+        if let Some(before) = before {
+            query.push(format!(
+                " AND ({end}, m.{tie}) < ((SELECT ended_at FROM matches WHERE id = "
+            ));
+            query.push_bind(before);
+            query.push(format!("), (SELECT {tie} FROM matches WHERE id = "));
+            query.push_bind(before).push("))");
+        }
+        query.push(format!(" ORDER BY {end} DESC, m.{tie} DESC LIMIT "));
+        query.push_bind(limit);
+        query.build_tuple().fetch_all(&self.0.pages).await
     }
 
     /// The matches with these ids, in the same order, without those that there are not.
@@ -90,40 +110,9 @@ impl Matches<'_> {
         ));
         query.list(ids.iter().copied());
         let mut found = HashMap::new();
-        for row in query.build().fetch_all(&self.0.pages).await? {
-            let line = line(&row)?;
-            found.insert(line.id, line);
-        }
+        let lines: Vec<MatchLine> = query.build_tuple().fetch_all(&self.0.pages).await?;
+        found.extend(lines.into_iter().map(|line| (line.id, line)));
         Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
-    }
-
-    /// The same, from the match on that is next to the one with this id.
-    pub async fn matches_before(
-        self,
-        ruleset: Option<&str>,
-        id: i64,
-        limit: i64,
-    ) -> Result<Vec<MatchLine>, StoreError> {
-        let query = match ruleset {
-            Some(ruleset) => sql(lines!(
-                "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-                "WHERE r.ruleset = $3 AND (r.ended_at, m.id) < ((SELECT ended_at FROM matches WHERE id = $1), $1)
-                 ORDER BY r.ended_at DESC, m.id DESC LIMIT $2"
-            ))
-            .bind(id)
-            .bind(limit)
-            .bind(ruleset),
-            None => sql(lines!(
-                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-                "WHERE (m.ended_at, m.fingerprint) <
-                     ((SELECT ended_at FROM matches WHERE id = $1), (SELECT fingerprint FROM matches WHERE id = $1))
-                 ORDER BY m.ended_at DESC, m.fingerprint DESC LIMIT $2"
-            ))
-            .bind(id)
-            .bind(limit),
-        };
-        let rows = query.fetch_all(&self.0.pages).await?;
-        rows.iter().map(line).collect()
     }
 
     /// One match.
@@ -140,7 +129,7 @@ impl Matches<'_> {
                        WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
                        ORDER BY id DESC LIMIT 1";
         let balance = scalar(balance).bind(id);
-        let line = line(&row)?;
+        let line = MatchLine::from_row(&row)?;
         let changes = chances::read_changes(&mut tx, id, line.scores.len()).await?;
         let Some(stored) = fetch(&mut tx, &[id]).await?.pop() else {
             return Ok(None);
@@ -217,32 +206,11 @@ fn seat(row: &Row, record: &MatchRecord) -> Result<PageSeat, StoreError> {
         left: participant
             .left
             .map(|left| LeaveReason::as_str(left).to_owned()),
-        entry: entry(row)?,
+        entry: row.get("entry")?,
         stays: stays.map(stay).collect(),
     })
 }
 
 fn millis(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
-}
-
-pub(in crate::store) fn line(row: &Row) -> Result<MatchLine, StoreError> {
-    let scores = read_scores(row.get("scores")?);
-    Ok(MatchLine {
-        id: row.get("id")?,
-        started: row.get("started_at")?,
-        ended: row.get("ended_at")?,
-        untimed: row.get("untimed")?,
-        map: row.get("map")?,
-        server: row.get("server")?,
-        ruleset: row.get("ruleset")?,
-        chances: chances::summary(row, scores.len())?,
-        scores,
-        outcome: row.get("outcome")?,
-        winner: row.get("winner")?,
-        humans: row.get("humans")?,
-        bots: row.get("bots")?,
-        forecast: row.get("forecast")?,
-        unrated: row.get("unrated")?,
-    })
 }

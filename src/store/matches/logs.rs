@@ -13,6 +13,7 @@ use crate::{
         HalfRecorded, JoinHalves, Recorded, RecountCause, StoreError,
         corrections::players::{VOID, corrected, set_void},
         db::*,
+        learned::names::is_forgotten,
         sql::rows::ROWS,
     },
 };
@@ -177,7 +178,7 @@ async fn link(tx: &mut Connection, log: Fingerprint, id: i64) -> Result<(), Stor
 /// Whether a player in the record was forgotten; its log still names that player.
 fn is_altered(record: &MatchRecord) -> bool {
     let mut all = record.participants.iter();
-    all.any(|p| p.name.is_empty() && p.key.id.starts_with("forgotten-"))
+    all.any(|p| is_forgotten(&p.key, &p.name))
 }
 
 /// Whether two records describe the same game. A server plays only one game at a time.

@@ -12,39 +12,46 @@ use crate::{
     },
 };
 
-/// A rated match of one player.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GameOfPerson {
-    /// The match that was played.
-    pub id: i64,
-    /// The end of the match.
-    pub ended: Timestamp,
-    /// The key of the ruleset.
-    pub ruleset: String,
-    /// Name of the map.
-    pub map: String,
-    /// The player's team; `None` without teams.
-    pub team: Option<u8>,
-    /// 1 if it won, 0.5 for a draw, 0 if it lost; `None` without a result.
-    pub result: Option<f64>,
-    /// The forecast: see [`MatchLine::forecast`](crate::store::MatchLine::forecast).
-    pub forecast: Option<f64>,
-    /// What the match entered into the player's account.
-    pub entry: Option<WeightEntry>,
-    /// Points that the player's team scored meanwhile; kills without teams.
-    pub points_for: f64,
-    /// Points scored against it; deaths without teams.
-    pub points_against: f64,
+columns! {
+    /// A rated match of one player.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct GameOfPerson {
+        /// The match that was played.
+        pub id: i64,
+        /// The end of the match.
+        pub ended: Timestamp,
+        /// The key of the ruleset.
+        pub ruleset: String,
+        /// Name of the map.
+        pub map: String,
+        /// The player's team; `None` without teams.
+        pub team: Option<u8>,
+        /// 1 if it won, 0.5 for a draw, 0 if it lost; `None` without a result.
+        pub result: Option<f64>,
+        /// The forecast: see [`MatchLine::forecast`](crate::store::MatchLine::forecast).
+        pub forecast: Option<f64>,
+        /// What the match entered into the player's account.
+        pub entry: Option<WeightEntry>,
+        /// Points that the player's team scored meanwhile; kills without teams.
+        pub points_for: f64,
+        /// Points scored against it; deaths without teams.
+        pub points_against: f64,
+    }
 }
 
 impl GameOfPerson {
     /// The forecast for the player's team; `None` unless the match had two teams.
     pub fn expected(&self) -> Option<f64> {
-        match self.team {
-            Some(0) => self.forecast,
-            Some(1) => self.forecast.map(|chance| 1.0 - chance),
-            _ => None,
-        }
+        of_team(self.team, self.forecast)
+    }
+}
+
+/// The chance of a team of two, from that of the first one.
+pub(super) fn of_team(team: Option<u8>, first: Option<f64>) -> Option<f64> {
+    match team {
+        Some(0) => first,
+        Some(1) => first.map(|chance| 1.0 - chance),
+        _ => None,
     }
 }
 
@@ -92,20 +99,16 @@ pub struct Companion {
 impl Matches<'_> {
     /// A player's latest rated matches, the last one first.
     pub async fn games_of(self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
-        let query = sql(
-            "SELECT p.match_id, m.ended_at, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
+        let query = tuple(
+            "SELECT p.match_id AS id, m.ended_at AS ended, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
                     p.points_for, p.points_against, r.ruleset, r.chance AS forecast, m.map
              FROM performances p
              JOIN rulings r ON r.match_id = p.match_id
              JOIN matches m ON m.id = p.match_id
              WHERE p.person = $1 ORDER BY p.ended_ms DESC, p.match_id DESC LIMIT $2",
         );
-        let rows = query
-            .bind(person)
-            .bind(limit)
-            .fetch_all(&self.0.pages)
-            .await?;
-        rows.iter().map(game).collect()
+        let query = query.bind(person).bind(limit);
+        query.fetch_all(&self.0.pages).await
     }
 
     /// The teams of those of these matches of which it is known how they were at START, with the chances that were
@@ -170,7 +173,8 @@ impl Matches<'_> {
             counted.into_iter().partition(|counted| counted.1);
         let looked_at = with.iter().take(limit).chain(against.iter().take(limit));
         let looked_at: Vec<Counted> = looked_at.copied().collect();
-        let shown = shown(&mut tx, &looked_at).await?;
+        let persons: Vec<i64> = looked_at.iter().map(|counted| counted.0).collect();
+        let shown = shown(&mut tx, &persons).await?;
         let companion = |&(person, together, games, won): &Counted| {
             let (handle, kind, name) = shown.get(&person)?.clone();
             Some(Companion {
@@ -190,38 +194,25 @@ impl Matches<'_> {
     }
 }
 
-fn game(row: &Row) -> Result<GameOfPerson, StoreError> {
-    Ok(GameOfPerson {
-        id: row.get("match_id")?,
-        ended: row.get("ended_at")?,
-        ruleset: row.get("ruleset")?,
-        map: row.get("map")?,
-        team: row.get("team")?,
-        result: row.get("result")?,
-        forecast: row.get("forecast")?,
-        entry: entry(row)?,
-        points_for: row.get("points_for")?,
-        points_against: row.get("points_against")?,
-    })
-}
-
-/// What a row of performances has of its player's account.
-pub(in crate::store) fn entry(row: &Row) -> Result<Option<WeightEntry>, StoreError> {
-    let numbers: [Option<f64>; 3] = [
-        row.get("weight_before")?,
-        row.get("weight")?,
-        row.get("deviation")?,
-    ];
-    let cause: Option<&str> = row.get("cause")?;
-    Ok(match numbers {
-        [Some(before), Some(weight), Some(deviation)] => Some(WeightEntry {
-            before,
-            weight,
-            deviation,
-            cause: cause.and_then(WeightCause::parse),
-        }),
-        _ => None,
-    })
+/// What a match entered into an account is in four columns of `performances`.
+impl Column<'_> for Option<WeightEntry> {
+    fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
+        let numbers: [Option<f64>; 3] = [
+            row.get("weight_before")?,
+            row.get("weight")?,
+            row.get("deviation")?,
+        ];
+        let cause: Option<&str> = row.get("cause")?;
+        Ok(match numbers {
+            [Some(before), Some(weight), Some(deviation)] => Some(WeightEntry {
+                before,
+                weight,
+                deviation,
+                cause: cause.and_then(WeightCause::parse),
+            }),
+            _ => None,
+        })
+    }
 }
 
 /// The number of another person, whether on the same team, the number of matches, and the wins.
@@ -230,7 +221,7 @@ type Counted = (i64, bool, i64, f64);
 /// The handle, the kind and the name of each of these persons, without those who have no page.
 pub(in crate::store) async fn shown(
     tx: &mut Connection,
-    persons: &[Counted],
+    persons: &[i64],
 ) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
     let mut shown = HashMap::new();
     if persons.is_empty() {
@@ -244,7 +235,7 @@ pub(in crate::store) async fn shown(
          WHERE NOT EXISTS (SELECT 1 FROM player_settings h WHERE h.kind = p.kind AND h.player = p.player AND h.hidden)
            AND p.person IN ",
     );
-    query.list(persons.iter().map(|counted| counted.0));
+    query.list(persons);
     for row in query.build().fetch_all(tx).await? {
         let kind: Kind = row.get("kind")?;
         let id = row.get("player")?;

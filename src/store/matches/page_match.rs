@@ -2,45 +2,50 @@
 
 use serde::Serialize;
 
-use crate::domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp, WeightEntry};
+use crate::{
+    domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp, WeightEntry},
+    store::db::columns,
+};
 
 /// A change of the score: milliseconds, team, and points.
 pub(super) type PageEvent = (i64, u8, f64);
 
-/// A match in a list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MatchLine {
-    /// By which pages and operators name the match.
-    pub id: i64,
-    /// When play began.
-    pub started: Timestamp,
-    /// When play ended.
-    pub ended: Timestamp,
-    /// Whether its length is not known.
-    pub untimed: bool,
-    /// Name of the map.
-    pub map: String,
-    /// Name of the game server.
-    pub server: String,
-    /// The key of the ruleset; `None` before the match has a ruling.
-    pub ruleset: Option<String>,
-    /// The final score of each team; `None` where it is not known.
-    pub scores: Vec<Option<f64>>,
-    /// `won`, `draw`, `undecided` or `abandoned`.
-    pub outcome: String,
-    /// The team that won, if one did.
-    pub winner: Option<u8>,
-    /// Number of humans who took part.
-    pub humans: i64,
-    /// Number of bots that took part.
-    pub bots: i64,
-    /// What was predicted of its teams while it was played.
-    pub chances: ChanceSummary,
-    /// The forecast: the chance of team 0 with everybody who played, each for as long as they did, as predicted before
-    /// the match was learned from.
-    pub forecast: Option<f64>,
-    /// The code of the reason if the match is not rated.
-    pub unrated: Option<String>,
+columns! {
+    /// A match in a list.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MatchLine {
+        /// By which pages and operators name the match.
+        pub id: i64,
+        /// When play began.
+        pub started: Timestamp,
+        /// When play ended.
+        pub ended: Timestamp,
+        /// Whether its length is not known.
+        pub untimed: bool,
+        /// Name of the map.
+        pub map: String,
+        /// Name of the game server.
+        pub server: String,
+        /// The key of the ruleset; `None` before the match has a ruling.
+        pub ruleset: Option<String>,
+        /// The final score of each team; `None` where it is not known.
+        pub scores: Vec<Option<f64>>,
+        /// `won`, `draw`, `undecided` or `abandoned`.
+        pub outcome: String,
+        /// The team that won, if one did.
+        pub winner: Option<u8>,
+        /// Number of humans who took part.
+        pub humans: i64,
+        /// Number of bots that took part.
+        pub bots: i64,
+        /// What was predicted of its teams while it was played.
+        pub chances: ChanceSummary,
+        /// The forecast: the chance of team 0 with everybody who played, each for as long as they did, as predicted before
+        /// the match was learned from.
+        pub forecast: Option<f64>,
+        /// The code of the reason if the match is not rated.
+        pub unrated: Option<String>,
+    }
 }
 
 /// A stay of a player on a team.

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::chances;
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, TeamChances},
+    domain::{DAY, Kind, MatchRecord, Outcome, TeamChances},
     store::{StoreError, db::*, sql::rows::ROWS},
 };
 
-/// How long a match of the queue is expected to be played, in milliseconds: a day.
-const LATEST: i64 = 86_400_000;
+/// How long a match of the queue is expected to be played, in milliseconds.
+const LATEST: i64 = DAY;
 /// The most matches of the queue that are compared with one recorded match: the latest.
 const COMPARED: i64 = 8;
 

@@ -92,17 +92,8 @@ impl Matches<'_> {
 
     /// Deletes the keys of matches that were recorded before an instant.
     pub async fn drop_receipts(self, before: Timestamp) -> Result<u64, StoreError> {
-        let old = "SELECT EXISTS (SELECT 1 FROM receipts WHERE made_at < $1)";
-        let old = scalar(old).bind(before);
-        if !old.fetch_one(&self.0.readers).await? {
-            return Ok(0);
-        }
-        let mut tx = self.0.begin().await?;
-        let query = sql("DELETE FROM receipts WHERE made_at < $1");
-        let done = query.bind(before).execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
-        tx.commit().await?;
-        Ok(done)
+        let old = "made_at < $1";
+        self.0.delete_old("receipts", old, before).await
     }
 }
 

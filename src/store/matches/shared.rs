@@ -1,6 +1,6 @@
 //! Finds the matches of two players.
 
-use super::Matches;
+use super::{Matches, of_person::of_team};
 use crate::store::{StoreError, db::*};
 
 columns! {
@@ -23,11 +23,7 @@ columns! {
 impl SharedGame {
     /// The forecast for the team of the first one; `None` unless the match had two teams.
     pub fn expected(&self) -> Option<f64> {
-        match self.team {
-            Some(0) => self.forecast,
-            Some(1) => self.forecast.map(|chance| 1.0 - chance),
-            _ => None,
-        }
+        of_team(self.team, self.forecast)
     }
 }
 

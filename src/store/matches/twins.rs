@@ -12,15 +12,15 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    domain::{Fingerprint, MatchChances, MatchRecord, Outcome},
+    domain::{DAY, Fingerprint, MatchChances, MatchRecord, Outcome},
     ingest::{is_same_match, overlap},
     store::{Recorded, StoreError, Stored, corrections::players::changed, db::*},
 };
 
 /// The most matches at the same time that are compared.
 const TRIED: i64 = 32;
-/// The longest match that is found, in milliseconds: a day.
-const LONGEST: i64 = 86_400_000;
+/// The longest match that is found, in milliseconds.
+const LONGEST: i64 = DAY;
 
 /// What the matches that may be the same have to be.
 const REPORTED: &str = "m.game IS NOT NULL";
@@ -105,19 +105,15 @@ async fn find(
 }
 
 /// Notes that a match of this fingerprint is one that is on disk.
-async fn stand_for(
+pub(super) async fn stand_for(
     tx: &mut Connection,
     fingerprint: Fingerprint,
     id: i64,
 ) -> Result<(), StoreError> {
-    let note =
-        "INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    sql(note)
-        .bind(&fingerprint.0[..])
-        .bind(id)
-        .execute(tx)
-        .await?;
-    Ok(())
+    let note = sql(
+        "INSERT INTO match_halves (fingerprint, match_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    );
+    note.bind(fingerprint).bind(id).execute(tx).await.map(drop)
 }
 
 /// Replaces a match that broke off by the whole one, which keeps its id, its server, and what the line alone knows.
@@ -131,7 +127,7 @@ async fn replace(
         .bind(twin.id)
         .fetch_one(&mut *tx)
         .await?;
-    let told = chances::read_summary(tx, twin.id, twin.record.scores.len()).await?;
+    let told = chances::read_summary(tx, twin.id).await?;
     remove(tx, twin.id).await?;
     let mut whole = record.clone();
     if whole.server.is_empty() {

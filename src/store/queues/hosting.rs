@@ -14,7 +14,7 @@ use crate::{
 };
 
 columns! {
-    /// An instance, as operators see it.
+    /// An instance. Visitors see neither its address nor its load.
     #[derive(Clone, Debug, PartialEq)]
     pub struct InstanceRow {
         /// The name by which it said HELLO.
@@ -37,7 +37,7 @@ columns! {
 }
 
 columns! {
-    /// A hosted match, as operators see it.
+    /// A hosted match. Visitors do not see why it has its state.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HostedRow {
         /// The id that the match has from its forming on.
@@ -58,6 +58,17 @@ columns! {
         pub players: i64,
         /// How it ended, once its result is on disk.
         pub outcome: Option<String>,
+    }
+}
+
+impl InstanceRow {
+    /// Its state: `connected`, `draining` or `away`.
+    pub fn state(&self) -> &'static str {
+        match (self.away, self.drains) {
+            (Some(_), _) => "away",
+            (None, true) => "draining",
+            (None, false) => "connected",
+        }
     }
 }
 
@@ -154,12 +165,13 @@ impl Queues<'_> {
         Ok(done > 0)
     }
 
-    /// All instances, by name.
-    pub async fn instance_rows(self) -> Result<Vec<InstanceRow>, StoreError> {
+    /// The instances by name, at most `limit`.
+    pub async fn instance_rows(self, limit: i64) -> Result<Vec<InstanceRow>, StoreError> {
         let query = tuple(
-            "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances ORDER BY name",
+            "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances
+             ORDER BY name LIMIT $1",
         );
-        query.fetch_all(&self.0.readers).await
+        query.bind(limit).fetch_all(&self.0.pages).await
     }
 
     /// The hosted matches that are kept, the latest first, at most `limit`.
@@ -170,7 +182,7 @@ impl Queues<'_> {
              FROM hosted_matches h LEFT JOIN matches m ON m.id = h.match_id
              ORDER BY h.match_id DESC LIMIT $1",
         );
-        query.bind(limit).fetch_all(&self.0.readers).await
+        query.bind(limit).fetch_all(&self.0.pages).await
     }
 
     /// The queues with tickets, by name.
@@ -201,12 +213,15 @@ const HOSTED: Target = Target::new(
     "hosted_matches",
     "match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes, passes_until, parted, \
      asked, coming, roster, sent_away, partition",
-);
+)
+.replacing("match_id");
 const INSTANCES: Target = Target::new(
     "instances",
     "name, address, region, slots, modes, maps, load, used, away, heard_at, partition",
-);
-const OWED: Target = Target::new("owed_closes", "instance, match_id, why");
+)
+.replacing("name");
+const OWED: Target =
+    Target::new("owed_closes", "instance, match_id, why").replacing("instance, match_id");
 
 /// Writes the changes of instances, and of the hosting of matches, in the partition with this slot; any other change is
 /// left to [`turn`](super::turn). None changes the same row twice.
@@ -231,29 +246,17 @@ pub(super) async fn write(
             _ => {}
         }
     }
-    let end = " ON CONFLICT (match_id) DO UPDATE SET
-             queue = excluded.queue, state = excluded.state, since = excluded.since,
-             wait_until = excluded.wait_until, instance = excluded.instance,
-             address = excluded.address, game = excluded.game, tries = excluded.tries,
-             why = excluded.why, passes = excluded.passes, passes_until = excluded.passes_until,
-             parted = excluded.parted, asked = excluded.asked, coming = excluded.coming,
-             roster = excluded.roster, sent_away = excluded.sent_away";
-    insert(tx, HOSTED, end, hosted_rows.into_iter()).await?;
+    insert(tx, HOSTED, "", hosted_rows.into_iter()).await?;
     let end = "DELETE FROM hosted_matches WHERE match_id IN (SELECT given.match_id FROM {given})";
     with_given(tx, "match_id BIGINT", end, forgotten.into_iter()).await?;
     // Whether an instance drains is the operator's. One that has gone to another partition is left to that one.
-    let end = " ON CONFLICT (name) DO UPDATE SET
-             address = excluded.address, region = excluded.region, slots = excluded.slots,
-             modes = excluded.modes, maps = excluded.maps, load = excluded.load, used = excluded.used,
-             away = excluded.away, heard_at = excluded.heard_at, partition = excluded.partition
-         WHERE instances.partition = excluded.partition OR excluded.away IS NULL";
+    let end = " WHERE instances.partition = excluded.partition OR excluded.away IS NULL";
     insert(tx, INSTANCES, end, instances.into_iter()).await?;
     let end = "DELETE FROM instances WHERE EXISTS
              (SELECT 1 FROM {given} WHERE given.name = instances.name AND given.partition = instances.partition)";
     let columns = "name TEXT, partition BIGINT";
     with_given(tx, columns, end, gone.into_iter()).await?;
-    let end = " ON CONFLICT (instance, match_id) DO UPDATE SET why = excluded.why";
-    insert(tx, OWED, end, owed_rows.into_values()).await?;
+    insert(tx, OWED, "", owed_rows.into_values()).await?;
     let end = "DELETE FROM owed_closes WHERE EXISTS
              (SELECT 1 FROM {given} WHERE given.instance = owed_closes.instance AND given.match_id = owed_closes.match_id)";
     let columns = "instance TEXT, match_id BIGINT";

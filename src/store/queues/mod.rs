@@ -23,7 +23,7 @@ use crate::lifecycle::Change;
 
 pub use hosting::{HostedRow, InstanceRow, QueueRow};
 pub use own_tickets::{OwnTicket, TicketMatch};
-pub use pages::{HostedLine, InstanceLine, QueueEvenness, QueueHour, WaitingTicket};
+pub use pages::{QueueEvenness, QueueHour, WaitingTicket};
 pub use partitions::ticket_base;
 pub use requests::{
     Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
@@ -85,7 +85,6 @@ impl Queues<'_> {
             true => Some(behaviour::add(&mut tx, write.no_shows).await?),
         };
         requests::decide(&mut tx, &write).await?;
-        // No weights change, so nobody who waits for commits is woken.
         tx.commit().await?;
         Ok(version)
     }

@@ -64,46 +64,6 @@ columns! {
     }
 }
 
-columns! {
-    /// An instance, as visitors see it.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct InstanceLine {
-        /// The name by which it said HELLO.
-        pub name: String,
-        /// The region that it states, if any.
-        pub region: Option<String>,
-        /// How many matches it hosts at once.
-        pub slots: i64,
-        /// How many of its slots are in use.
-        pub used: i64,
-        /// Whether its connection is lost.
-        pub is_away: bool,
-        /// Whether it gets no further matches.
-        pub drains: bool,
-    }
-}
-
-columns! {
-    /// A hosted match, as visitors see it.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct HostedLine {
-        /// The match that is hosted.
-        pub id: i64,
-        /// The queue that formed it.
-        pub queue: String,
-        /// The name of its state.
-        pub state: String,
-        /// When it got this state.
-        pub since: Timestamp,
-        /// The instance that hosts it, or did so last.
-        pub instance: Option<String>,
-        /// Number of its players.
-        pub players: i64,
-        /// Whether its result is on disk.
-        pub is_recorded: bool,
-    }
-}
-
 impl Queues<'_> {
     /// The hours of a queue that begin at `since` or later, in order.
     pub async fn queue_hours(
@@ -186,25 +146,5 @@ impl Queues<'_> {
             serde_json::from_str(&why).map_err(|_| StoreError::BadValue(format!("why {why}")))
         };
         rows.into_iter().map(lines).collect()
-    }
-
-    /// The instances by name, at most `limit`.
-    pub async fn instance_lines(self, limit: i64) -> Result<Vec<InstanceLine>, StoreError> {
-        let query = tuple(
-            "SELECT name, region, slots, used, away IS NOT NULL AS is_away, draining AS drains
-             FROM instances ORDER BY name LIMIT $1",
-        );
-        query.bind(limit).fetch_all(&self.0.pages).await
-    }
-
-    /// The latest hosted matches, the last one first, at most `limit`.
-    pub async fn hosted_lines(self, limit: i64) -> Result<Vec<HostedLine>, StoreError> {
-        let query = tuple(
-            "SELECT h.match_id AS id, h.queue, h.state, h.since, h.instance,
-                    (SELECT count(*) FROM formed_seats s WHERE s.match_id = h.match_id) AS players,
-                    EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id) AS is_recorded
-             FROM hosted_matches h ORDER BY h.match_id DESC LIMIT $1",
-        );
-        query.bind(limit).fetch_all(&self.0.pages).await
     }
 }

@@ -5,11 +5,21 @@ use std::collections::BTreeSet;
 use crate::{
     domain::MatchId,
     lifecycle::{SearchedPool, TicketNumber},
-    store::{StoreError, db::*, sql::rows::with_given},
+    store::{
+        StoreError,
+        db::*,
+        sql::rows::{Target, insert as insert_rows, with_given},
+    },
 };
 
 /// The most pools that are kept, the newest.
 const KEPT: i64 = 1_000;
+
+const POOLS: Target = Target::new(
+    "pools",
+    "pool_id, queue, settings, seed, effort, version, searched_at, tickets, known, outlook",
+)
+.replacing("pool_id");
 
 /// Writes a pool, and removes those that are too many.
 pub(super) async fn insert(
@@ -17,28 +27,19 @@ pub(super) async fn insert(
     id: MatchId,
     pool: &SearchedPool,
 ) -> Result<(), StoreError> {
-    sql(
-        "INSERT INTO pools (pool_id, queue, settings, seed, effort, version, searched_at,
-                                       tickets, known, outlook)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-         ON CONFLICT (pool_id) DO UPDATE SET
-             queue = excluded.queue, settings = excluded.settings, seed = excluded.seed,
-             effort = excluded.effort, version = excluded.version,
-             searched_at = excluded.searched_at, tickets = excluded.tickets,
-             known = excluded.known, outlook = excluded.outlook",
-    )
-    .bind(id)
-    .bind(&pool.queue)
-    .bind(&pool.settings)
-    .bind(pool.seed.to_string())
-    .bind(i64::from(pool.effort))
-    .bind(&pool.version)
-    .bind(pool.searched_at)
-    .bind(&pool.tickets)
-    .bind(&pool.known)
-    .bind(&pool.outlook)
-    .execute(&mut *tx)
-    .await?;
+    let row = values![
+        id,
+        &pool.queue,
+        &pool.settings,
+        pool.seed.to_string(),
+        pool.effort,
+        &pool.version,
+        pool.searched_at,
+        &pool.tickets,
+        &pool.known,
+        &pool.outlook,
+    ];
+    insert_rows(tx, POOLS, "", [row].into_iter()).await?;
     let oldest = "DELETE FROM pools WHERE pool_id <=
          (SELECT pool_id FROM pools ORDER BY pool_id DESC LIMIT 1 OFFSET $1)";
     sql(oldest).bind(KEPT).execute(tx).await?;

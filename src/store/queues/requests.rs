@@ -31,17 +31,19 @@ pub struct NewRequest {
     pub body: String,
 }
 
-/// A request without an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The name of the daemon that asks.
-    pub daemon: String,
-    /// Its number at that daemon.
-    pub key: i64,
-    /// What is asked.
-    pub body: String,
-    /// Whether that daemon is alive, so that it can read the answer.
-    pub is_alive: bool,
+columns! {
+    /// A request without an answer.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Request {
+        /// The name of the daemon that asks.
+        pub daemon: String,
+        /// Its number at that daemon.
+        pub key: i64,
+        /// What is asked.
+        pub body: String,
+        /// Whether that daemon is alive, so that it can read the answer.
+        pub is_alive: bool,
+    }
 }
 
 /// What has become of a request.
@@ -68,20 +70,22 @@ pub struct NewHostNotice {
     pub body: String,
 }
 
-/// The same, as that daemon reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostNoticeRow {
-    /// The number of the row.
-    pub number: i64,
-    /// The number of the connection.
-    pub link: i64,
-    /// The notice.
-    pub body: String,
+columns! {
+    /// The same, as that daemon reads it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HostNoticeRow {
+        /// The number of the row.
+        pub number: i64,
+        /// The number of the connection.
+        pub link: i64,
+        /// The notice.
+        pub body: String,
+    }
 }
 
 const REQUESTS: Target = Target::new("requests", "partition, daemon, key, body");
 const NOTICES: Target = Target::new("host_notices", "daemon, link, body");
-const WAITS: Target = Target::new("queue_waits", "queue, median_ms");
+const WAITS: Target = Target::new("queue_waits", "queue, median_ms").replacing("queue");
 
 /// Where nobody announces anything, as on SQLite.
 struct Silence;
@@ -170,18 +174,12 @@ impl Queues<'_> {
 
     /// The first requests to a partition that have no answer, in the order in which each daemon has asked.
     pub async fn requests(self, partition: &str, most: usize) -> Result<Vec<Request>, StoreError> {
-        let requests =
-            "SELECT daemon, key, body, EXISTS (SELECT 1 FROM daemons d WHERE d.name = requests.daemon)
-             FROM requests WHERE partition = $1 AND answer IS NULL ORDER BY number LIMIT $2";
-        let query = tuple(requests).bind(partition).bind(most);
-        let rows: Vec<(String, i64, String, bool)> = query.fetch_all(&self.0.readers).await?;
-        let request = |(daemon, key, body, is_alive)| Request {
-            daemon,
-            key,
-            body,
-            is_alive,
-        };
-        Ok(rows.into_iter().map(request).collect())
+        let query = tuple(
+            "SELECT daemon, key, body, EXISTS (SELECT 1 FROM daemons d WHERE d.name = requests.daemon) AS is_alive
+             FROM requests WHERE partition = $1 AND answer IS NULL ORDER BY number LIMIT $2",
+        );
+        let query = query.bind(partition).bind(most);
+        query.fetch_all(&self.0.readers).await
     }
 
     /// The first requests of a daemon that have an answer: the key and the answer of each.
@@ -242,13 +240,8 @@ impl Queues<'_> {
         let query = tuple(
             "SELECT number, link, body FROM host_notices WHERE daemon = $1 ORDER BY number LIMIT $2",
         );
-        let rows: Vec<(i64, i64, String)> = query
-            .bind(daemon)
-            .bind(most)
-            .fetch_all(&self.0.readers)
-            .await?;
-        let row = |(number, link, body)| HostNoticeRow { number, link, body };
-        Ok(rows.into_iter().map(row).collect())
+        let query = query.bind(daemon).bind(most);
+        query.fetch_all(&self.0.readers).await
     }
 
     /// Removes notices that were sent.
@@ -310,8 +303,7 @@ pub(super) async fn decide(tx: &mut Connection, write: &QueueWrite<'_>) -> Resul
     let waits = write.waits.iter();
     let waits = waits.map(|(queue, median)| values![queue, median]);
     let waits = waits.collect::<Vec<_>>().into_iter();
-    let newer = " ON CONFLICT (queue) DO UPDATE SET median_ms = excluded.median_ms";
-    insert(tx, WAITS, newer, waits).await?;
+    insert(tx, WAITS, "", waits).await?;
     match write.wakes {
         true => wake(tx).await,
         false => Ok(()),

@@ -12,13 +12,10 @@ impl Store {
     /// The players whom a text names: the one with this identity if it has played; else those with this handle or latest
     /// name, of whom at most 20.
     pub async fn called(&self, kind: Kind, text: &str) -> Result<Vec<FoundPlayer>, StoreError> {
-        let found = self
-            .corrections()
-            .find_players(text, Some(kind), MOST)
-            .await?;
+        let found = self.matches().find_players(text, Some(kind), MOST).await?;
         let id = text.to_owned();
         let key = PlayerKey { kind, id };
-        let names = self.corrections().names(&key).await?;
+        let names = self.matches().names(&key).await?;
         if let Some(latest) = names.into_iter().next() {
             let known = found.into_iter().find(|one| one.key == key);
             let bare = || FoundPlayer {

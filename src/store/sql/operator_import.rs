@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
+    operator_lines,
     rows::{Target, insert},
     state,
 };
@@ -203,35 +204,28 @@ pub(in crate::store) async fn refuse_used(tx: &mut Connection) -> Result<(), Sto
 
 /// Writes the row of a line.
 async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result<(), StoreError> {
-    let (table, cells) = match line {
-        Line::Export(_) | Line::End(_) => return Ok(()),
+    match line {
         Line::Match(_) => return Err(StoreError::BadValue("a line without its match".to_owned())),
         Line::Numbers(numbers) => return write_numbers(tx, numbers).await,
         Line::HandleKey(line) => {
             // A database has a key from its first moment on.
             return state::set(tx, "handle_key", None, Some(&to_hex(&line.key.0))).await;
         }
-        Line::Merge(line) => ("merged_players", merge(tx, line, merges.is_mixed).await?),
-        Line::Pin(line) => return write_setting(tx, line.cells(), "pinned_weight IS NULL").await,
-        Line::StartWeight(line) => {
-            return write_setting(tx, line.cells(), "start_weight IS NULL").await;
-        }
-        Line::Hidden(line) => {
-            let hidden = [("hidden", true.into())];
-            let cells = line.cells().into_iter().chain(hidden).collect();
+        _ => {}
+    }
+    let Some((table, mut cells)) = operator_lines::row(line) else {
+        return Ok(());
+    };
+    match line {
+        Line::Merge(line) => cells.push(automatic(tx, line, merges.is_mixed).await?),
+        Line::Pin(_) => return write_setting(tx, cells, "pinned_weight IS NULL").await,
+        Line::StartWeight(_) => return write_setting(tx, cells, "start_weight IS NULL").await,
+        Line::Hidden(_) => {
+            cells.push(("hidden", true.into()));
             return write_setting(tx, cells, "hidden = FALSE").await;
         }
-        Line::Void(line) => ("voided_fingerprints", line.cells()),
-        Line::Forgotten(line) => ("forgotten_lately", line.cells()),
-        Line::Recount(line) => ("recounts", line.cells()),
-        Line::Link(line) => ("links", line.cells()),
-        Line::Behaviour(line) => ("behaviour", line.cells()),
-        Line::Webhook(line) => ("webhooks", line.cells()),
-        Line::Event(line) => ("webhook_events", line.cells()),
-        Line::Receipt(line) => ("receipts", line.cells()),
-        Line::SignIn(line) => ("sign_ins", line.cells()),
-        Line::Pickup(line) => ("pickups", line.cells()),
-    };
+        _ => {}
+    }
     write_row(tx, table, cells).await
 }
 
@@ -271,9 +265,13 @@ fn row(table: &str, cells: Cells) -> Sql {
     query
 }
 
-/// The row of an identity that counts as another one. Gives it the handle that the other database had given: links to
-/// its page lead to that of the other one.
-async fn merge(tx: &mut Connection, line: &MergeLine, is_mixed: bool) -> Result<Cells, StoreError> {
+/// Whether an identity counts as another one by the configuration. Gives it the handle that the other database had given:
+/// links to its page lead to that of the other one.
+async fn automatic(
+    tx: &mut Connection,
+    line: &MergeLine,
+    is_mixed: bool,
+) -> Result<(&'static str, Value), StoreError> {
     let key = state::handle_key(tx).await?;
     let player = line.who.key();
     let person = vec![
@@ -285,9 +283,7 @@ async fn merge(tx: &mut Connection, line: &MergeLine, is_mixed: bool) -> Result<
     // No operator has said that a form of a Steam id is the account.
     let account = steam::canonical_key(player.kind, &player.id);
     let automatic = is_mixed && account.is_some_and(|account| account.id == line.into_player);
-    let mut cells = line.cells();
-    cells.push(("automatic", automatic.into()));
-    Ok(cells)
+    Ok(("automatic", automatic.into()))
 }
 
 /// The highest number that is read: there is room for as many again.

@@ -10,7 +10,7 @@ use crate::store::{
     db::*,
     matches::{numbers::last_number, read_matches::matches_after},
     operator_lines::{
-        Bytes, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
+        Bytes, Cells, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
         NumbersLine, OperatorLine as Line, Part, ReporterLine,
     },
 };
@@ -18,77 +18,44 @@ use crate::store::{
 /// Number of matches read at a time.
 const MATCHES: u32 = 256;
 
-/// A table, all rows of which become lines: the query, and what a row becomes.
-type Table = (&'static str, fn(&Row) -> Result<Line, StoreError>);
+/// What a row becomes.
+type ToLine = fn(&Row) -> Result<Line, StoreError>;
 
-/// The tables, in the order of their lines. The later ones may refer to matches by their numbers.
-const TABLES: [Table; 15] = [
-    ("SELECT text FROM state WHERE name = 'handle_key'", |row| {
-        let key = Bytes::try_from(row.at::<String>(0)?);
-        let key = key.map_err(|why| StoreError::BadValue(why.to_owned()))?;
-        Ok(Line::HandleKey(HandleKeyLine { key }))
-    }),
-    (
-        "SELECT kind, player, into_player FROM merged_players WHERE NOT automatic ORDER BY kind, player",
-        |row| Ok(Line::Merge(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT kind, player, pinned_weight FROM player_settings WHERE pinned_weight IS NOT NULL ORDER BY kind, player",
-        |row| Ok(Line::Pin(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT kind, player, start_weight, start_uncertain FROM player_settings WHERE start_weight IS NOT NULL
-         ORDER BY kind, player",
-        |row| Ok(Line::StartWeight(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT kind, player FROM player_settings WHERE hidden ORDER BY kind, player",
-        |row| Ok(Line::Hidden(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT fingerprint FROM voided_fingerprints ORDER BY fingerprint",
-        |row| Ok(Line::Void(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT handle, instead, at, kind, player FROM forgotten_lately ORDER BY handle",
-        |row| Ok(Line::Forgotten(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT ruleset, kind, player, recounted_at, cause, weight_then, weight_now FROM recounts
-         ORDER BY ruleset, kind, player, recounted_at",
-        |row| Ok(Line::Recount(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT player, into_player, client, asked_at, confirmed_by, confirmed_at FROM links ORDER BY player",
-        |row| Ok(Line::Link(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT player, reporter, day, at, points, reports, no_shows FROM behaviour
-         ORDER BY player, reporter, day",
-        |row| Ok(Line::Behaviour(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT name, kinds, position, delivered, dropped, tries, failed_at, failure FROM webhooks ORDER BY name",
-        |row| Ok(Line::Webhook(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT number, event_id, kind, match_id, at, address FROM webhook_events ORDER BY number",
-        |row| Ok(Line::Event(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT client, key, body, match_id, unrated, made_at FROM receipts ORDER BY client, key",
-        |row| Ok(Line::Receipt(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT secret, client, token, made_at FROM sign_ins ORDER BY secret",
-        |row| Ok(Line::SignIn(FromRow::from_row(row)?)),
-    ),
-    (
-        "SELECT client, pickup, asked, channel, stage, content, made_at, changed_at FROM pickups
-         ORDER BY client, pickup",
-        |row| Ok(Line::Pickup(FromRow::from_row(row)?)),
-    ),
-];
+/// The tables whose rows are lines, in the order of these, each with which rows and in which order.
+macro_rules! tables {
+    ($($line:ident: $table:literal $rows:literal;)+) => {
+        const TABLES: &[(&str, ToLine)] = &[$((
+            concat!("SELECT * FROM ", $table, " ", $rows),
+            |row| Ok(Line::$line(FromRow::from_row(row)?)),
+        ),)+];
+
+        /// The table and the row of a line; `None` if it has none.
+        pub(super) fn row(line: &Line) -> Option<(&'static str, Cells)> {
+            match line {
+                $(Line::$line(line) => Some(($table, line.cells())),)+
+                Line::Export(_) | Line::Numbers(_) | Line::HandleKey(_) | Line::Match(_) | Line::End(_) => None,
+            }
+        }
+    };
+}
+
+// The later ones may refer to matches by their numbers.
+tables! {
+    Merge: "merged_players" "WHERE NOT automatic ORDER BY kind, player";
+    Pin: "player_settings" "WHERE pinned_weight IS NOT NULL ORDER BY kind, player";
+    StartWeight: "player_settings" "WHERE start_weight IS NOT NULL ORDER BY kind, player";
+    Hidden: "player_settings" "WHERE hidden ORDER BY kind, player";
+    Void: "voided_fingerprints" "ORDER BY fingerprint";
+    Forgotten: "forgotten_lately" "ORDER BY handle";
+    Recount: "recounts" "ORDER BY ruleset, kind, player, recounted_at";
+    Link: "links" "ORDER BY player";
+    Behaviour: "behaviour" "ORDER BY player, reporter, day";
+    Webhook: "webhooks" "ORDER BY name";
+    Event: "webhook_events" "ORDER BY number";
+    Receipt: "receipts" "ORDER BY client, key";
+    SignIn: "sign_ins" "ORDER BY secret";
+    Pickup: "pickups" "ORDER BY client, pickup";
+}
 
 impl Store {
     /// Gives `to` all that this database contains and that cannot be derived again, as it is at one moment: what
@@ -113,8 +80,10 @@ pub(in crate::store) async fn export<E: From<StoreError>>(
 ) -> Result<(), E> {
     to(Part::Line(Line::Export(ExportLine::own()))).await?;
     to(Part::Line(Line::Numbers(numbers(tx).await?))).await?;
+    let key = Bytes(state::handle_key(tx).await?);
+    to(Part::Line(Line::HandleKey(HandleKeyLine { key }))).await?;
     for (query, line) in TABLES {
-        let mut rows = tx.stream(sql(query).into_statement());
+        let mut rows = tx.stream(sql(*query).into_statement());
         while let Some(row) = rows.try_next().await? {
             to(Part::Line(line(&row)?)).await?;
         }

@@ -15,6 +15,11 @@ const BELONGS: [(&str, &str, &str, &str); 4] = [
     ("decisions", "match_id", "matches", "id"),
 ];
 
+/// What is said of rows that belong to missing ones.
+pub(in crate::store) fn missing_rows(rows: i64, table: &str, parent: &str) -> String {
+    format!("{rows} rows of the table {table} belong to rows of {parent} that are missing")
+}
+
 impl Store {
     /// One sentence for each table with rows that belong to missing ones.
     pub async fn orphans(&self) -> Result<Vec<String>, StoreError> {
@@ -26,9 +31,7 @@ impl Store {
             ));
             let rows: i64 = count.fetch_one(&self.readers).await?;
             if rows > 0 {
-                faults.push(format!(
-                    "{rows} rows of the table {table} belong to rows of {parent} that are missing"
-                ));
+                faults.push(missing_rows(rows, table, parent));
             }
         }
         Ok(faults)

@@ -111,7 +111,6 @@ impl Store {
         query.execute(&mut tx).await?;
         let row = find(&new.client, &new.id).fetch_one(&mut tx).await?;
         let row = read(&row)?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(row)
     }
@@ -179,16 +178,7 @@ impl Store {
 
     /// Deletes the pick-up matches that were made before an instant.
     pub async fn drop_pickups(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let old = "SELECT EXISTS (SELECT 1 FROM pickups WHERE made_at < $1)";
-        let old = scalar(old).bind(before);
-        if !old.fetch_one(&self.readers).await? {
-            return Ok(0);
-        }
-        let mut tx = self.begin_alone().await?;
-        let query = sql("DELETE FROM pickups WHERE made_at < $1");
-        let done = query.bind(before).execute(&mut tx).await?;
-        tx.commit().await?;
-        Ok(done)
+        self.delete_old("pickups", "made_at < $1", before).await
     }
 }
 

@@ -4,8 +4,8 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
-    domain::to_hex,
-    store::{StoreError, db::*, postgres::without_nul},
+    domain::{Timestamp, to_hex},
+    store::{Store, StoreError, db::*, postgres::without_nul},
 };
 
 /// The most rows of one statement: at most 18 values each, far below SQLite's limit of 32,766 parameters.
@@ -19,11 +19,41 @@ pub(in crate::store) struct Target {
     table: &'static str,
     /// Their names, separated by commas.
     columns: &'static str,
+    /// Those by which a row is replaced that exists; none if its existence is an error.
+    key: &'static str,
 }
 
 impl Target {
     pub const fn new(table: &'static str, columns: &'static str) -> Self {
-        Self { table, columns }
+        let key = "";
+        Self {
+            table,
+            columns,
+            key,
+        }
+    }
+
+    /// A row that has the same values in these columns as one that exists replaces that one.
+    pub const fn replacing(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+
+    /// The part of a statement that says so.
+    fn replaced(self, dialect: Dialect) -> String {
+        if self.key.is_empty() {
+            return String::new();
+        }
+        let key = names(self.key).map(|name| match name {
+            "ruleset" => unique_ruleset(dialect),
+            name => name,
+        });
+        let key: Vec<&str> = key.collect();
+        let others = names(self.columns).filter(|name| !names(self.key).any(|own| own == *name));
+        let others: Vec<String> = others
+            .map(|name| format!("{name} = excluded.{name}"))
+            .collect();
+        let (key, others) = (key.join(", "), others.join(", "));
+        format!(" ON CONFLICT ({key}) DO UPDATE SET {others}")
     }
 
     /// These rows as a JSON array.
@@ -32,14 +62,15 @@ impl Target {
     }
 }
 
-/// Writes any number of rows. The statement ends with what is done about rows that exist already.
+/// Writes any number of rows. The statement ends with what is done about rows that exist already, if that is something else
+/// than what the target says.
 pub(in crate::store) fn insert<'a>(
     tx: &'a mut Connection,
     target: Target,
-    conflict: &'static str,
+    end: &'static str,
     rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
 ) -> BoxFuture<'a, Result<(), StoreError>> {
-    let written = write(tx, target, conflict, rows);
+    let written = write(tx, target, end, rows);
     written.map(|written| written.map(drop)).boxed()
 }
 
@@ -101,11 +132,13 @@ fn statement_rows(dialect: Dialect, left: usize) -> usize {
 /// each number of rows.
 fn statement(
     dialect: Dialect,
-    Target { table, columns }: Target,
+    target: Target,
     end: &str,
     rows: Vec<Vec<Value>>,
 ) -> Result<Query, StoreError> {
+    let Target { table, columns, .. } = target;
     let clause = format!("INSERT INTO {table} ({columns}) ");
+    let end = format!("{}{end}", target.replaced(dialect));
     match dialect {
         Dialect::Sqlite => Ok(sql(format!("{clause}{}{end}", values_text(&rows)))
             .bind_all(rows.into_iter().flatten())),
@@ -119,6 +152,35 @@ fn statement(
     }
 }
 
+impl Store {
+    /// Deletes the rows of a table of which `old` is true, where $1 is this time. Writes nothing if there are none. Returns
+    /// how many there were.
+    pub(in crate::store) async fn delete_old(
+        &self,
+        table: &'static str,
+        old: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let any = scalar(format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE {old})"));
+        if !any.bind(before).fetch_one(&self.readers).await? {
+            return Ok(0);
+        }
+        let mut tx = self.begin_alone().await?;
+        let delete = sql(format!("DELETE FROM {table} WHERE {old}"));
+        let done = delete.bind(before).execute(&mut tx).await?;
+        tx.commit().await?;
+        Ok(done)
+    }
+}
+
+/// How unique indexes contain rulesets. The name of one may be longer than what an index of PostgreSQL can hold.
+fn unique_ruleset(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "ruleset",
+        Dialect::Postgres => "md5(ruleset)",
+    }
+}
+
 /// The clause `VALUES` for as many rows as these, with a parameter for each value.
 fn values_text(rows: &[Vec<Value>]) -> String {
     let row = vec!["?"; rows.first().map_or(0, Vec::len)].join(", ");
@@ -127,7 +189,8 @@ fn values_text(rows: &[Vec<Value>]) -> String {
 }
 
 /// Executes a statement that reads rows as the table `given`, which is written `{given}` in it and has these columns,
-/// each with its type. Returns the rows that the statement returns. Without rows, does nothing.
+/// each with its type; `{ruleset}` stands for [a ruleset in a unique index](unique_ruleset). Returns the rows that the
+/// statement returns. Without rows, does nothing.
 pub(in crate::store) fn with_given<'a>(
     tx: &'a mut Connection,
     columns: &'static str,
@@ -148,6 +211,7 @@ pub(in crate::store) fn given(
     text: &str,
     rows: Vec<Vec<Value>>,
 ) -> Result<Query, StoreError> {
+    let text = text.replace("{ruleset}", unique_ruleset(dialect));
     match dialect {
         Dialect::Sqlite => {
             let names = names(columns).zip(1..);

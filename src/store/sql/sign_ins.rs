@@ -33,7 +33,6 @@ impl Store {
                          (SELECT secret FROM sign_ins WHERE client = $1 ORDER BY made_at DESC, secret LIMIT $2)";
         let query = sql(older).bind(&one.client).bind(MOST);
         query.execute(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await?;
         Ok(())
     }
@@ -66,15 +65,6 @@ impl Store {
 
     /// Deletes the sign-ins that were made before an instant.
     pub async fn drop_sign_ins(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let old = "SELECT EXISTS (SELECT 1 FROM sign_ins WHERE made_at < $1)";
-        let old = scalar(old).bind(before);
-        if !old.fetch_one(&self.readers).await? {
-            return Ok(0);
-        }
-        let mut tx = self.begin().await?;
-        let query = sql("DELETE FROM sign_ins WHERE made_at < $1");
-        let done = query.bind(before).execute(&mut tx).await?;
-        tx.commit().await?;
-        Ok(done)
+        self.delete_old("sign_ins", "made_at < $1", before).await
     }
 }

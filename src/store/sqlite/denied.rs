@@ -21,21 +21,13 @@ pub(super) fn refuse_missing(path: &Path) -> Result<(), StoreError> {
 
 /// Makes the error of a file that cannot be opened say why, if the file system knows it.
 pub(super) fn explain(path: &Path, error: StoreError) -> StoreError {
-    if !cannot_open(&error) {
+    if !matches!(error.bare(), StoreError::CannotOpen(_)) {
         return error;
     }
     match why(path) {
         Some(why) => StoreError::at(&path.display(), StoreError::Denied(why)),
         None if is_read_only(path) => StoreError::at(&path.display(), StoreError::ReadOnlyDisk),
         None => error,
-    }
-}
-
-fn cannot_open(error: &StoreError) -> bool {
-    match error {
-        StoreError::CannotOpen(_) => true,
-        StoreError::At { source, .. } => cannot_open(source),
-        _ => false,
     }
 }
 

@@ -10,7 +10,10 @@ use sqlx::{
 };
 
 use super::{APPLICATION_ID, application_id, denied};
-use crate::store::StoreError;
+use crate::{
+    domain::to_hex,
+    store::{StoreError, sql::orphans::missing_rows},
+};
 
 /// The derived tables.
 const DERIVED: [&str; 6] = [
@@ -98,10 +101,7 @@ impl SqliteFile {
         let missing = sqlx::query(missing).bind(i64::try_from(FAULTS).unwrap_or(i64::MAX));
         for row in missing.fetch_all(&mut connection).await? {
             let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-            let rows: i64 = row.try_get(2)?;
-            faults.push(format!(
-                "{rows} rows of the table {table} belong to rows of {parent} that are missing"
-            ));
+            faults.push(missing_rows(row.try_get(2)?, &table, &parent));
         }
         Ok(faults)
     }
@@ -197,11 +197,7 @@ async fn hash(connection: &mut SqliteConnection, table: &str) -> Result<String, 
         hash.update(line.as_bytes());
         hash.update(b"\n");
     }
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(to_hex(&hash.finalize()))
 }
 
 /// A name in quotation marks, for SQL.

@@ -105,7 +105,7 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
     if size.all == 0
         && pages
             .matches()
-            .latest_matches(Some(ruleset), 1)
+            .latest_matches(Some(ruleset), None, 1)
             .await?
             .is_empty()
     {
@@ -147,7 +147,7 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
         return Err(Problem::bad("state q, a part of a name, or a ruleset"));
     }
     let store = call.site.service().store();
-    let found = store.corrections().find_players(&text, kind, limit).await?;
+    let found = store.matches().find_players(&text, kind, limit).await?;
     let named: Vec<(PlayerKey, String)> = found
         .iter()
         .map(|one| (one.key.clone(), one.name.clone()))
@@ -267,15 +267,8 @@ pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
     }
     let limit = part.limit()?;
     let (pages, ruleset) = (call.site.pages(), part.ruleset.as_deref());
-    let mut lines = match part.cursor {
-        None => pages.matches().latest_matches(ruleset, limit + 1).await?,
-        Some(before) => {
-            pages
-                .matches()
-                .matches_before(ruleset, before, limit + 1)
-                .await?
-        }
-    };
+    let lines = (pages.matches()).latest_matches(ruleset, part.cursor, limit + 1);
+    let mut lines = lines.await?;
     let has_next = lines.len() as i64 > limit;
     lines.truncate(usize::try_from(limit).unwrap_or(0));
     let next = lines.last().map(|line| line.id).filter(|_| has_next);

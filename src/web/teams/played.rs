@@ -179,7 +179,12 @@ pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchL
         return Ok(None);
     };
     let since = site.now().plus_millis(-DAY);
-    for line in site.pages().matches().latest_matches(None, LATEST).await? {
+    for line in site
+        .pages()
+        .matches()
+        .latest_matches(None, None, LATEST)
+        .await?
+    {
         let reporter = site
             .service()
             .store()

@@ -54,13 +54,13 @@ async fn correct(service: &Service) {
     let store = service.store();
     for id in ["p04", "p09", "p16"] {
         store
-            .learned()
+            .corrections()
             .set_hidden(&key(Human, id), true)
             .await
             .unwrap();
     }
     store
-        .learned()
+        .corrections()
         .set_hidden(&key(Bot, "bot 1"), true)
         .await
         .unwrap();

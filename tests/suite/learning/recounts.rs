@@ -174,7 +174,7 @@ async fn a_void_match_is_told_to_those_whose_weights_it_moves(backend: impl Back
     let mut world = World::new(&backend).await;
     let store = world.service.store().clone();
     let id = store
-        .corrections()
+        .matches()
         .matches_of(&key("ann"), Timestamp(0))
         .await
         .unwrap()[3];
@@ -211,7 +211,7 @@ async fn a_new_match_is_no_recount(backend: impl Backend) {
     let mut world = World::new(&backend).await;
     let store = world.service.store().clone();
     let id = store
-        .corrections()
+        .matches()
         .matches_of(&key("ann"), Timestamp(0))
         .await
         .unwrap()[3];
@@ -226,7 +226,7 @@ async fn a_new_match_is_no_recount(backend: impl Backend) {
         };
         assert_eq!(notice.then, before[&player]);
         let matches = store
-            .corrections()
+            .matches()
             .matches_of(&key(&player), Timestamp(0))
             .await
             .unwrap();
@@ -356,7 +356,7 @@ async fn a_pinned_weight_is_not_counted_and_a_forgotten_player_not_named(backend
     world.refresh().await;
     assert!(world.notices().await.is_empty());
     let id = store
-        .corrections()
+        .matches()
         .matches_of(&key("ann"), Timestamp(0))
         .await
         .unwrap()[3];
@@ -444,7 +444,7 @@ async fn a_correction_is_told_though_the_process_ends_while_rows_are_written() {
     };
     let store = world.service.store().clone();
     let id = store
-        .corrections()
+        .matches()
         .matches_of(&key("ann"), Timestamp(0))
         .await
         .unwrap()[3];

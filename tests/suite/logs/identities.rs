@@ -103,7 +103,7 @@ async fn who_changes_the_tag_of_a_clan_keeps_the_history() {
         assert_eq!(page.key.id, "bob", "{form}");
     }
     let names = store
-        .corrections()
+        .matches()
         .names(&human("bob"))
         .await
         .unwrap()

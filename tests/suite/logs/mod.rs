@@ -214,7 +214,7 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     assert!(
         other
             .store()
-            .corrections()
+            .matches()
             .names(&liz)
             .await
             .unwrap()
@@ -636,7 +636,7 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
     assert!(
         service
             .store()
-            .corrections()
+            .matches()
             .names(&liz)
             .await
             .unwrap()
@@ -1061,7 +1061,7 @@ async fn all_forms_of_a_steam_id_are_one_player() {
         .unwrap();
     service
         .store()
-        .learned()
+        .corrections()
         .set_hidden(&human(forms[0]), true)
         .await
         .unwrap();
@@ -1094,7 +1094,7 @@ async fn all_forms_of_a_steam_id_are_one_player() {
         .unwrap();
     service
         .store()
-        .learned()
+        .corrections()
         .set_hidden(&human(forms[1]), false)
         .await
         .unwrap();

@@ -342,7 +342,7 @@ async fn while_the_game_has_no_connection_nobody_is_late() {
     drop(server);
     let store = daemon.service.store();
     let away = async || {
-        store.queues().instance_rows().await.unwrap()[0]
+        store.queues().instance_rows(9).await.unwrap()[0]
             .away
             .is_some()
     };
@@ -356,7 +356,7 @@ async fn while_the_game_has_no_connection_nobody_is_late() {
     server.send("INSTANCE one.example:1\n").await;
     words(&mut server, "* JOIN e ").await;
     until(async || {
-        store.queues().instance_rows().await.unwrap()[0]
+        store.queues().instance_rows(9).await.unwrap()[0]
             .away
             .is_none()
     })

@@ -16,10 +16,10 @@ mod story;
 mod tickets;
 mod weights;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use crate::{
-    common::{self, BUSY, backends::rows, checkpoints, game, service, until, weights},
+    common::{self, BUSY, backends::rows, checkpoints, draw::Draw, game, service, until, weights},
     store::story::full,
 };
 use evenkeel::{
@@ -226,6 +226,31 @@ fn season(minutes: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
         (record, fingerprint)
     };
     minutes.map(one).collect()
+}
+
+/// Of a match with 14 players, the database has its record, a row for each player, and what was learned: nothing twice.
+#[tokio::test]
+async fn a_match_of_fourteen_takes_little_room() {
+    const MATCHES: i64 = 1_500;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let service = reopened(&path, "rating.system = 'elo'").await;
+    let mut draw = Draw(1);
+    let mut names: Vec<String> = (0..244).map(|n| format!("p{n:05}")).collect();
+    let mut played = |n: i64| {
+        draw.shuffle(&mut names);
+        let seats: Vec<_> = names.iter().map(|name| (Human, name.as_str())).collect();
+        let record = game(30 * n, &seats[..7], &seats[7..14], [1.0, 0.0]);
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    };
+    let season: Vec<_> = (0..MATCHES).map(&mut played).collect();
+    let empty = fs::metadata(&path).unwrap().len();
+    service.store().matches().record_all(&season).await.unwrap();
+    service.learning().refresh().await.unwrap();
+    service.close().await;
+    let bytes = fs::metadata(&path).unwrap().len().saturating_sub(empty) / MATCHES as u64;
+    assert!((1_000..2_500).contains(&bytes), "{bytes} bytes a match");
 }
 
 fn known(service: &evenkeel::server::Service) -> Option<u64> {

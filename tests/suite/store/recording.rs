@@ -11,6 +11,7 @@ use evenkeel::{
     store::{self, Cursor, DecisionRow, HookKind, Recorded, Store},
 };
 use futures_util::future::join_all;
+use tokio::sync::Mutex;
 
 use crate::common::{
     self,
@@ -228,15 +229,20 @@ fn full_game(number: i64) -> MatchRecord {
     game(number, &players[..7], &players[7..], [5.0, 3.0])
 }
 
-/// So many game servers end their games as fast as they can.
-async fn measure(kind: &str, store: Arc<Store>) {
-    const SERVERS: i64 = 48;
-    const GAMES: i64 = 20;
+/// So many game servers end their games as fast as they can: those of a round, whose numbers begin with `first`. With groups,
+/// games that end at the same time share a transaction; without, each waits until the one before it is on disk, and has one
+/// of its own. Returns how many games are recorded in a second.
+async fn rate(store: &Arc<Store>, first: i64, in_groups: bool) -> f64 {
+    let alone = Arc::new(Mutex::new(()));
     let ends = (0..SERVERS).map(|server| {
-        let store = store.clone();
+        let (store, alone) = (store.clone(), alone.clone());
         tokio::spawn(async move {
             for number in server * GAMES..(server + 1) * GAMES {
-                let record = full_game(number);
+                let (number, record) = (first + number, full_game(first + number));
+                let _turn = match in_groups {
+                    true => None,
+                    false => Some(alone.lock().await),
+                };
                 store
                     .matches()
                     .record_game(&record, &chances(), number)
@@ -249,23 +255,41 @@ async fn measure(kind: &str, store: Arc<Store>) {
     for end in join_all(ends).await {
         end.unwrap();
     }
-    let rate = (SERVERS * GAMES) as f64 / began.elapsed().as_secs_f64();
-    println!("{kind}: {rate:.0} games a second");
+    (SERVERS * GAMES) as f64 / began.elapsed().as_secs_f64()
+}
+
+const SERVERS: i64 = 48;
+const GAMES: i64 = 20;
+
+/// Prints the medians of some rounds with and without groups, in turns.
+async fn measure(kind: &str, store: Arc<Store>) {
+    const ROUNDS: usize = 7;
+    let mut rates = [Vec::new(), Vec::new()];
+    let mut first = 0;
+    for round in 0..ROUNDS {
+        for turn in 0..2 {
+            let in_groups = (round + turn) % 2;
+            let rate = rate(&store, first, in_groups == 1).await;
+            rates[in_groups].push(rate);
+            first += SERVERS * GAMES;
+        }
+    }
+    let [alone, groups] = rates.map(|mut rates| {
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    });
+    println!("{kind}: {groups:.0} games a second in groups, {alone:.0} one by one");
 }
 
 /// Run it with `cargo test --release --test suite recording -- --ignored --nocapture`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "measures how many games that end at once are recorded in a second"]
 async fn how_many_games_are_recorded_in_a_second() {
-    let server = Server::start_durable();
-    for round in 0..3 {
-        let sqlite = Sqlite::new();
-        measure("SQLite", sqlite.database("one").await).await;
-        if let Some(server) = &server {
-            let name = format!("round{round}");
-            server.create(&name).await;
-            let store = store::open_at(&server.place(&name), true, Duration::from_secs(20)).await;
-            measure("PostgreSQL", store.unwrap()).await;
-        }
+    let sqlite = Sqlite::new();
+    measure("SQLite", sqlite.database("one").await).await;
+    if let Some(server) = Server::start_durable() {
+        server.create("rounds").await;
+        let store = store::open_at(&server.place("rounds"), true, Duration::from_secs(20)).await;
+        measure("PostgreSQL", store.unwrap()).await;
     }
 }

@@ -658,7 +658,7 @@ async fn an_operator_decides(store: &Store, elsewhere: &Store) {
             .await
             .unwrap()
     );
-    let names = elsewhere.corrections().names(&key("cid")).await.unwrap();
+    let names = elsewhere.matches().names(&key("cid")).await.unwrap();
     let seen: Vec<_> = names
         .iter()
         .map(|seen| (&*seen.name, seen.matches))
@@ -674,7 +674,7 @@ async fn an_operator_decides(store: &Store, elsewhere: &Store) {
         4
     );
     for id in ["bob", "cid"] {
-        assert_eq!(elsewhere.corrections().names(&key(id)).await.unwrap(), []);
+        assert_eq!(elsewhere.matches().names(&key(id)).await.unwrap(), []);
         assert_eq!(elsewhere.learned().weights_of(&key(id)).await.unwrap(), []);
     }
     assert_eq!(
@@ -754,7 +754,7 @@ async fn a_player_is_forgotten_while_a_game_runs(open: impl Backend) {
 
 /// How many matches have rows with an identity.
 async fn matches_with(store: &Store, key: &PlayerKey) -> u64 {
-    let names = store.corrections().names(key).await.unwrap();
+    let names = store.matches().names(key).await.unwrap();
     names.iter().map(|seen| u64::from(seen.matches)).sum()
 }
 
@@ -869,7 +869,11 @@ fn told(win: &[f64]) -> MatchChances {
 /// What a page of a match shows of its chances.
 async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
     let page = store.matches().page_match(id).await.unwrap().unwrap();
-    let line = &store.matches().latest_matches(None, 100).await.unwrap();
+    let line = &store
+        .matches()
+        .latest_matches(None, None, 100)
+        .await
+        .unwrap();
     let line = line.iter().find(|line| line.id == id).unwrap();
     assert_eq!(line.chances, page.line.chances, "a list shows the same");
     MatchChances {

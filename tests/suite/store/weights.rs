@@ -5,13 +5,17 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use evenkeel::{
     domain::{Kind, PlayerKey, Rank, Timestamp},
     store::{
-        DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, NewWeights, Recount, Store, WeightRow,
-        open_at,
+        Correction, DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, NewWeights, Recount,
+        RecountCause, Store, WeightRow, open_at,
     },
 };
 use tempfile::TempDir;
 
-use crate::common::{draw::Draw, postgres::Server};
+use crate::common::{
+    backends::{Backend, Postgres, Sqlite, on_each_database},
+    draw::Draw,
+    postgres::Server,
+};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const RULESETS: [&str; 3] = ["ctf", "tdm", "Ω \"odd\""];
@@ -225,4 +229,52 @@ async fn on_postgresql_what_differs_is_enough() {
     }
     let [one, whole] = &names;
     same_tables([open(one).await, open(whole).await], 7).await;
+}
+
+/// A game may name its type and its mutators as it likes: weights and notices have rulesets of any length.
+async fn a_ruleset_of_any_length_has_weights_and_notices(open: impl Backend) {
+    let store = open.database("one").await;
+    let mut draw = Draw(3);
+    // Nothing that a database could compress.
+    let ruleset = (0..6_000).map(|_| char::from(b'a' + draw.below(26) as u8));
+    let ruleset: String = ruleset.collect();
+    let mut write = async |number: i64, weight: f64| {
+        let weights = NewWeights {
+            rows: vec![WeightRow {
+                ruleset: ruleset.clone(),
+                weight,
+                last_seen: Timestamp(7),
+                is_pinned: false,
+                ..row(&mut draw, 1)
+            }],
+            ..NewWeights::default()
+        };
+        let recount = Recount {
+            correction: Correction::Known(RecountCause::Void),
+            at: Timestamp(number * 1_000_000),
+            changes: 0,
+        };
+        let rows = DerivedRows {
+            recount,
+            ..derived(number, weights)
+        };
+        let written = store.learned().replace_derived(&rows, true, None).await;
+        assert!(written.unwrap(), "{number}");
+    };
+    write(1, 40.0).await;
+    write(2, 50.0).await;
+    // Once more at the same time: the notice says what is counted now.
+    write(2, 60.0).await;
+    let rows = table(&store).await;
+    assert_eq!((rows.len(), &rows[0].ruleset), (1, &ruleset));
+    let notices = store.learned().recounts_of(&rows[0].key, 9).await.unwrap();
+    let notices: Vec<_> = notices
+        .iter()
+        .map(|one| (&one.ruleset, one.then, one.now))
+        .collect();
+    assert_eq!(notices, [(&ruleset, 40.0, 60.0)]);
+}
+
+on_each_database! {
+    a_ruleset_of_any_length_has_weights_and_notices
 }

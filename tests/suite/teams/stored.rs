@@ -77,7 +77,11 @@ async fn players_are_found_by_names_and_identities(store: &Arc<Store>) {
     let many: Vec<String> = (0..400).map(|number| format!("p{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).chain(["ann"]).collect();
     assert_eq!(find(&many).await.0, "ann");
-    store.learned().set_hidden(&ann[0].key, true).await.unwrap();
+    store
+        .corrections()
+        .set_hidden(&ann[0].key, true)
+        .await
+        .unwrap();
     assert_eq!(find(&["ann"]).await.0, "", "who is hidden is not found");
 }
 

@@ -1,8 +1,8 @@
 //! What a match does to a weight, and why.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use super::worded;
 
 /// What a match has entered into a player's account.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,69 +24,35 @@ impl WeightEntry {
     }
 }
 
-/// Why a match has moved a weight, or has not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WeightCause {
-    /// Won: up to the strength.
-    Won,
-    /// Won: up by the limit of the match.
-    WonLimited,
-    /// Won, by less than expected: the strength is not above the weight.
-    WonHeld,
-    /// Lost: down to the strength.
-    Lost,
-    /// Lost: down by the limit of the match.
-    LostLimited,
-    /// Lost, by less than expected: the strength is not below the weight.
-    LostHeld,
-    /// Drew: to the strength.
-    Drew,
-    /// Drew: towards the strength, by the limit of the match.
-    DrewLimited,
-    /// Drew as the favourite: not up.
-    DrewAsFavourite,
-    /// Drew as the outsider: not down.
-    DrewAsOutsider,
-    /// As long on one team as on others.
-    ChangedTeams,
-    /// The match has no result.
-    NoResult,
-}
-
-impl WeightCause {
-    /// All causes, each with its code in the database and in interfaces.
-    const CODES: [(Self, &str); 12] = [
-        (Self::Won, "won"),
-        (Self::WonLimited, "won-limited"),
-        (Self::WonHeld, "won-held"),
-        (Self::Lost, "lost"),
-        (Self::LostLimited, "lost-limited"),
-        (Self::LostHeld, "lost-held"),
-        (Self::Drew, "drew"),
-        (Self::DrewLimited, "drew-limited"),
-        (Self::DrewAsFavourite, "drew-as-favourite"),
-        (Self::DrewAsOutsider, "drew-as-outsider"),
-        (Self::ChangedTeams, "changed-teams"),
-        (Self::NoResult, "no-result"),
-    ];
-
-    /// The stable code of the cause.
-    pub fn as_str(self) -> &'static str {
-        let own = Self::CODES.iter().find(|(cause, _)| *cause == self);
-        own.map_or("", |(_, code)| code)
-    }
-
-    /// The cause that has this code.
-    pub fn parse(code: &str) -> Option<Self> {
-        let own = Self::CODES.iter().find(|(_, own)| *own == code);
-        own.map(|(cause, _)| *cause)
-    }
-}
-
-impl fmt::Display for WeightCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+worded! {
+    /// Why a match has moved a weight, or has not.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum WeightCause {
+        /// Won: up to the strength.
+        Won = "won",
+        /// Won: up by the limit of the match.
+        WonLimited = "won-limited",
+        /// Won, by less than expected: the strength is not above the weight.
+        WonHeld = "won-held",
+        /// Lost: down to the strength.
+        Lost = "lost",
+        /// Lost: down by the limit of the match.
+        LostLimited = "lost-limited",
+        /// Lost, by less than expected: the strength is not below the weight.
+        LostHeld = "lost-held",
+        /// Drew: to the strength.
+        Drew = "drew",
+        /// Drew: towards the strength, by the limit of the match.
+        DrewLimited = "drew-limited",
+        /// Drew as the favourite: not up.
+        DrewAsFavourite = "drew-as-favourite",
+        /// Drew as the outsider: not down.
+        DrewAsOutsider = "drew-as-outsider",
+        /// As long on one team as on others.
+        ChangedTeams = "changed-teams",
+        /// The match has no result.
+        NoResult = "no-result",
     }
 }
 
@@ -96,10 +62,10 @@ mod tests {
 
     #[test]
     fn codes_are_read_back() {
-        for (cause, code) in WeightCause::CODES {
-            assert_eq!(WeightCause::parse(code), Some(cause));
-            assert_eq!(cause.to_string(), code);
+        for cause in WeightCause::ALL {
+            assert_eq!(WeightCause::parse(&cause.to_string()), Some(cause));
         }
+        assert_eq!(WeightCause::DrewAsOutsider.as_str(), "drew-as-outsider");
         assert_eq!(WeightCause::parse(""), None);
     }
 }

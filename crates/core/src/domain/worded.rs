@@ -1,6 +1,7 @@
 //! Enums whose variants have one text each.
 
 /// Defines an enum each of whose variants has one word, or one text: in files, on the line and for people.
+#[macro_export]
 macro_rules! worded {
     (
         $(#[$about:meta])*

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     domain::{Timestamp, plain_name},
-    store::{HostedLine, InstanceLine},
+    store::{HostedRow, InstanceRow},
     web::{
         Site,
         error::WebError,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The most instances and hosted matches on the page.
-const LISTED: i64 = 50;
+const LISTED: u32 = 50;
 
 /// A line of the table of instances.
 #[derive(Debug, Serialize)]
@@ -42,24 +42,20 @@ pub(super) struct HostedSummary {
     recorded: bool,
 }
 
-impl From<InstanceLine> for InstanceSummary {
-    fn from(line: InstanceLine) -> Self {
+impl From<InstanceRow> for InstanceSummary {
+    fn from(line: InstanceRow) -> Self {
         Self {
             name: plain_name(&line.name),
             region: line.region.as_deref().map(plain_name),
             used: line.used,
             slots: line.slots,
-            state: match (line.is_away, line.drains) {
-                (true, _) => "away",
-                (false, true) => "draining",
-                (false, false) => "connected",
-            },
+            state: line.state(),
         }
     }
 }
 
-impl From<HostedLine> for HostedSummary {
-    fn from(line: HostedLine) -> Self {
+impl From<HostedRow> for HostedSummary {
+    fn from(line: HostedRow) -> Self {
         Self {
             id: line.id,
             queue: line.queue,
@@ -67,7 +63,7 @@ impl From<HostedLine> for HostedSummary {
             since: line.since,
             instance: line.instance.as_deref().map(plain_name),
             players: line.players,
-            recorded: line.is_recorded,
+            recorded: line.outcome.is_some(),
         }
     }
 }
@@ -76,8 +72,8 @@ impl From<HostedLine> for HostedSummary {
 pub(super) async fn read(
     site: &Site,
 ) -> Result<(Vec<InstanceSummary>, Vec<HostedSummary>), WebError> {
-    let instances = site.pages().queues().instance_lines(LISTED).await?;
-    let hosted = site.pages().queues().hosted_lines(LISTED).await?;
+    let instances = site.pages().queues().instance_rows(LISTED.into()).await?;
+    let hosted = site.pages().queues().hosted_rows(LISTED).await?;
     Ok((
         instances.into_iter().map(InstanceSummary::from).collect(),
         hosted.into_iter().map(HostedSummary::from).collect(),

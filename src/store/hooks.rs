@@ -1,10 +1,114 @@
-//! The events that wait to be sent to webhooks, and how far each webhook is.
+//! The tables of webhooks: the events that wait, how far each webhook is, and what each event reports.
 
-use super::{Hooks, reports};
-use crate::{
-    domain::Timestamp,
-    store::{HookEvent, HookKind, HookReport, Store, StoreError, db::*},
+use evenkeel_core::worded;
+use serde::Deserialize;
+
+use super::{
+    Store, StoreError,
+    db::*,
+    matches::{chances, read_matches::fetch},
 };
+use crate::domain::{ChanceSummary, MAX_TEAMS, MatchRecord, TeamChances, Timestamp};
+
+/// The tables of webhooks.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks<'a>(&'a Store);
+
+impl Store {
+    /// The tables of webhooks.
+    pub fn hooks(&self) -> Hooks<'_> {
+        Hooks(self)
+    }
+}
+
+worded! {
+    /// The kind of an event, as the key `events` of a webhook names it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum HookKind {
+        /// A queue has formed a match.
+        Formed = "formed",
+        /// The players of a match can connect to an instance.
+        Hosted = "hosted",
+        /// A match was stored.
+        Recorded = "recorded",
+    }
+}
+
+made! {
+    HookKind: &'r str = HookKind::parse,
+}
+
+columns! {
+    /// An event, without its content.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HookEvent {
+        /// The number of the event: the order in which events were committed.
+        pub number: i64,
+        /// The id by which receivers recognise an event that they get twice.
+        pub id: String,
+        /// What kind of event it is; `None` for a test.
+        pub kind: Option<HookKind>,
+        /// The match that it is about.
+        pub match_id: i64,
+        /// When it happened.
+        pub at: Timestamp,
+        /// The address of the instance, if the match is hosted.
+        pub address: Option<String>,
+    }
+}
+
+/// The content of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HookReport {
+    /// Whether a webhook works.
+    Test,
+    /// A queue has formed this match.
+    Formed(FormedReport),
+    /// This match is hosted, at the event's address.
+    Hosted(FormedReport),
+    /// This match was stored.
+    Recorded(Box<RecordedReport>),
+}
+
+/// A match that a queue has formed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FormedReport {
+    /// The queue that has formed the match.
+    pub queue: String,
+    /// The mode of the match, if a rule picks one.
+    pub mode: Option<String>,
+    /// The map of the match, if a rule picks one.
+    pub map: Option<String>,
+    /// The ruleset for which the chances are predicted.
+    pub ruleset: String,
+    /// The teams as the queue has picked them, with their predicted chances.
+    pub picked: TeamChances,
+    /// The players of each team.
+    pub teams: Vec<Vec<FormedSeat>>,
+}
+
+/// A player of a match that a queue has formed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormedSeat {
+    /// The player's identity.
+    pub player: String,
+    /// The client that has queued the player; `None` if the ticket is no longer kept.
+    pub client: Option<String>,
+    /// The client's id of the ticket.
+    pub ticket: Option<String>,
+}
+
+/// A stored match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedReport {
+    /// The queue that had formed the match, if one had.
+    pub queue: Option<String>,
+    /// What was predicted of the teams.
+    pub chances: ChanceSummary,
+    /// The match itself.
+    pub record: MatchRecord,
+}
 
 /// What became of the events up to a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,12 +215,14 @@ impl Hooks<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Vec<HookEvent>, StoreError> {
-        let query = sql("SELECT e.* FROM webhooks h JOIN webhook_events e
+        let query = tuple(
+            "SELECT e.number, e.event_id AS id, e.kind, e.match_id, e.at, e.address
+             FROM webhooks h JOIN webhook_events e
              ON e.number > h.position AND e.number > $2 AND instr(h.kinds, e.kind) > 0
-             WHERE h.name = $1 ORDER BY e.number LIMIT $3");
-        let query = query.bind(hook).bind(after).bind(i64::from(limit));
-        let rows = query.fetch_all(&self.0.readers).await?;
-        rows.iter().map(event).collect()
+             WHERE h.name = $1 ORDER BY e.number LIMIT $3",
+        );
+        let query = query.bind(hook).bind(after).bind(limit);
+        query.fetch_all(&self.0.readers).await
     }
 
     /// The content of an event; `None` if what it reports is no longer stored.
@@ -125,7 +231,7 @@ impl Hooks<'_> {
     /// Fails if it contains a value that no version of Evenkeel writes.
     pub async fn hook_report(self, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
         let mut tx = self.0.readers.snapshot().await?;
-        reports::read(&mut tx, event).await
+        read(&mut tx, event).await
     }
 
     /// Drops the events of a webhook that are beyond its bounds. Returns how many those were since the
@@ -178,7 +284,6 @@ impl Hooks<'_> {
         .execute(&mut tx)
         .await?;
         trim(&mut tx).await?;
-        // No weights change, so the tasks that wait for commits are not woken.
         tx.commit().await
     }
 
@@ -235,18 +340,6 @@ fn words(kinds: &[HookKind]) -> String {
     words.map(HookKind::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn event(row: &Row) -> Result<HookEvent, StoreError> {
-    let kind: String = row.get("kind")?;
-    Ok(HookEvent {
-        number: row.get("number")?,
-        id: row.get("event_id")?,
-        kind: Some(HookKind::parse(&kind).ok_or_else(|| StoreError::bad("event", &kind))?),
-        match_id: row.get("match_id")?,
-        at: row.get("at")?,
-        address: row.get("address")?,
-    })
-}
-
 fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
     let kinds: String = row.get("kinds")?;
     let failed_at: Option<Timestamp> = row.get("failed_at")?;
@@ -261,4 +354,86 @@ fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
         tries: row.get("tries")?,
         failure: failed_at.zip(failure),
     })
+}
+
+/// The content of an event; `None` if what it reports is no longer stored.
+async fn read(tx: &mut Connection, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
+    let id = event.match_id;
+    Ok(match event.kind {
+        None => Some(HookReport::Test),
+        Some(HookKind::Formed) => formed(tx, id).await?.map(HookReport::Formed),
+        Some(HookKind::Hosted) => formed(tx, id).await?.map(HookReport::Hosted),
+        Some(HookKind::Recorded) => {
+            let recorded = recorded(tx, id).await?;
+            recorded.map(|one| HookReport::Recorded(Box::new(one)))
+        }
+    })
+}
+
+async fn formed(tx: &mut Connection, id: i64) -> Result<Option<FormedReport>, StoreError> {
+    let query =
+        sql("SELECT queue, mode, map, ruleset, chance FROM formed_matches WHERE match_id = $1");
+    let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
+        return Ok(None);
+    };
+    let mut report = FormedReport {
+        queue: row.get("queue")?,
+        mode: row.get("mode")?,
+        map: row.get("map")?,
+        ruleset: row.get("ruleset")?,
+        picked: TeamChances::default(),
+        teams: Vec::new(),
+    };
+    let chance: Option<f64> = row.get("chance")?;
+    let query = sql(
+        "SELECT s.team, s.player, t.owner, t.ticket FROM formed_seats s
+         LEFT JOIN tickets t ON t.number = s.ticket WHERE s.match_id = $1 ORDER BY s.seat",
+    );
+    for row in query.bind(id).fetch_all(&mut *tx).await? {
+        add_seat(&mut report.teams, &row)?;
+    }
+    let size = |team: &Vec<FormedSeat>| u32::try_from(team.len()).unwrap_or(u32::MAX);
+    report.picked = TeamChances {
+        win: match (chance, report.teams.len()) {
+            (Some(chance), 2) => vec![chance, 1.0 - chance],
+            _ => Vec::new(),
+        },
+        humans: report.teams.iter().map(size).collect(),
+        bots: vec![0; report.teams.len()],
+    };
+    Ok(Some(report))
+}
+
+fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreError> {
+    let team: u8 = row.get("team")?;
+    let at = usize::from(team);
+    if at >= MAX_TEAMS {
+        return Err(StoreError::bad("team", &team.to_string()));
+    }
+    if teams.len() <= at {
+        teams.resize_with(at + 1, Vec::new);
+    }
+    teams[at].push(FormedSeat {
+        player: row.get("player")?,
+        client: row.get("owner")?,
+        ticket: row.get("ticket")?,
+    });
+    Ok(())
+}
+
+async fn recorded(tx: &mut Connection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
+    let Some(stored) = fetch(tx, &[id]).await?.pop() else {
+        return Ok(None);
+    };
+    let chances = chances::read_summary(tx, id).await?;
+    let query = scalar(
+        "SELECT queue FROM formed_matches WHERE match_id = $1 OR recorded = $1
+         ORDER BY match_id = $1 DESC LIMIT 1",
+    );
+    let queue = query.bind(id).fetch_optional(tx).await?;
+    Ok(Some(RecordedReport {
+        queue,
+        chances,
+        record: stored.record,
+    }))
 }

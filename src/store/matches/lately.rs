@@ -1,4 +1,4 @@
-//! Reads who plays most lately, and how their weights have moved.
+//! Reads what the latest matches of a ruleset say: how long they last, how often favourites won, and who plays most.
 
 use super::{Matches, of_person::shown};
 use crate::{
@@ -10,6 +10,22 @@ use crate::{
 const LATEST: i64 = 1_000;
 /// Of more matches than this, about as many are read: to read all takes long.
 const WEIGHTS: i64 = 90;
+
+/// How many matches count, the latest ones: enough for a stable length, few enough to follow a changed limit.
+const LENGTHS: i64 = 100;
+
+columns! {
+    /// How often favourites won, in matches whose teams Evenkeel has picked or in others.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Favoured {
+        /// Whether Evenkeel has picked their teams.
+        pub picked: bool,
+        /// Number of matches with a forecast that a team won.
+        pub decided: i64,
+        /// In how many of these the favourite won.
+        pub won: i64,
+    }
+}
 
 /// A player who was in many of the latest matches of a ruleset.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +43,44 @@ pub struct Regular {
 }
 
 impl Matches<'_> {
+    /// The lengths of the latest rated matches of a ruleset whose lengths are known, in milliseconds.
+    pub async fn latest_lengths(self, ruleset: &str) -> Result<Vec<u64>, StoreError> {
+        let query = tuple(
+            "SELECT q.started_at, q.ended_at FROM
+                 (SELECT m.started_at, m.ended_at, m.untimed FROM rulings r JOIN matches m ON m.id = r.match_id
+                  WHERE r.ruleset = $1 AND r.unrated IS NULL ORDER BY r.ended_at DESC LIMIT $2) q
+             WHERE NOT q.untimed",
+        );
+        let rows: Vec<(Timestamp, Timestamp)> = query
+            .bind(ruleset)
+            .bind(LENGTHS)
+            .fetch_all(&self.0.pages)
+            .await?;
+        let length = |(start, end): &(Timestamp, Timestamp)| u64::try_from(end.0 - start.0).ok();
+        Ok(rows.iter().filter_map(length).collect())
+    }
+
+    /// How often favourites won in the latest rated matches of a ruleset, at most `limit`: those whose teams Evenkeel has
+    /// picked, and others. A chance as picked can come after its match was learned: if its log was read first.
+    pub async fn favoured(self, ruleset: &str, limit: i64) -> Result<Vec<Favoured>, StoreError> {
+        let query = tuple(
+            "SELECT kp.match_id IS NOT NULL AS picked, count(*) AS decided,
+                    CAST(sum(CASE WHEN (r.chance >= 0.5) = (m.winner = 0) THEN 1 ELSE 0 END) AS BIGINT) AS won
+             FROM (SELECT match_id, chance, ruleset FROM rulings
+                   WHERE ruleset = $1 AND unrated IS NULL ORDER BY ended_at DESC LIMIT $2) r
+             JOIN matches m ON m.id = r.match_id
+             LEFT JOIN match_chances kp ON kp.match_id = m.id AND kp.step = 0
+                  AND (kp.ruleset IS NULL OR kp.ruleset = r.ruleset)
+             WHERE r.chance IS NOT NULL AND m.winner IS NOT NULL
+             GROUP BY kp.match_id IS NOT NULL",
+        );
+        query
+            .bind(ruleset)
+            .bind(limit)
+            .fetch_all(&self.0.pages)
+            .await
+    }
+
     /// The players of a kind who were in most of the latest `matches` rated matches of a ruleset, at most `limit`.
     pub async fn regulars(
         self,
@@ -37,7 +91,7 @@ impl Matches<'_> {
     ) -> Result<Vec<Regular>, StoreError> {
         let mut tx = self.0.pages.snapshot().await?;
         let query = tuple(
-            "SELECT g.person, true, g.matches, CAST(0 AS DOUBLE PRECISION)
+            "SELECT g.person, g.matches
              FROM (SELECT p.person, count(*) AS matches
                    FROM (SELECT match_id FROM rulings WHERE ruleset = $1 AND unrated IS NULL
                          ORDER BY ended_at DESC LIMIT $2) r
@@ -47,10 +101,11 @@ impl Matches<'_> {
              WHERE o.kind = $3 ORDER BY g.matches DESC, g.person LIMIT $4",
         );
         let query = query.bind(ruleset).bind(matches).bind(kind.as_str());
-        let counted: Vec<(i64, bool, i64, f64)> = query.bind(limit).fetch_all(&mut tx).await?;
-        let shown = shown(&mut tx, &counted).await?;
+        let counted: Vec<(i64, i64)> = query.bind(limit).fetch_all(&mut tx).await?;
+        let persons: Vec<i64> = counted.iter().map(|counted| counted.0).collect();
+        let shown = shown(&mut tx, &persons).await?;
         let mut list = Vec::with_capacity(counted.len());
-        for (person, _, matches, _) in counted {
+        for (person, matches) in counted {
             // Those who are hidden have no page, and no line.
             let Some((handle, kind, name)) = shown.get(&person).cloned() else {
                 continue;
