@@ -7,7 +7,9 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp},
+    domain::{
+        Fingerprint, Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp,
+    },
     store::{self, Cursor, DecisionRow, HookKind, Recorded, Store},
 };
 use futures_util::future::join_all;
@@ -143,7 +145,42 @@ async fn decisions_of_a_game(open: impl Backend) {
     }
 }
 
-on_each_database! { the_same_games_at_two_daemons forgotten_meanwhile decisions_of_a_game }
+/// Whatever bytes the fingerprints have, also those that end a text, their sum is that of all matches up to a place.
+async fn content_to_a_place(backend: impl Backend) {
+    let store = backend.database("one").await;
+    assert_eq!(
+        store.matches().content_to(Cursor::START).await.unwrap(),
+        (0, 0)
+    );
+    let records = (0..300).map(|number| {
+        let bytes = u128::from_be_bytes(Fingerprint::of(&duel(number)).0);
+        let odd = [bytes, bytes << 64, u128::MAX - bytes, number as u128];
+        (
+            duel(number),
+            Fingerprint(odd[number as usize % 4].to_be_bytes()),
+        )
+    });
+    let records: Vec<_> = records.collect();
+    store.matches().record_all(&records).await.unwrap();
+    let (mut expected, mut cursor) = ((0, 0_u128), Cursor::START);
+    loop {
+        let (matches, next) = store.matches().after(cursor, 60).await.unwrap();
+        if matches.is_empty() {
+            break;
+        }
+        for stored in matches {
+            let number = u128::from_be_bytes(stored.fingerprint.0);
+            expected = (expected.0 + 1, expected.1.wrapping_add(number));
+        }
+        cursor = next;
+        assert_eq!(store.matches().content_to(cursor).await.unwrap(), expected);
+    }
+    assert_eq!(expected.0, 300);
+}
+
+on_each_database! {
+    the_same_games_at_two_daemons forgotten_meanwhile decisions_of_a_game content_to_a_place
+}
 
 /// A match that another process commits late, with the end of an earlier one, is counted once it can be seen.
 #[tokio::test]
