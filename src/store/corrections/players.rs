@@ -26,6 +26,18 @@ const MAKE_VOID: &str = "INSERT INTO voided_fingerprints SELECT fingerprint FROM
        AND NOT EXISTS (SELECT 1 FROM match_halves h JOIN voided_fingerprints v ON v.fingerprint = h.fingerprint
                        WHERE h.match_id = $1)";
 
+/// Everybody who is in a stored match, from one to the next in the index: there are many more seats than players.
+const PARTICIPANTS: &str = "WITH RECURSIVE who (player) AS (
+         SELECT min(player) FROM match_players
+         UNION ALL
+         SELECT (SELECT min(m.player) FROM match_players m WHERE m.player > who.player) FROM who
+         WHERE who.player IS NOT NULL
+     )
+     SELECT kinds.kind, who.player
+     FROM who CROSS JOIN (SELECT 'human' AS kind UNION ALL SELECT 'bot') AS kinds
+     WHERE EXISTS (SELECT 1 FROM match_players m WHERE m.player = who.player AND m.kind = kinds.kind)
+     UNION SELECT kind, player FROM persons";
+
 impl Corrections<'_> {
     /// Lets these identities count as the ones under which their players are known, where they do not yet. With `all`,
     /// these are all that do: other names than before may have tags.
@@ -197,9 +209,7 @@ impl Corrections<'_> {
 
     /// Everybody who is in a stored match, in no particular order.
     pub async fn participants(self) -> Result<Vec<PlayerKey>, StoreError> {
-        let all = "SELECT DISTINCT kind, player FROM match_players
-             UNION SELECT kind, player FROM persons";
-        let rows = sql(all).fetch_all(&self.0.readers).await?;
+        let rows = sql(PARTICIPANTS).fetch_all(&self.0.readers).await?;
         rows.iter().map(Row::player).collect()
     }
 
