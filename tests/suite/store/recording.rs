@@ -8,7 +8,9 @@ use std::{
 
 use evenkeel::{
     domain::{
-        Fingerprint, Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp,
+        Fingerprint,
+        Kind::{Bot, Human},
+        MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp,
     },
     store::{self, Cursor, DecisionRow, HookKind, Recorded, Store},
 };
@@ -178,7 +180,40 @@ async fn content_to_a_place(backend: impl Backend) {
     assert_eq!(expected.0, 300);
 }
 
+/// Each once, however many matches they have, and humans and bots of one name apart.
+async fn everybody_who_is_in_a_match(backend: impl Backend) {
+    let store = backend.database("one").await;
+    let known = async || {
+        let mut all = store.corrections().participants().await.unwrap();
+        all.sort();
+        all
+    };
+    assert_eq!(known().await, []);
+    let all = [
+        (Human, "b"),
+        (Bot, "b"),
+        (Human, "Ω'"),
+        (Bot, "a"),
+        (Human, "B"),
+    ];
+    let matches = (0..9).map(|number: i64| {
+        let [one, other] = [number as usize % 5, (number as usize + 2) % 5];
+        let record = game(number, &[all[one]], &[all[other]], [2.0, 1.0]);
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    });
+    let matches: Vec<_> = matches.collect();
+    store.matches().record_all(&matches).await.unwrap();
+    let mut expected = all.map(|(kind, id)| PlayerKey {
+        kind,
+        id: id.into(),
+    });
+    expected.sort();
+    assert_eq!(known().await, expected);
+}
+
 on_each_database! {
+    everybody_who_is_in_a_match
     the_same_games_at_two_daemons forgotten_meanwhile decisions_of_a_game content_to_a_place
 }
 
