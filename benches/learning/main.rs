@@ -4,7 +4,8 @@
 //! matches of 100,000 players, and `-- players` 250,000 matches of a million players in one ruleset; each of these takes
 //! up to half an hour. `-- beside` plays games while 160,000 matches are corrected in six ways. The matches are synthetic (`history.rs`). The program reads them with `evenkeel ingest`, and
 //! serves them as a daemon of its own; with `EVENKEEL_BENCH_LEARNING=FOLDER`, the database stays in that folder for
-//! the next time. Then a game server plays, and asks after END until a player who was new is known.
+//! the next time. Then a game server plays, and asks after END until a player who was new is known. With
+//! `EVENKEEL_BENCH_PROGRAM=FILE`, another build of the program is measured, also an earlier version.
 
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]

@@ -60,7 +60,7 @@ impl Learning {
     pub(super) async fn advance(
         &self,
         mut slot: Slot<'_>,
-        rebuilds: bool,
+        mut rebuilds: bool,
         progress: &mut impl FnMut(u64),
     ) -> Result<Option<bool>, LearningError> {
         let began = Instant::now();
@@ -102,13 +102,17 @@ impl Learning {
             // Put back before anything is written: a write that fails is tried again with this state.
             *slot = Some((key, learned));
             if !is_complete {
+                self.write_served(slot, &look).await?;
                 return Ok(None);
             }
             self.metrics.caught_up();
             if let Some(guard) = look.guard.as_ref().filter(|_| due) {
                 let is_written;
                 (slot, is_written) = self.write(slot, &look, &from, guard).await?;
-                if !is_written {
+                let learned = slot.as_ref().map(|(_, learned)| learned);
+                let has_more = learned.is_none_or(|own| own.at.matches != from.matches);
+                rebuilds &= !is_written;
+                if !is_written || has_more {
                     continue; // another process wrote meanwhile, has the lease, or there are more matches
                 }
             }
@@ -151,7 +155,9 @@ impl Learning {
         let Some((_, learned)) = slot.as_mut() else {
             return Ok(());
         };
-        look.forget_rulings(learned, from, is_written);
+        if !self.writes.goes_on() {
+            look.forget_rulings(learned, from, is_written);
+        }
         let saves = look.all || learned.at.matches - learned.saved >= EVERY;
         drop(slot);
         match self.is_daemon() {

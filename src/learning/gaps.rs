@@ -18,7 +18,7 @@ pub(super) struct Gaps {
     pub has_ranks: bool,
 }
 
-/// Everybody who is in a stored match, and the other identities of these players.
+/// Whoever is in a match that is rated or newer than the weights, and the other identities of these players.
 #[derive(Debug)]
 struct Participants {
     counts_as: Arc<CountsAs>,
@@ -80,13 +80,17 @@ impl Gaps {
 }
 
 impl Learning {
-    /// What weights lack that are served while the matches on disk are folded.
-    pub(super) async fn gaps(&self, counts_as: &Arc<CountsAs>) -> Result<Gaps, LearningError> {
+    /// What weights lack that are served while the matches on disk are folded. `last` is the last match of which they are.
+    pub(super) async fn gaps(
+        &self,
+        counts_as: &Arc<CountsAs>,
+        last: i64,
+    ) -> Result<Gaps, LearningError> {
         let participants = Participants {
             counts_as: counts_as.clone(),
             ids: RwLock::default(),
         };
-        participants.add(self.store.matches().participants().await?.iter());
+        participants.add(self.store.matches().participants(last).await?.iter());
         let stored = self.store.learned().divisions().await?;
         let stored = stored.iter().map(|division| division.name.as_str());
         let names = &self.settings.history.divisions.names;

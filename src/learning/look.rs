@@ -66,6 +66,31 @@ impl Look {
         }
     }
 
+    /// The same for a state of another key, and what the tables are made from, which are still those of that state; `None` if
+    /// they are not, or if somebody was forgotten since.
+    pub(super) fn of_served(&self, key: &str) -> Option<(Self, DerivedFrom)> {
+        let before = self
+            .before
+            .clone()
+            .filter(|before| before.settings == key)?;
+        let changes = before
+            .changes()
+            .filter(|known| self.overrides.forgotten <= *known)?;
+        let look = Self {
+            overrides: OperatorOverrides {
+                changes,
+                ..OperatorOverrides::default()
+            },
+            key: key.to_owned(),
+            stored: self.stored,
+            before: Some(before.clone()),
+            is_other: false,
+            guard: self.guard.clone(),
+            all: false,
+        };
+        Some((look, before))
+    }
+
     /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
     /// That one may end before, or learn from as many matches, but not from the same ones.
     pub(super) fn forget_rulings(

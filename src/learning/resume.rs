@@ -1,12 +1,16 @@
 //! Continues from a checkpoint.
 
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use tokio::time::Instant;
 
 use super::{
-    CURRENT, Learning, LearningError, OLD, STARTING, checkpoint, derive::on_blocking_thread,
-    knowledge::Knowledge, learned::Learned, stored::StoredWeights, verify::stored_weights,
+    CURRENT, Learning, LearningError, OLD, STARTING, checkpoint,
+    derive::on_blocking_thread,
+    knowledge::Knowledge,
+    learned::{Learned, Point},
+    stored::StoredWeights,
+    verify::stored_weights,
 };
 use crate::{
     domain::{PlayerKey, RoleWeights},
@@ -29,35 +33,44 @@ impl Learning {
         let Some(folder) = self.folder() else {
             return Ok(learned);
         };
-        let key = learned.content.clone();
-        for path in folder.checkpoints(&key)? {
-            let (key, rulebook, history) = (
-                key.clone(),
-                learned.rulebook.clone(),
-                learned.history.clone(),
-            );
-            let name = path.display().to_string();
-            let read = move || {
-                let content = fs::read(&path)?;
-                Ok::<_, LearningError>(checkpoint::read(&content, &key, &rulebook, &history))
-            };
-            let Some(point) = on_blocking_thread(read).await?? else {
-                tracing::info!(
-                    path = name,
-                    "ignoring a checkpoint: it is damaged, or of another version"
-                );
-                continue;
-            };
-            let at = &point.at;
-            if most.is_none_or(|most| at.matches <= most)
-                && self.store.matches().content_to(at.cursor).await? == (at.matches, at.sum)
-            {
-                (learned.begun, learned.saved) = (at.matches, at.matches);
+        for path in folder.checkpoints(&learned.content)? {
+            let point = self.point_in(&path, &learned, most).await?;
+            if let Some(point) = point {
+                (learned.begun, learned.saved) = (point.at.matches, point.at.matches);
                 learned.go_on_from(point);
                 break;
             }
         }
         Ok(learned)
+    }
+
+    /// The state in the file of a checkpoint, if its matches are the first ones in the database. Its bytes are decoded while the
+    /// database tells which matches it has.
+    async fn point_in(
+        &self,
+        path: &Path,
+        learned: &Learned,
+        most: Option<i64>,
+    ) -> Result<Option<Point>, LearningError> {
+        let (file, key) = (path.to_owned(), learned.content.clone());
+        let content = on_blocking_thread(move || fs::read(file)).await??;
+        let Some(at) = checkpoint::progress(&content, &key) else {
+            ignore(path);
+            return Ok(None);
+        };
+        if most.is_some_and(|most| at.matches > most) {
+            return Ok(None);
+        }
+        let (rulebook, history) = (learned.rulebook.clone(), learned.history.clone());
+        let read =
+            on_blocking_thread(move || checkpoint::read(&content, &key, &rulebook, &history));
+        let (point, stored) = tokio::join!(read, self.store.matches().content_to(at.cursor));
+        let point = point?;
+        if point.is_none() {
+            ignore(path);
+        }
+        let is_stored = stored? == (at.matches, at.sum);
+        Ok(point.filter(|_| is_stored))
     }
 
     /// What the derived tables were made from, if they have the rulings on the first `matches` matches.
@@ -144,9 +157,9 @@ impl Learning {
         (matches, _): (i64, i64),
     ) -> Result<(), LearningError> {
         let derived = self.store.learned().derived_from().await?;
-        let known = derived.map_or(0, |derived| derived.matches);
+        let (known, last) = derived.map_or((0, 0), |derived| (derived.matches, derived.last_match));
         let knowledge = self.stored_knowledge(overrides).await?;
-        let gaps = self.gaps(&knowledge.counts_as).await?;
+        let gaps = self.gaps(&knowledge.counts_as, last).await?;
         let phase = match known {
             0 => {
                 tracing::info!(
@@ -180,4 +193,12 @@ impl Learning {
         knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
         Ok(knowledge)
     }
+}
+
+/// Says that a file is no checkpoint.
+fn ignore(path: &Path) {
+    tracing::info!(
+        path = %path.display(),
+        "ignoring a checkpoint: it is damaged, or of another version"
+    );
 }

@@ -1,5 +1,7 @@
 //! Writes what was learned to the database.
 
+use async_trait::async_trait;
+
 use super::{
     Learning, LearningError,
     changes::Written,
@@ -10,7 +12,7 @@ use super::{
 };
 use crate::{
     rating::divisions::DivisionName,
-    store::{DerivedFrom, DerivedRows, DivisionRow, Recount},
+    store::{DerivedFrom, DerivedRows, DivisionRow, Meanwhile, Recount},
 };
 
 impl Learning {
@@ -26,10 +28,11 @@ impl Learning {
         }
     }
 
-    /// Writes the derived data of the state in `slot`, which is `from` these matches: all of it or what is new. Returns `false`
-    /// if that has to begin again, because another process has replaced it meanwhile, or has the lease now.
+    /// Writes the derived data of the state in `slot`: all of it or what is new. The tables are made `from` these matches then,
+    /// and have what was learned meanwhile. Returns `false` if that has to begin again, because another process has replaced
+    /// it meanwhile, or has the lease now.
     ///
-    /// While many rows are written, this process goes on learning, and writes what is new afterwards.
+    /// While many rows are written, this process goes on learning.
     pub(super) async fn write<'a>(
         &'a self,
         mut slot: Slot<'a>,
@@ -40,16 +43,24 @@ impl Learning {
         let Some((_, learned)) = slot.as_mut() else {
             return Ok((slot, false));
         };
-        let derived = self.rows(learned, look, from).await?;
-        let knowledge = learned.knowledge.clone();
-        let is_long = !derived.is_few();
+        let known = self.written.lock().take().filter(|_| !look.all);
+        let derived = self.rows(learned, look, from, known.as_ref()).await?;
+        let is_long = look.all || !derived.is_few();
+        let was_replayed = std::mem::take(&mut learned.is_replayed);
+        let mut news = News {
+            learning: self,
+            look,
+            written: Written {
+                from: from.clone(),
+                knowledge: learned.knowledge.clone(),
+            },
+        };
         let writing = is_long.then(|| self.writes.begin());
         let locked = (!is_long).then_some(slot);
-        let written = self
-            .store
-            .learned()
-            .replace_derived(&derived, look.all, guard.lease());
+        let tables = self.store.learned();
+        let written = tables.replace_derived_with(&derived, look.all, guard.lease(), &mut news);
         let written = written.await;
+        let now = news.written;
         let mut slot = match locked {
             Some(slot) => slot,
             None => self.learned.lock().await,
@@ -59,38 +70,57 @@ impl Learning {
             return Ok((slot, false));
         };
         let is_written = match written {
-            Err(error) if !self.has_lost_lease(&error) => {
-                learned.take_back(derived.rulings, is_long);
-                return Err(error.into());
-            }
-            written => written.unwrap_or(false),
+            Err(error) if !self.has_lost_lease(&error) => Err(error),
+            written => Ok(written.unwrap_or(false)),
         };
-        let is_whole = is_written && learned.at.matches == from.matches;
-        if is_written {
-            learned.is_replayed &= !is_whole;
-            let from = from.clone();
-            *self.written.lock() = Some(Written { from, knowledge });
-        }
-        if !is_whole {
+        if let Ok(true) = is_written {
+            *self.written.lock() = Some(now);
+            learned.ruled = Some(from.clone()).filter(|_| !learned.is_replayed);
+        } else {
+            learned.is_replayed |= was_replayed;
             learned.take_back(derived.rulings, is_long);
         }
-        Ok((slot, is_whole))
+        Ok((slot, is_written?))
     }
 
-    /// The rows to write.
+    /// Writes what a state has learned that is served until a replay has ended, as long as the tables are those of this state.
+    /// They count as made from the same matches as before.
+    pub(super) async fn write_served(
+        &self,
+        slot: Slot<'_>,
+        look: &Look,
+    ) -> Result<(), LearningError> {
+        let Some((key, learned)) = slot.as_ref() else {
+            return Ok(());
+        };
+        let Some((look, from)) = look.of_served(key) else {
+            return Ok(());
+        };
+        let is_its = |written: &Written| written.from == from;
+        let is_known = self.written.lock().as_ref().is_some_and(is_its);
+        let goes_on = !learned.is_replayed && learned.ruled.as_ref() == Some(&from);
+        let is_due = is_known && goes_on && !learned.pending.is_empty();
+        if let Some(guard) = look.guard.as_ref().filter(|_| is_due) {
+            drop(self.write(slot, &look, &from, guard).await?);
+        }
+        Ok(())
+    }
+
+    /// The rows to write where these weights are `known` to be written.
     async fn rows(
         &self,
         learned: &mut Learned,
         look: &Look,
         from: &DerivedFrom,
+        known: Option<&Written>,
     ) -> Result<DerivedRows, LearningError> {
-        let known = self.written.lock().take().filter(|_| !look.all);
         let (knowledge, goes_on) = (learned.knowledge.clone(), !learned.is_replayed);
+        let (known, is_all) = (known.cloned(), look.all && known.is_none());
         let new = move || knowledge.new_weights(known.as_ref(), goes_on);
         let weights = on_blocking_thread(new).await?;
         self.store
             .corrections()
-            .add_accounts(&learned.accounts, look.all)
+            .add_accounts(&learned.accounts, is_all)
             .await?;
         learned.accounts.clear();
         Ok(DerivedRows {
@@ -116,5 +146,38 @@ impl Learning {
             decay_days: settings.decay_days.get(),
         };
         settings.names.iter().map(row).collect()
+    }
+}
+
+/// What this process learns while it writes many rows.
+struct News<'a> {
+    learning: &'a Learning,
+    look: &'a Look,
+    /// What the tables have then.
+    written: Written,
+}
+
+#[async_trait]
+impl Meanwhile for News<'_> {
+    async fn next(&mut self) -> Option<DerivedRows> {
+        let mut slot = self.learning.learned.lock().await;
+        let (_, learned) = slot.as_mut().filter(|(key, _)| *key == self.look.key)?;
+        if learned.is_replayed || learned.pending.is_empty() {
+            return None;
+        }
+        let from = self.written.from.clone();
+        let rows = self
+            .learning
+            .rows(learned, self.look, &from, Some(&self.written));
+        match rows.await {
+            Ok(rows) => {
+                self.written.knowledge = learned.knowledge.clone();
+                Some(rows)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what was learned meanwhile is written later");
+                None
+            }
+        }
     }
 }

@@ -46,6 +46,7 @@ enum Role {
 }
 
 /// The permission to write what is derived, with the lease that is shown to the database.
+#[derive(Clone)]
 pub(super) struct WriteGuard(Option<Arc<HeldLease>>);
 
 impl WriteGuard {

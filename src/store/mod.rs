@@ -58,6 +58,7 @@ pub use learned::{
     names::{is_forgotten, public_name},
     persons::{Handles, PersonRow},
     recounts::{Correction, Recount, RecountCause, RecountRow},
+    rewrite::Meanwhile,
     rows::{DerivedFrom, DerivedRows, DivisionRow, NewWeights, Performance, RulingRow, WeightRow},
     spool::Spool,
     systems::SystemsRow,

@@ -22,8 +22,10 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
 /// Far longer than anything here takes: a wait of this length is a hang.
 pub const HANG: Duration = Duration::from_secs(60);
 
+/// The program; a benchmark runs another build of it if this variable names one.
 pub fn evenkeel(folder: &Path) -> Command {
-    inside(folder, Command::new(BINARY))
+    let other = std::env::var_os("EVENKEEL_BENCH_PROGRAM");
+    inside(folder, Command::new(other.unwrap_or(BINARY.into())))
 }
 
 /// Runs a command of the program; returns the exit code, and what it has printed.

@@ -33,7 +33,7 @@ const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0c";
 /// Bytes before the head: the header, the version of the fold, the checksum of all that follows.
 const PREFIX: usize = 8 + 4 + 32;
 
-/// What a checkpoint has before the states of its folds.
+/// What a checkpoint has before the states of its folds. The first two fields are also read by themselves.
 #[derive(Serialize, Deserialize)]
 struct Head {
     /// A hash of the settings and overrides with which it was learned.
@@ -146,16 +146,30 @@ pub(super) fn read(
     })
 }
 
+/// How far the state of a file was learned, without a look at the checksum, so that its matches can be compared with those
+/// of the database meanwhile; `None` if it has another key, or is of another version.
+pub(super) fn progress(bytes: &[u8], key: &str) -> Option<Progress> {
+    let (_, rest) = versioned(bytes)?;
+    let ((own, at), _): ((&str, Progress), _) = postcard::take_from_bytes(rest).ok()?;
+    (own == key).then_some(at)
+}
+
 /// The head, and the states after it, if the checksum is right.
 fn open(bytes: &[u8]) -> Option<(Head, &[u8])> {
+    let (sum, rest) = versioned(bytes)?;
+    if sum != &Sha256::digest(rest)[..] {
+        return None;
+    }
+    postcard::take_from_bytes(rest).ok()
+}
+
+/// The checksum, and what follows it, if the version is the present one.
+fn versioned(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (prefix, rest) = bytes.split_at_checked(PREFIX)?;
     let (header, versioned) = prefix.split_at_checked(HEADER.len())?;
     let (fold, sum) = versioned.split_at_checked(4)?;
     let known = header == HEADER && fold == FOLD_VERSION.to_le_bytes();
-    if !known || sum != &Sha256::digest(rest)[..] {
-        return None;
-    }
-    postcard::take_from_bytes(rest).ok()
+    known.then_some((sum, rest))
 }
 
 #[cfg(test)]
@@ -205,8 +219,10 @@ mod tests {
         let written = written();
         let point = read_with("key", &written).unwrap();
         assert_eq!(point.at, some().at);
+        assert_eq!(progress(&written, "key"), Some(some().at));
         assert!(point.folds.keys().eq(some().folds.keys()));
         assert!(read_with("other", &written).is_none());
+        assert_eq!(progress(&written, "other"), None);
     }
 
     proptest! {
@@ -219,6 +235,7 @@ mod tests {
             let written = written();
             let refused = |bytes: &[u8]| read_with("key", bytes).is_none();
             prop_assert!(refused(&noise));
+            prop_assert!(progress(&noise, "key").is_none());
             prop_assert!(refused(&written[..at.index(written.len())]));
             prop_assert!(refused(&[written.as_slice(), &noise, &[0]].concat()));
             let mut flipped = written;

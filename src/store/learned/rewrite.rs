@@ -1,7 +1,9 @@
 //! Writes the derived tables: a few rows after a match in one transaction, and many in short ones, so that a match that ends
 //! waits for none of them for long.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+
+use async_trait::async_trait;
 
 use super::{
     Learned,
@@ -13,6 +15,7 @@ use crate::{
     domain::{PlayerKey, Timestamp, WeightCause},
     store::{
         DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, Store, StoreError,
+        WeightRow,
         db::*,
         leases,
         pace::Pace,
@@ -88,6 +91,22 @@ impl Learned<'_> {
         all: bool,
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
+        self.replace_derived_with(derived, all, lease, &mut Nothing)
+            .await
+    }
+
+    /// The same. What is learned meanwhile is written between the transactions. The tables still count as made from what the
+    /// first rows were made from, and have more.
+    ///
+    /// # Errors
+    /// Fails if the lease is lost.
+    pub async fn replace_derived_with(
+        self,
+        derived: &DerivedRows,
+        all: bool,
+        lease: Option<&Lease>,
+        meanwhile: &mut dyn Meanwhile,
+    ) -> Result<bool, StoreError> {
         let mut tx = self.0.begin().await?;
         let checked = self.check(&mut tx, derived, all, lease).await;
         let recount = match checked {
@@ -112,6 +131,10 @@ impl Learned<'_> {
             derived,
             lease,
             mark,
+            meanwhile,
+            ruled: HashSet::new(),
+            fresh: Fresh::default(),
+            known: Known::default(),
         };
         match writer.run(recount, all).await {
             Err(StoreError::Overtaken) => Ok(false),
@@ -176,39 +199,133 @@ impl Learned<'_> {
     }
 }
 
+/// What is learned while many rows are written.
+#[async_trait]
+pub trait Meanwhile: Send + Sync {
+    /// The rows that have become known since the last call: rulings on further matches, and the weights that differ then.
+    /// `None` if there are none.
+    async fn next(&mut self) -> Option<DerivedRows>;
+}
+
+/// Nothing is learned meanwhile.
+struct Nothing;
+
+#[async_trait]
+impl Meanwhile for Nothing {
+    async fn next(&mut self) -> Option<DerivedRows> {
+        None
+    }
+}
+
 /// Writes many rows in several transactions.
 struct Rewriting<'a> {
     store: &'a Store,
     derived: &'a DerivedRows,
     lease: Option<&'a Lease>,
     mark: String,
+    meanwhile: &'a mut dyn Meanwhile,
+    /// The matches whose rulings are written.
+    ruled: HashSet<i64>,
+    /// What was learned meanwhile, and is not written yet.
+    fresh: Fresh,
+    /// What was learned meanwhile: what was to be written instead is old.
+    known: Known,
+}
+
+/// Whose weights were learned while others are written, and of which rulesets the divisions.
+#[derive(Default)]
+struct Known {
+    rows: HashSet<(String, PlayerKey)>,
+    spans: HashSet<String>,
+}
+
+/// Weights that were learned while others are written: the latest of each player.
+#[derive(Default)]
+struct Fresh {
+    rows: BTreeMap<(String, PlayerKey), WeightRow>,
+    names: BTreeMap<PlayerKey, String>,
+    spans: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+impl Fresh {
+    fn add(&mut self, new: NewWeights) {
+        for row in new.rows {
+            if let Some(name) = self.names.get_mut(&row.key) {
+                name.clone_from(&row.name);
+            }
+            self.rows
+                .insert((row.ruleset.clone(), row.key.clone()), row);
+        }
+        self.names.extend(new.names);
+        self.spans.extend(new.spans);
+    }
+
+    /// The weights and the divisions, which are gone then. Names are written last, because each is that of all rows.
+    fn take(&mut self) -> NewWeights {
+        NewWeights {
+            rows: std::mem::take(&mut self.rows).into_values().collect(),
+            spans: std::mem::take(&mut self.spans).into_iter().collect(),
+            ..NewWeights::default()
+        }
+    }
 }
 
 impl Rewriting<'_> {
-    async fn run(&self, recount: Option<Counted>, all: bool) -> Result<(), StoreError> {
+    async fn run(mut self, recount: Option<Counted>, all: bool) -> Result<(), StoreError> {
         let mut pace = Pace::new();
-        let mut ruled = HashSet::new();
-        for part in self.derived.rulings.parts() {
+        let derived = self.derived;
+        for part in derived.rulings.parts() {
             let part = part.map_err(StoreError::Temporary)?;
-            ruled.extend(part.iter().map(|ruling| ruling.match_id));
             let mut rest = &part[..];
             while !rest.is_empty() {
                 let (some, later) = rest.split_at(pace.next(rest.len()));
-                let mut tx = self.begin().await?;
-                clear_performances(&mut tx, some).await?;
-                write_rulings(&mut tx, some).await?;
-                self.store.commit(tx).await?;
+                self.rule(some).await?;
                 pace.took(some.len());
+                self.take_in().await?;
                 rest = later;
             }
         }
         self.write_weights(recount, all).await?;
         if all {
-            self.remove_others(&ruled).await?;
+            self.remove_others().await?;
         }
+        self.take_in().await?;
+        let mut last = self.fresh.take();
+        last.names.extend(std::mem::take(&mut self.fresh.names));
         let mut tx = self.begin().await?;
-        finish(&mut tx, self.derived).await?;
+        write_weights(&mut tx, derived, &last, recount).await?;
+        finish(&mut tx, derived).await?;
         self.store.commit(tx).await
+    }
+
+    /// Writes rulings.
+    async fn rule(&mut self, some: &[RulingRow]) -> Result<(), StoreError> {
+        self.ruled.extend(some.iter().map(|ruling| ruling.match_id));
+        let mut tx = self.begin().await?;
+        clear_performances(&mut tx, some).await?;
+        write_rulings(&mut tx, some).await?;
+        self.store.commit(tx).await
+    }
+
+    /// Writes the rulings on matches that were learned meanwhile, and keeps their weights: a notice is written before a
+    /// weight, and after the performances of all earlier matches.
+    async fn take_in(&mut self) -> Result<(), StoreError> {
+        if let Some(new) = self.meanwhile.next().await {
+            for part in new.rulings.parts() {
+                for some in part.map_err(StoreError::Temporary)?.chunks(FEW) {
+                    self.rule(some).await?;
+                }
+            }
+            let rows = new.weights.rows.iter();
+            let rows = rows.map(|row| (row.ruleset.clone(), row.key.clone()));
+            self.known.rows.extend(rows);
+            let spans = new.weights.spans.iter();
+            self.known
+                .spans
+                .extend(spans.map(|(ruleset, _)| ruleset.clone()));
+            self.fresh.add(new.weights);
+        }
+        Ok(())
     }
 
     /// Begins a transaction, if this is still the one who writes.
@@ -233,39 +350,51 @@ impl Rewriting<'_> {
         }
     }
 
-    async fn write_weights(&self, recount: Option<Counted>, all: bool) -> Result<(), StoreError> {
+    async fn write_weights(
+        &mut self,
+        recount: Option<Counted>,
+        all: bool,
+    ) -> Result<(), StoreError> {
         let new = &self.derived.weights;
         let mut pace = Pace::new();
         let (mut rows, mut spans) = (&new.rows[..], &new.spans[..]);
         while !(rows.is_empty() && spans.is_empty()) {
             let (some, later) = rows.split_at(pace.next(rows.len()));
             let (of_some, of_later) = spans.split_at(pace.next(spans.len()));
-            let part = NewWeights {
-                rows: some.to_vec(),
-                spans: of_some.to_vec(),
-                ..NewWeights::default()
+            let mut part = self.fresh.take();
+            let is_old = |row: &&WeightRow| {
+                let own = (row.ruleset.clone(), row.key.clone());
+                self.known.rows.contains(&own)
             };
+            part.rows
+                .extend(some.iter().filter(|row| !is_old(row)).cloned());
+            let of_some = of_some
+                .iter()
+                .filter(|(ruleset, _)| !self.known.spans.contains(ruleset));
+            part.spans.extend(of_some.cloned());
             let mut tx = self.begin().await?;
             write_weights(&mut tx, self.derived, &part, recount).await?;
             self.store.commit(tx).await?;
-            pace.took(some.len() + of_some.len());
+            pace.took(part.rows.len() + part.spans.len());
+            self.take_in().await?;
             (rows, spans) = (later, of_later);
         }
         let mut gone = new.gone.clone();
         if all {
             gone.extend(self.gone().await?);
         }
-        let rest = NewWeights {
-            names: new.names.clone(),
-            ..NewWeights::default()
-        };
+        gone.retain(|key| !self.known.rows.contains(key));
         for some in gone.chunks(FEW) {
             let mut tx = self.begin().await?;
             weights::remove(&mut tx, some).await?;
             self.store.commit(tx).await?;
         }
+        let names = NewWeights {
+            names: new.names.clone(),
+            ..NewWeights::default()
+        };
         let mut tx = self.begin().await?;
-        weights::write(&mut tx, &rest, &self.derived.divisions).await?;
+        weights::write(&mut tx, &names, &self.derived.divisions).await?;
         self.store.commit(tx).await
     }
 
@@ -286,10 +415,10 @@ impl Rewriting<'_> {
     }
 
     /// Removes what belongs to no ruling and to no weight any more.
-    async fn remove_others(&self, ruled: &HashSet<i64>) -> Result<(), StoreError> {
+    async fn remove_others(&mut self) -> Result<(), StoreError> {
         let rulings = scalar("SELECT match_id FROM rulings");
         let rulings: Vec<i64> = rulings.fetch_all(&self.store.readers).await?;
-        let others = rulings.into_iter().filter(|id| !ruled.contains(id));
+        let others = rulings.into_iter().filter(|id| !self.ruled.contains(id));
         self.remove("DELETE FROM rulings WHERE match_id IN ", others.collect())
             .await?;
         let matches = "SELECT DISTINCT match_id FROM performances f

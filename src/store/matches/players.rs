@@ -60,11 +60,12 @@ impl Matches<'_> {
         query.bind(since).fetch_all(&self.0.readers).await
     }
 
-    /// Everybody who is in a stored match, in no particular order.
-    pub async fn participants(self) -> Result<Vec<PlayerKey>, StoreError> {
-        let all = "SELECT DISTINCT kind, player FROM match_players
+    /// Everybody who has a page, and who is in a match after `last`, in no particular order. With the last match of the
+    /// derived tables, that is whoever is in a rated match, without reading the players of all matches.
+    pub async fn participants(self, last: i64) -> Result<Vec<PlayerKey>, StoreError> {
+        let all = "SELECT kind, player FROM match_players WHERE match_id > $1
              UNION SELECT kind, player FROM persons";
-        let rows = sql(all).fetch_all(&self.0.readers).await?;
+        let rows = sql(all).bind(last).fetch_all(&self.0.readers).await?;
         rows.iter().map(Row::player).collect()
     }
 

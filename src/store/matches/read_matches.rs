@@ -206,23 +206,21 @@ impl Matches<'_> {
     /// The number of matches up to `cursor`, and the sum of their fingerprints modulo 2^128.
     pub async fn content_to(self, cursor: Cursor) -> Result<(i64, u128), StoreError> {
         let (end, fingerprint) = cursor.place();
-        // One text: to fetch a million rows takes ten times as long.
-        let text = match self.0.dialect() {
-            Dialect::Sqlite => "SELECT coalesce(group_concat(hex(fingerprint), ''), '')",
-            Dialect::Postgres => "SELECT coalesce(string_agg(encode(fingerprint, 'hex'), ''), '')",
+        // All of them in one value: to fetch a million rows takes ten times as long.
+        let all = match self.0.dialect() {
+            Dialect::Sqlite => "CAST(group_concat(fingerprint, '') AS BLOB)",
+            Dialect::Postgres => "string_agg(fingerprint, '')",
         };
-        let query = format!("{text} FROM matches WHERE (ended_at, fingerprint) <= ($1, $2)");
+        let query = format!("SELECT {all} FROM matches WHERE (ended_at, fingerprint) <= ($1, $2)");
         let query = scalar(query).bind(end).bind(&fingerprint[..]);
-        let all: String = query.fetch_one(&self.0.readers).await?;
-        let mut content = (0, 0_u128);
-        for digits in all.as_bytes().chunks(32) {
-            let digits = str::from_utf8(digits).unwrap_or_default();
-            let fingerprint = u128::from_str_radix(digits, 16);
-            let fingerprint =
-                fingerprint.map_err(|error| StoreError::BadValue(error.to_string()))?;
-            content = (content.0 + 1, content.1.wrapping_add(fingerprint));
-        }
-        Ok(content)
+        let all: Option<Vec<u8>> = query.fetch_one(&self.0.readers).await?;
+        let all = all.unwrap_or_default();
+        let (fingerprints, []) = all.as_chunks() else {
+            return Err(StoreError::BadValue("fingerprints".to_owned()));
+        };
+        let numbers = fingerprints.iter().copied().map(u128::from_be_bytes);
+        let sum = numbers.fold(0, u128::wrapping_add);
+        Ok((i64::try_from(fingerprints.len()).unwrap_or(i64::MAX), sum))
     }
 
     /// The number of matches up to `cursor`, and the highest id among them.

@@ -107,6 +107,12 @@ impl League {
         self.service.learning().metrics().learned().matches
     }
 
+    /// The number of matches with a ruling in the tables.
+    async fn ruled(&self) -> i64 {
+        let count: Vec<(i64,)> = rows(&self.path, "SELECT count(*) FROM rulings").await;
+        count[0].0
+    }
+
     async fn set_void(&self, place: i64) {
         let ids: Vec<(Vec<u8>, i64)> =
             rows(&self.path, "SELECT fingerprint, id FROM matches").await;
@@ -158,6 +164,60 @@ async fn new_matches_are_learned_while_all_are_learned_again() {
     assert!(!learning.is_learning_again());
     assert_eq!(league.learned(), MATCHES + 4);
     let ordered = League::new(MATCHES + 4).await;
+    ordered.set_void(10 * 20).await;
+    ordered.service.learning().refresh().await.unwrap();
+    assert_eq!(league.derived().await, ordered.derived().await);
+}
+
+/// Who reads the tables need not wait for a correction.
+#[tokio::test(flavor = "multi_thread")]
+async fn new_matches_have_rows_before_a_correction_is_learned() {
+    let mut league = League::new(MATCHES).await;
+    let (learning, task) = (league.service.learning().clone(), league.learns());
+    let old = recorded(55);
+    let meanwhile = async {
+        let store = league.service.store().clone();
+        for number in 1..=4 {
+            match number {
+                1 => league.set_void(10 * 20).await,
+                3 => _ = store.matches().record_all(&[old.clone()]).await.unwrap(),
+                _ => {}
+            }
+            league.play().await;
+            until(async || league.ruled().await == MATCHES + number).await;
+            let derived = store.learned().derived_from().await.unwrap();
+            assert_eq!(
+                derived.unwrap().matches,
+                MATCHES,
+                "the correction is not among them"
+            );
+        }
+        assert!(learning.is_learning_again());
+    };
+    rebuild_with(&learning, meanwhile).await;
+    learning.refresh().await.unwrap();
+    assert_eq!(league.ruled().await, MATCHES + 5);
+    // Others come while rows are written.
+    let plays = async {
+        let unfinished = async || {
+            let derived = league.service.store().learned().derived_from().await;
+            derived.unwrap().unwrap().is_unfinished()
+        };
+        until(unfinished).await;
+        for _ in 0..5 {
+            league.play().await;
+        }
+    };
+    let (rebuilt, ()) = tokio::join!(learning.rebuild(|_| ()), plays);
+    rebuilt.unwrap();
+    learning.refresh().await.unwrap();
+    task.abort();
+    let ordered = League::new(0).await;
+    let mut all = in_time(0..MATCHES + 9);
+    all.push(old);
+    all.sort_by_key(|(record, fingerprint)| (record.end, fingerprint.0));
+    let store = ordered.service.store();
+    store.matches().record_all(&all).await.unwrap();
     ordered.set_void(10 * 20).await;
     ordered.service.learning().refresh().await.unwrap();
     assert_eq!(league.derived().await, ordered.derived().await);

@@ -7,7 +7,11 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind::Human, MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp},
+    domain::{
+        Fingerprint,
+        Kind::{Bot, Human},
+        MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp,
+    },
     store::{self, Cursor, DecisionRow, HookKind, Recorded, Store},
 };
 use futures_util::future::join_all;
@@ -144,7 +148,80 @@ async fn decisions_of_a_game(open: impl Backend) {
     }
 }
 
-on_each_database! { the_same_games_at_two_daemons forgotten_meanwhile decisions_of_a_game }
+/// Whatever bytes the fingerprints have, also those that end a text, their sum is that of all matches up to a place.
+async fn content_to_a_place(backend: impl Backend) {
+    let store = backend.database("one").await;
+    assert_eq!(
+        store.matches().content_to(Cursor::START).await.unwrap(),
+        (0, 0)
+    );
+    let records = (0..300).map(|number| {
+        let bytes = u128::from_be_bytes(Fingerprint::of(&duel(number)).0);
+        let odd = [bytes, bytes << 64, u128::MAX - bytes, number as u128];
+        (
+            duel(number),
+            Fingerprint(odd[number as usize % 4].to_be_bytes()),
+        )
+    });
+    let records: Vec<_> = records.collect();
+    store.matches().record_all(&records).await.unwrap();
+    let (mut expected, mut cursor) = ((0, 0_u128), Cursor::START);
+    loop {
+        let (matches, next) = store.matches().after(cursor, 60).await.unwrap();
+        if matches.is_empty() {
+            break;
+        }
+        for stored in matches {
+            let number = u128::from_be_bytes(stored.fingerprint.0);
+            expected = (expected.0 + 1, expected.1.wrapping_add(number));
+        }
+        cursor = next;
+        assert_eq!(store.matches().content_to(cursor).await.unwrap(), expected);
+    }
+    assert_eq!(expected.0, 300);
+}
+
+/// Each once, however many matches they have, and humans and bots of one name apart; and those of the last matches alone.
+async fn everybody_who_is_in_a_match(backend: impl Backend) {
+    let store = backend.database("one").await;
+    let known = async |last| {
+        let mut all = store.matches().participants(last).await.unwrap();
+        all.sort();
+        all
+    };
+    assert_eq!(known(0).await, []);
+    let all = [
+        (Human, "b"),
+        (Bot, "b"),
+        (Human, "Ω'"),
+        (Bot, "a"),
+        (Human, "B"),
+    ];
+    let matches = (0..9).map(|number: i64| {
+        let [one, other] = [number as usize % 5, (number as usize + 2) % 5];
+        let record = game(number, &[all[one]], &[all[other]], [2.0, 1.0]);
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    });
+    let matches: Vec<_> = matches.collect();
+    store.matches().record_all(&matches).await.unwrap();
+    let mut expected = all.map(|(kind, id)| PlayerKey {
+        kind,
+        id: id.into(),
+    });
+    expected.sort();
+    assert_eq!(known(0).await, expected);
+    // The last two are between 2 and 4, and 3 and 0; nobody has a page yet.
+    let (_, last) = store.matches().extent().await.unwrap();
+    expected.retain(|player| !(player.kind == Bot && player.id == "b"));
+    assert_eq!(known(last - 2).await, expected);
+    assert_eq!(known(last).await, []);
+}
+
+on_each_database! {
+    everybody_who_is_in_a_match
+    the_same_games_at_two_daemons forgotten_meanwhile decisions_of_a_game content_to_a_place
+}
 
 /// A match that another process commits late, with the end of an earlier one, is counted once it can be seen.
 #[tokio::test]

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use evenkeel::{
     domain::{Kind, PlayerKey, Rank, Timestamp},
     store::{
-        Correction, DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, NewWeights, Recount,
+        Correction, DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, Meanwhile, NewWeights, Recount,
         RecountCause, Store, WeightRow, open_at,
     },
 };
@@ -95,6 +96,16 @@ impl World {
             new.spans.push((ruleset.to_owned(), spans));
         }
         self.rename(draw, &mut new);
+        new
+    }
+
+    /// The same while other rows are written: nobody loses a weight.
+    fn go_on(&mut self, draw: &mut Draw, count: usize) -> NewWeights {
+        let before = self.rows.clone();
+        let mut new = self.change(draw, count);
+        for key in new.gone.drain(..) {
+            self.rows.insert(key.clone(), before[&key].clone());
+        }
         new
     }
 
@@ -214,6 +225,55 @@ async fn on_sqlite_what_differs_is_enough() {
         let place = |name: &str| DatabaseUrl::File(folder.path().join(name));
         let open = async |name: &str| open_at(&place(name), true, PATIENCE).await.unwrap();
         same_tables([open("one").await, open("whole").await], seed).await;
+    }
+}
+
+/// What is learned while many rows are written; nothing in every third turn.
+struct Later<'a> {
+    world: &'a mut World,
+    draw: &'a mut Draw,
+    turns: usize,
+}
+
+#[async_trait]
+impl Meanwhile for Later<'_> {
+    async fn next(&mut self) -> Option<DerivedRows> {
+        self.turns += 1;
+        let goes_on = !self.turns.is_multiple_of(3);
+        goes_on.then(|| derived(0, self.world.go_on(self.draw, 40)))
+    }
+}
+
+#[tokio::test]
+async fn what_is_learned_while_rows_are_written_is_among_them() {
+    let folder = TempDir::new().unwrap();
+    let place = DatabaseUrl::File(folder.path().join("one"));
+    let store = open_at(&place, true, PATIENCE).await.unwrap();
+    let (mut draw, mut world) = (Draw(7), World::default());
+    for number in 1..=6 {
+        let all = number % 2 == 1;
+        let since = store.learned().derived_from().await.unwrap();
+        let changed = world.change(&mut draw, 900);
+        let first = match all {
+            true => world.all(),
+            false => NewWeights { since, ..changed },
+        };
+        assert!(first.rows.len() > 200, "one transaction would write them");
+        let first = derived(number, first);
+        let mut later = Later {
+            world: &mut world,
+            draw: &mut draw,
+            turns: 0,
+        };
+        let tables = store.learned();
+        let written = tables.replace_derived_with(&first, all, None, &mut later);
+        assert!(written.await.unwrap());
+        assert!(later.turns > 2, "in several transactions");
+        let all = table(&store).await.into_iter().zip(world.expected());
+        all.for_each(|(row, expected)| assert_eq!(row, expected, "{number}"));
+        assert_eq!(table(&store).await.len(), world.rows.len());
+        let from = store.learned().derived_from().await.unwrap();
+        assert_eq!(from, Some(first.from));
     }
 }
 

@@ -45,6 +45,12 @@ impl Ruleset {
         Self::new(game_type, names.collect())
     }
 
+    /// The one of a game type that comes before all others of this type, which follow it in their order without those of other
+    /// types: without mutators.
+    pub fn first_of(game_type: &str) -> Self {
+        Self::new(game_type.to_owned(), BTreeSet::new())
+    }
+
     /// The game type, in its canonical spelling.
     pub fn game_type(&self) -> &str {
         &self.game_type
@@ -92,6 +98,22 @@ mod tests {
             let ruleset = Ruleset::new(game_type, mutators);
             prop_assert_eq!(Ruleset::parse(&ruleset.to_string()), ruleset);
             let _ = Ruleset::parse(&noise);
+        }
+
+        #[test]
+        fn the_rulesets_of_a_type_follow_the_first_of_it(
+            all in prop::collection::btree_set(
+                (r"[a +]{0,2}", prop::collection::btree_set("[a +]{0,2}", 0..3)),
+                0..30,
+            ),
+            game_type in r"[a +]{0,2}",
+        ) {
+            let all = all.into_iter().map(|(own, mutators)| Ruleset::new(own, mutators));
+            let all: BTreeSet<Ruleset> = all.collect();
+            let following = all.range(Ruleset::first_of(&game_type)..);
+            let own = following.take_while(|ruleset| ruleset.game_type() == game_type);
+            let expected = all.iter().filter(|ruleset| ruleset.game_type() == game_type);
+            prop_assert!(own.eq(expected));
         }
     }
 }

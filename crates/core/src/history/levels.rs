@@ -96,10 +96,19 @@ impl Levels {
         self.standings.rulesets.get(ruleset).map(|own| &**own)
     }
 
+    /// The rulesets of a game type that have a rated match.
+    fn of_type(&self, game_type: &str) -> impl Iterator<Item = (&Ruleset, &Standing)> {
+        // There may be very many of other types.
+        let from = Ruleset::first_of(game_type);
+        let rulesets = self.standings.rulesets.range(from..);
+        let own = rulesets.take_while(move |(ruleset, _)| ruleset.game_type() == game_type);
+        own.map(|(ruleset, standing)| (ruleset, &**standing))
+    }
+
     /// The standings of the rulesets of the same game type with fewer mutators, the closest last:
     /// ordered by the number of mutators, then by ruleset.
     fn simpler(&self, ruleset: &Ruleset) -> Vec<&Standing> {
-        let rulesets = self.rulesets();
+        let rulesets = self.of_type(ruleset.game_type());
         let mut simpler: Vec<_> = rulesets.filter(|(r, _)| r.is_simpler(ruleset)).collect();
         simpler.sort_by_key(|(r, _)| r.mutators().count());
         simpler.into_iter().map(|(_, standing)| standing).collect()
@@ -126,7 +135,7 @@ impl Levels {
 
     /// The standing of a game type; with only one ruleset, that ruleset's.
     fn game_type(&self, game_type: &str) -> Option<&Standing> {
-        let only = || self.rulesets().find(|(r, _)| r.game_type() == game_type);
+        let only = || self.of_type(game_type).next();
         let own = self.standings.types.get(game_type).map(|own| &**own);
         own.or_else(|| only().map(|(_, standing)| standing))
     }
