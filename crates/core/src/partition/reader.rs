@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{
-    Candidate, EQUAL, Figures, Objective, Problem, Settings, Stay, Strengths, Terms, WeightedHuman,
+    Candidate, EQUAL, Engine, Figures, Objective, Problem, Settings, Stay, Strengths, Terms, WeightedHuman,
     WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, reading,
     scorer::Scorer,
 };
@@ -74,6 +74,14 @@ impl<'a> Reader<'a> {
         let apart = !self.choice.given_up.is_empty() || !spec.torn.is_empty();
         let friends = apart && !self.settings.party_multiplier.is_empty();
         self.strengths.is_some() || !spec.bots_there.is_empty() || friends
+    }
+
+    /// Whether it is proven that no legal split is more even than the best one found. A search that reaches the bound of
+    /// its own sums stops at the first split that does: where the figures are more exact than these sums, another one can
+    /// be more even.
+    pub(super) fn is_proven(&self) -> bool {
+        let answer = &self.choice.answer;
+        answer.exact && !(self.is_exact() && answer.engine == Engine::Search)
     }
 
     /// What counts in the comparison of teams as the game counts it, where these are weights: friends on one team count

@@ -56,7 +56,7 @@ impl Solution {
             gap: chosen.figures.gap,
             chance: chosen.figures.chance,
             least,
-            exact: answer.exact,
+            exact: reader.is_proven(),
             bound: bound(&reader, choice, &list),
             engine: answer.engine,
             considered: answer.considered,
@@ -81,7 +81,7 @@ impl Solution {
 fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
     let best = list.iter().map(|candidate| candidate.figures.evenness);
     match reader.is_exact() {
-        true if choice.answer.exact => best.fold(0.0, f64::max),
+        true if reader.is_proven() => best.fold(0.0, f64::max),
         true => 1.0,
         false => choice.answer.bound,
     }
