@@ -6,8 +6,7 @@
 
 use std::cmp::Ordering;
 
-use super::Snapshot;
-use crate::partition::{Counted, EQUAL, TeamSums};
+use crate::partition::{Counted, EQUAL, GameView, TeamSums};
 
 /// Humans who go together: one human, or the members of a party who are on one team, or on none yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,19 +25,19 @@ impl Unit {
     /// The units of these humans; the members of the parties in `split` go alone. An arrival who must be on a certain team
     /// goes there without their friends.
     pub(super) fn of(
-        snapshot: &Snapshot,
+        view: &GameView,
         humans: impl Iterator<Item = usize>,
         split: &[&str],
     ) -> Vec<Self> {
         let mut units: Vec<Self> = Vec::new();
         for who in humans {
-            let (human, counted) = (&snapshot.humans[who], snapshot.counted(who));
+            let (human, counted) = (&view.humans[who], view.counted(who));
             let from = human.team.map(usize::from);
             let pin = human.pin.map(usize::from).filter(|_| from.is_none());
             let party = human.party.as_deref();
             let party = party.filter(|party| pin.is_none() && !split.contains(party));
             let with = |unit: &&mut Self| {
-                let first = &snapshot.humans[unit.members[0]];
+                let first = &view.humans[unit.members[0]];
                 let together = party.is_some() && first.party.as_deref() == party;
                 together && unit.from == from && unit.pin.is_none()
             };

@@ -65,7 +65,7 @@ impl Solution {
             kept,
             trials: reader.trials(&chosen.team_of),
             objective: settings.objective,
-            of_pairs: reader.strengths.is_some() && spec.teams > 2,
+            of_pairs: reader.model.is_some() && spec.teams() > 2,
             amounts: spec.amounts,
             drawn,
             current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
@@ -97,7 +97,7 @@ fn given_up(spec: &ProblemSpec, choice: &KeptParties, team_of: &[u8]) -> Vec<Vec
         .iter()
         .copied()
         .chain(others.map(|(at, _)| at));
-    let key = |&who: &usize| spec.humans[who].key.clone();
+    let key = |&who: &usize| spec.view.humans[who].id.clone();
     all.map(|at| spec.parties[at].iter().map(key).collect())
         .collect()
 }

@@ -38,7 +38,7 @@ impl std::iter::Sum for Counted {
 }
 
 /// The sums over the players of one team.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TeamSum {
     /// Number of humans.
     pub humans: usize,

@@ -61,7 +61,7 @@ pub enum Cause {
 
 impl Situation {
     pub(super) fn powers(&self) -> Powers {
-        Powers::of(&self.snapshot, &self.coming, &self.rules)
+        Powers::of(&self.view, &self.coming, &self.rules)
     }
 
     /// Whether the teams are balanced.
@@ -125,12 +125,12 @@ impl Situation {
     /// The teams with the bots that are coming, if the rules go by weight and the game compares chances:
     /// then chances decide, not sums of weights.
     pub(super) fn by_chance(&self) -> Option<TeamSums> {
-        if self.rules.power != Power::Weight || self.snapshot.chance.is_none() {
+        if self.rules.power != Power::Weight || self.view.chance.is_none() {
             return None;
         }
-        let mut snapshot = self.snapshot.clone();
-        snapshot.expect_bots();
-        Some(snapshot.sums())
+        let mut view = self.view.clone();
+        view.expect_bots();
+        Some(view.sums())
     }
 
     /// Whether a team with this edge over another is too strong for it. A share is that by which its odds

@@ -10,7 +10,7 @@ impl AutoBalance {
     /// How even the chances to win are, and how even they would be with this human of the first team
     /// on the second. `None` without a chance model; the powers then decide, as in Sector's Edge.
     pub(super) fn chances_of(&self, who: usize, (from, to): (u8, u8)) -> Option<(f64, f64)> {
-        let now = self.situation.snapshot.sums();
+        let now = self.situation.view.sums();
         now.by_chance().then(|| {
             let after = self.moved(&now, who, (usize::from(from), usize::from(to)));
             (now.evenness_settled(), after.evenness_settled())
@@ -19,7 +19,7 @@ impl AutoBalance {
 
     /// The teams with this human of the first team on the second.
     fn moved(&self, teams: &TeamSums, who: usize, (from, to): (usize, usize)) -> TeamSums {
-        let counted = self.situation.snapshot.counted(who);
+        let counted = self.situation.view.counted(who);
         let mut after = teams.clone();
         after.remove(from, 1, counted);
         after.add(to, 1, counted);

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BotInGame, MoveBlock, Question, Snapshot};
+use super::Question;
 use crate::domain::{Ident, Move, Naming};
 
 mod assessment;
@@ -19,7 +19,7 @@ mod power;
 mod rules;
 mod sizes;
 
-use crate::partition::EQUAL;
+use crate::partition::{BotInGame, EQUAL, GameView, MoveBlock};
 pub use assessment::{Assessment, Calm, Cause};
 use closest::closest;
 use power::Powers;
@@ -29,7 +29,7 @@ pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Situation {
     /// The players and their teams.
-    pub snapshot: Snapshot,
+    pub view: GameView,
     /// The bots that the game server is expected to add, which count like those on a team.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coming: Vec<BotInGame>,
@@ -46,7 +46,7 @@ pub struct Situation {
 pub struct AutoBalance {
     /// The game when the human died.
     pub situation: Situation,
-    /// The human who died, as an index into the snapshot's humans.
+    /// The human who died, as an index into the view's humans.
     pub who: usize,
     /// For how many milliseconds the teams have been unbalanced in this direction.
     pub lasted: u64,
@@ -107,9 +107,9 @@ impl Question for AutoBalance {
     type Answer = AutoBalanceAnswer;
 
     fn is_sound(&self) -> bool {
-        let snapshot = &self.situation.snapshot;
+        let view = &self.situation.view;
         let coming = &self.situation.coming;
-        snapshot.is_sound() && snapshot.are_sound(coming) && self.who < snapshot.humans.len()
+        view.is_sound() && view.are_sound(coming) && self.who < view.humans.len()
     }
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
@@ -117,8 +117,8 @@ impl Question for AutoBalance {
         let assessment = self.situation.judge(&powers);
         let fate = match self.fate(&assessment, &powers) {
             Ok(to) => Fate::Moves(Move {
-                id: Ident::from_text(&self.situation.snapshot.humans[self.who].id),
-                from: self.situation.snapshot.humans[self.who].team,
+                id: Ident::from_text(&self.situation.view.humans[self.who].id),
+                from: self.situation.view.humans[self.who].team,
                 to,
             }),
             Err(stay) => Fate::Stays(stay),
@@ -136,7 +136,7 @@ impl Question for AutoBalance {
         naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        let who = naming.player(&self.situation.snapshot.humans[self.who].id);
+        let who = naming.player(&self.situation.view.humans[self.who].id);
         match &answer.fate {
             Fate::Moves(step) => writeln!(f, "move {}", step.told(naming))?,
             Fate::Stays(stay) => writeln!(f, "{who} stays: {stay}")?,
@@ -146,28 +146,26 @@ impl Question for AutoBalance {
             writeln!(f, "{}: power {power:.3}", naming.team(team))?;
         }
         if answer.fate == Fate::Stays(StayReason::Party) {
-            let snapshot = &self.situation.snapshot;
-            let mates = snapshot.mates(self.who);
-            let mates = naming.players(mates.map(|mate| &snapshot.humans[mate].id));
+            let view = &self.situation.view;
+            let mates = view.mates(self.who);
+            let mates = naming.players(mates.map(|mate| &view.humans[mate].id));
             writeln!(f, "the party of {who}: {mates}")?;
         }
-        self.situation.snapshot.write_conduct(naming, f)
+        self.situation.view.write_conduct(naming, f)
     }
 }
 
 impl AutoBalance {
     /// The team that they change to, or why they stay.
     fn fate(&self, assessment: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
-        let Situation {
-            snapshot, rules, ..
-        } = &self.situation;
+        let Situation { view, rules, .. } = &self.situation;
         let Assessment::Unbalanced { strong, weak, .. } = *assessment else {
             return Err(StayReason::Balanced);
         };
         if rules.are_apart(powers.spread()) {
             return self.fate_by_sizes(powers, weak);
         }
-        if snapshot.humans[self.who].team != Some(strong) {
+        if view.humans[self.who].team != Some(strong) {
             return Err(StayReason::OtherTeam);
         }
         if powers.size(strong) < powers.size(weak) {
@@ -175,7 +173,7 @@ impl AutoBalance {
         }
         self.may_move_now()?;
         let eligible = self.movable(strong);
-        let eligible = snapshot.lower_share(eligible, rules.movable_share.get());
+        let eligible = view.lower_share(eligible, rules.movable_share.get());
         if !eligible.contains(&self.who) {
             return Err(StayReason::Held(MoveBlock::Top));
         }
@@ -209,11 +207,9 @@ impl AutoBalance {
 
     /// Why this human must never be moved as things are; `None` if they may.
     fn block(&self, who: usize) -> Option<StayReason> {
-        let Situation {
-            snapshot, rules, ..
-        } = &self.situation;
-        let human = &snapshot.humans[who];
-        if snapshot.in_party(who) {
+        let Situation { view, rules, .. } = &self.situation;
+        let human = &view.humans[who];
+        if view.in_party(who) {
             return Some(StayReason::Party);
         }
         if rules.once && human.moved {
@@ -225,7 +221,7 @@ impl AutoBalance {
 
     /// The humans of a team who may be moved (`CanBeAutobalanced` of Sector's Edge), its best included.
     fn movable(&self, team: u8) -> Vec<usize> {
-        let humans = self.situation.snapshot.humans.iter().enumerate();
+        let humans = self.situation.view.humans.iter().enumerate();
         let on_it = humans.filter(|(_, human)| human.team == Some(team));
         let on_it = on_it.map(|(who, _)| who);
         on_it.filter(|&who| self.block(who).is_none()).collect()

@@ -1,7 +1,7 @@
 //! The power of each player and of each team.
 
 use super::{AutoBalanceRules, Power};
-use crate::lobby::{BotInGame, Snapshot};
+use crate::partition::{BotInGame, GameView};
 
 /// The powers of all players and teams of a game.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +25,8 @@ struct PlayerOnTeam {
 impl Powers {
     /// The powers of all players on a team, and of the bots that are `coming`.
     /// O(players · log players).
-    pub(super) fn of(snapshot: &Snapshot, coming: &[BotInGame], rules: &AutoBalanceRules) -> Self {
-        let players = players(snapshot, coming);
+    pub(super) fn of(view: &GameView, coming: &[BotInGame], rules: &AutoBalanceRules) -> Self {
+        let players = players(view, coming);
         let base = f64::from(rules.rank_base.get());
         let power: Vec<f64> = match rules.power {
             Power::Weight => players.iter().map(|player| player.weight).collect(),
@@ -37,9 +37,9 @@ impl Powers {
                 both.map(|(rank, points)| (rank + points) / 2.0).collect()
             }
         };
-        let mut humans = vec![0.0; snapshot.humans.len()];
-        let mut teams = vec![0.0; usize::from(snapshot.teams)];
-        let mut sizes = vec![0; usize::from(snapshot.teams)];
+        let mut humans = vec![0.0; view.humans.len()];
+        let mut teams = vec![0.0; usize::from(view.teams)];
+        let mut sizes = vec![0; usize::from(view.teams)];
         for (player, power) in players.iter().zip(power) {
             teams[player.team] += power;
             sizes[player.team] += 1;
@@ -73,23 +73,23 @@ impl Powers {
     }
 }
 
-fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<PlayerOnTeam> {
-    let humans = snapshot.humans.iter().enumerate();
+fn players(view: &GameView, coming: &[BotInGame]) -> Vec<PlayerOnTeam> {
+    let humans = view.humans.iter().enumerate();
     let humans = humans.filter_map(|(index, human)| {
         Some(PlayerOnTeam {
-            weight: snapshot.counted(index).weight,
+            weight: view.counted(index).weight,
             points: human.points,
             team: usize::from(human.team?),
             human: Some(index),
         })
     });
-    let bots = snapshot.bots.iter().chain(coming).map(|bot| PlayerOnTeam {
+    let bots = view.bots.iter().chain(coming).map(|bot| PlayerOnTeam {
         weight: bot.weight,
         points: bot.points,
         team: usize::from(bot.team),
         human: None,
     });
-    let teams = usize::from(snapshot.teams);
+    let teams = usize::from(view.teams);
     humans
         .chain(bots)
         .filter(|player| player.team < teams)
@@ -144,12 +144,12 @@ fn sorted(players: &[PlayerOnTeam], key: impl Fn(&PlayerOnTeam) -> f64) -> Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lobby::snapshot::tests::{robot, snapshot};
+    use crate::partition::view::tests::{robot, view};
 
     /// The page's two listings, computed by hand.
     #[test]
     fn ranks_of_the_page() {
-        let mut game = snapshot(2, &[(16.0, 0), (2.0, 1), (9.0, 0), (24.0, 1)]);
+        let mut game = view(2, &[(16.0, 0), (2.0, 1), (9.0, 0), (24.0, 1)]);
         for (human, points) in game.humans.iter_mut().zip([0.0, 40.0, 10.0, 0.0]) {
             human.points = points;
         }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn equals_have_their_mean_rank() {
-        let game = snapshot(2, &[(50.0, 0), (50.0, 1), (90.0, 0), (50.0, 1)]);
+        let game = view(2, &[(50.0, 0), (50.0, 1), (90.0, 0), (50.0, 1)]);
         let rules = AutoBalanceRules {
             power: Power::Rank,
             ..AutoBalanceRules::sectors_edge()
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn bots_are_players_and_those_on_no_team_are_not() {
-        let mut game = snapshot(2, &[(10.0, 0), (99.0, 9)]);
+        let mut game = view(2, &[(10.0, 0), (99.0, 9)]);
         game.bots = vec![robot(5.0, 1)];
         let powers = Powers::of(
             &game,
