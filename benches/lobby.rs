@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench lobby`. Each should take well under a millisecond, in the lobby alone and
 //! through a session, which stores each decision as JSON; the run fails if the fastest of several
-//! tries takes longer. There are two references in the same run: the snapshot that every decision
+//! tries takes longer. There are two references in the same run: the view of a game that every decision
 //! starts from, and the NS2 page's greedy swaps, to compare with REBALANCE's exact search.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -22,8 +22,9 @@ use evenkeel::{
     },
     lobby::{
         BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, RosterSettings,
-        Snapshot, Update, Weights,
+        Update, Weights,
     },
+    partition::GameView,
     server::Service,
     store,
 };
@@ -112,8 +113,8 @@ fn bot_join(n: usize) -> Command {
 }
 
 /// The NS2 page's method: the swap that reduces the difference most, while one does; at most two.
-fn greedy_swaps(snapshot: &Snapshot) -> f64 {
-    let mut teams: Vec<(f64, u8)> = (snapshot.humans.iter())
+fn greedy_swaps(view: &GameView) -> f64 {
+    let mut teams: Vec<(f64, u8)> = (view.humans.iter())
         .map(|human| (human.weight, human.team.unwrap_or(0)))
         .collect();
     let signed = |(weight, team): (f64, u8)| if team == 0 { weight } else { -weight };
@@ -163,12 +164,12 @@ fn decisions(c: &mut Criterion) {
     };
 
     let usual = lobby(RebalanceSettings::default(), 0);
-    let snapshot = usual.snapshot(&Mixed).unwrap();
-    measure("snapshot (reference)", &mut || {
-        black_box(usual.snapshot(&Mixed).unwrap());
+    let view = usual.view(&Mixed).unwrap();
+    measure("view of the game (reference)", &mut || {
+        black_box(usual.view(&Mixed).unwrap());
     });
     measure("greedy swaps (reference)", &mut || {
-        black_box(greedy_swaps(black_box(&snapshot)));
+        black_box(greedy_swaps(black_box(&view)));
     });
 
     let who = Ident::from_text("p0");

@@ -11,7 +11,8 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenkeel::{
     domain::{Company, Crowding, Link, Outlook, SAME_CHANCE},
     partition::{
-        Bots, Engine, Objective, Problem, ProblemSpec, Settings, Strengths, WeightedHuman, solve,
+        ChanceModel, Engine, Fill, GameView, HumanInGame, Objective, Problem, ProblemSpec,
+        Settings, solve,
     },
 };
 
@@ -30,18 +31,21 @@ fn lobby(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Prob
 }
 
 fn spec(count: usize, max_difference: Option<usize>, parties: &[usize]) -> ProblemSpec {
-    let human = |(index, weight): (usize, f64)| WeightedHuman::new(format!("p{index}"), weight);
+    let human = |(index, weight): (usize, f64)| HumanInGame::new(format!("p{index}"), weight);
     let mut next = 0..count;
     let party = |&size: &usize| next.by_ref().take(size).collect();
     ProblemSpec {
         parties: parties.iter().map(party).collect(),
-        humans: weights(count).enumerate().map(human).collect(),
-        bots: Bots {
-            fill: true,
-            weight: 40.0,
-            min: 0,
-            max: 1000,
-            target: count + 4,
+        view: GameView {
+            humans: weights(count).enumerate().map(human).collect(),
+            fill: Fill {
+                on: true,
+                wish: count as u32 + 4,
+                map_range: (0, 1000),
+                min_humans: 0,
+            },
+            next_bot: 40.0,
+            ..GameView::default()
         },
         max_difference,
         ..ProblemSpec::default()
@@ -62,21 +66,19 @@ fn by_chance(count: usize) -> Problem {
         doubt: 0.2,
         company: Company::default(),
     };
-    let strengths = Strengths {
+    let model = ChanceModel {
         outlook,
         humans: weights(count)
             .map(|weight| (weight - 50.0) / 20.0)
             .collect(),
-        bot: -0.5,
-        bots_there: Vec::new(),
+        bots: Vec::new(),
+        next_bot: -0.5,
         doubts: Vec::new(),
         party_multiplier: Vec::new(),
     };
-    let spec = ProblemSpec {
-        strengths: Some(strengths),
-        doubt: Some(SAME_CHANCE),
-        ..spec(count, Some(1), &[])
-    };
+    let mut spec = spec(count, Some(1), &[]);
+    spec.view.chance = Some(model);
+    spec.doubt = Some(SAME_CHANCE);
     Problem::new(spec).unwrap()
 }
 

@@ -10,6 +10,7 @@ use super::{CliError, progress::Progress};
 use crate::{
     domain::counted,
     ingest::read_record,
+    lobby::in_this_form,
     server::Service,
     store::{
         Part, Parts,
@@ -107,7 +108,12 @@ impl Parts for &mut Lines<'_> {
         let number = self.number;
         let part: OperatorLine = self.parsed(serde_json::from_slice(&line))?;
         let part = match part {
-            OperatorLine::Match(head) => {
+            OperatorLine::Match(mut head) => {
+                for one in &mut head.decisions {
+                    if let Some(own) = in_this_form(&one.decision) {
+                        one.decision = own;
+                    }
+                }
                 let line = self.line()?;
                 let line = line.ok_or_else(|| self.bad("the match is missing"))?;
                 let record = self.parsed(read_record(&line))?;

@@ -12,8 +12,8 @@ use crate::{
         Naming, TeamChances,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
-    lobby::{Decision, SizeLimits, Weights},
-    partition::{self, ListedWeight, MAX_TOP},
+    lobby::{Decision, Weights},
+    partition::{self, ListedWeight, MAX_TOP, SizeLimits},
     store::DecisionRow,
 };
 

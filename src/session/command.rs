@@ -4,7 +4,8 @@ use super::{Session, SessionError};
 use crate::{
     domain::Ident,
     lobby::journal::Entry,
-    lobby::{Command, Conduct, NewGame},
+    lobby::{Command, NewGame},
+    partition::Conduct,
 };
 
 impl Session {

@@ -18,10 +18,10 @@ use super::{
 use crate::{
     domain::{Ident, Kind, Move, Naming, units::Count},
     lobby::{
-        Assessment, Balance, Balanced, BotPlan, Command, Conduct, Decided, Decision, Fate, Help,
-        LobbyError, Placement, Weights,
+        Assessment, Balance, Balanced, BotPlan, Command, Decided, Decision, Fate, Help, LobbyError,
+        Placement, Weights,
     },
-    partition::{ListedWeight, Objective},
+    partition::{Conduct, ListedWeight, Objective},
     store::DecisionRow,
 };
 

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::{
     domain::units::{Millis, PlayerWeight, Seconds, UpToADay},
-    lobby::{LobbySettings, SizeLimits},
-    partition,
+    lobby::LobbySettings,
+    partition::{self, SizeLimits},
 };
 
 /// The settings of every game, which it has from its GAME on.

@@ -30,16 +30,16 @@ pub(in crate::cli) struct BalanceArgs {
     pub(super) format: FileFormat,
     /// Number of teams, 2 to 8
     #[arg(long, value_name = "N")]
-    teams: Option<usize>,
+    teams: Option<u8>,
     /// The fewest players that the map is made for, bots included
     #[arg(long, value_name = "N")]
-    min: Option<usize>,
+    min: Option<u32>,
     /// The most players that the map is made for, bots included
     #[arg(long, value_name = "N")]
-    max: Option<usize>,
+    max: Option<u32>,
     /// The number of players wanted, bots included
     #[arg(long, value_name = "N")]
-    target: Option<usize>,
+    target: Option<u32>,
     /// Choose teams without bots, as with `[lobby] bots = false`
     #[arg(long, conflicts_with_all = ["target", "bot_weight"])]
     pub(super) no_bots: bool,
@@ -183,7 +183,7 @@ pub(super) fn apply_flags(lobby: &mut LobbyFile, args: &BalanceArgs) -> Result<(
 }
 
 /// Parses `NAME=TEAM`; the name may contain `=`.
-fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, usize), String> {
+fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, u8), String> {
     let parts = text
         .rsplit_once('=')
         .and_then(|(name, team)| Some((name, team.parse().ok()?)));

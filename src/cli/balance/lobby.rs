@@ -1,6 +1,6 @@
 //! A lobby in a file: a plain list, or TOML or JSON with all settings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 use serde::Deserialize;
@@ -8,7 +8,9 @@ use serde::Deserialize;
 use crate::{
     config::Config,
     domain::units::MaxDifference,
-    partition::{Bots, Decider, ListedWeight, ProblemSpec, WeightedHuman},
+    partition::{
+        Decider, Fill, GameView, HumanInGame, ListedWeight, ProblemError, ProblemSpec, SizeLimits,
+    },
 };
 
 /// How a lobby file is written.
@@ -28,10 +30,10 @@ pub(super) enum FileFormat {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LobbyFile {
-    pub(super) teams: Option<usize>,
-    pub(super) min: Option<usize>,
-    pub(super) max: Option<usize>,
-    pub(super) target: Option<usize>,
+    pub(super) teams: Option<u8>,
+    pub(super) min: Option<u32>,
+    pub(super) max: Option<u32>,
+    pub(super) target: Option<u32>,
     pub(super) bot_weight: Option<f64>,
     pub(super) max_share: Option<f64>,
     pub(super) max_difference: Option<MaxDifference>,
@@ -52,18 +54,18 @@ pub(super) struct LobbyPlayer {
     #[serde(default)]
     pub(super) party: Option<String>,
     #[serde(default)]
-    pub(super) pin: Option<usize>,
+    pub(super) pin: Option<u8>,
     /// The team that the player is on now.
     #[serde(default)]
-    pub(super) team: Option<usize>,
+    pub(super) team: Option<u8>,
     /// The team that the player was on in the last game.
     #[serde(default)]
-    pub(super) last: Option<usize>,
+    pub(super) last: Option<u8>,
     #[serde(default)]
     pub(super) avoid: Vec<String>,
     /// The team on which the player would like to be.
     #[serde(default)]
-    pub(super) wish: Option<usize>,
+    pub(super) wish: Option<u8>,
 }
 
 impl LobbyFile {
@@ -113,72 +115,58 @@ impl LobbyFile {
         learned: bool,
     ) -> Result<ProblemSpec, String> {
         let unknown = self.unknown(learned)?;
-        let (parties, avoid) = (self.parties(), self.avoid()?);
+        self.check_avoided()?;
         let (limits, default) = (config.balance.limits, config.balance.default_weight.get());
-        let human = |player: &LobbyPlayer| WeightedHuman {
+        let default_bot = config.balance.default_bot_weight.get();
+        let human = |player: &LobbyPlayer| HumanInGame {
+            party: player.party.clone(),
             pin: player.pin,
-            current: player.team,
+            team: player.team,
             last: player.last,
             wish: player.wish,
-            ..WeightedHuman::new(&player.name, player.weight.or(unknown).unwrap_or(default))
+            avoid: player.avoid.clone(),
+            ..HumanInGame::new(&player.name, player.weight.or(unknown).unwrap_or(default))
         };
-        Ok(ProblemSpec {
+        let limits = SizeLimits {
+            max_difference: self.max_difference.unwrap_or(limits.max_difference),
+            ..limits
+        };
+        let view = GameView {
             humans: self.players.iter().map(human).collect(),
             teams: self.teams.unwrap_or(2),
-            bots: match has_bots {
-                true => self.bots(config, unknown),
-                false => Bots {
-                    fill: false,
-                    ..Bots::default()
+            fill: Fill {
+                on: has_bots,
+                wish: self.target.unwrap_or(config.lobby.min_players.get()),
+                map_range: match has_bots {
+                    true => level(&self, config),
+                    false => (0, 0),
                 },
+                min_humans: 0,
             },
-            max_share: (self.max_share).unwrap_or(limits.max_team_share.get()),
-            max_difference: (self.max_difference).unwrap_or(limits.max_difference).get(),
-            parties,
-            avoid,
+            // A weight that nobody has stated is that of an unknown player.
+            next_bot: self.bot_weight.or(unknown).unwrap_or(default_bot),
+            ..GameView::default()
+        };
+        let spec = ProblemSpec::of(view, limits);
+        Ok(ProblemSpec {
+            max_share: self.max_share.unwrap_or(spec.max_share),
             amounts: unknown.is_some(),
-            ..ProblemSpec::default()
+            ..spec
         })
     }
 
-    /// The bots that fill up the teams. A weight that nobody has stated is that of an `unknown` player.
-    fn bots(&self, config: &Config, unknown: Option<f64>) -> Bots {
-        let (min, max) = level(self, config);
-        let default = config.balance.default_bot_weight.get();
-        Bots {
-            fill: true,
-            weight: self.bot_weight.or(unknown).unwrap_or(default),
-            min,
-            max,
-            target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
-        }
-    }
-
-    /// The parties of two or more, as indices of their members.
-    fn parties(&self) -> Vec<Vec<usize>> {
-        let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (at, player) in self.players.iter().enumerate() {
-            if let Some(party) = &player.party {
-                parties.entry(party).or_default().push(at);
+    /// Whether everybody who is avoided is in the lobby.
+    fn check_avoided(&self) -> Result<(), String> {
+        let names: BTreeSet<&str> = self.players.iter().map(|one| one.name.as_str()).collect();
+        for LobbyPlayer { name, avoid, .. } in &self.players {
+            if avoid.contains(name) {
+                return Err(ProblemError::AvoidsSelf(name.clone()).to_string());
+            }
+            if !avoid.iter().all(|other| names.contains(other.as_str())) {
+                return Err(format!("{name} avoids a player who is not in the lobby"));
             }
         }
-        let parties = parties.into_values();
-        parties.filter(|members| members.len() > 1).collect()
-    }
-
-    /// The pairs of players of whom one avoids the other, as indices.
-    fn avoid(&self) -> Result<Vec<(usize, usize)>, String> {
-        let names = self.players.iter().map(|player| player.name.as_str());
-        let names: BTreeMap<&str, usize> = names.zip(0..).collect();
-        let mut pairs = Vec::new();
-        for (at, player) in self.players.iter().enumerate() {
-            let name = &player.name;
-            let none = || format!("{name} avoids a player who is not in the lobby");
-            for other in &player.avoid {
-                pairs.push((at, *names.get(other.as_str()).ok_or_else(none)?));
-            }
-        }
-        Ok(pairs)
+        Ok(())
     }
 }
 
@@ -194,11 +182,8 @@ impl LobbyPlayer {
 
 /// The range of players; flags and file override the configuration. If only one end is given, the
 /// other is moved so that it does not contradict it.
-fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
-    let (low, high) = (
-        config.lobby.level_min.as_usize(),
-        config.lobby.level_max.as_usize(),
-    );
+fn level(lobby: &LobbyFile, config: &Config) -> (u32, u32) {
+    let (low, high) = (config.lobby.level_min.get(), config.lobby.level_max.get());
     match (lobby.min, lobby.max) {
         (Some(min), Some(max)) => (min, max),
         (Some(min), None) => (min, high.max(min)),
@@ -296,11 +281,15 @@ mod tests {
             .unwrap();
         assert_eq!(toml, json);
         assert_eq!(
-            (toml.teams, toml.max_difference, &toml.parties),
+            (toml.view.teams, toml.max_difference, &toml.parties),
             (3, None, &vec![vec![0, 1]])
         );
         assert_eq!(
-            (toml.humans[1].weight, toml.humans[1].wish, toml.avoid),
+            (
+                toml.view.humans[1].weight,
+                toml.view.humans[1].wish,
+                toml.avoid
+            ),
             (1.0, Some(1), vec![(1, 0)])
         );
         assert!(LobbyFile::parse("{\"player\": []}", FileFormat::Json).is_err());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     cli::table::{Table, printable},
     domain::{amount, counted},
-    partition::{self, Problem, Solution},
+    partition::{self, HumanInGame, Problem, Solution},
 };
 
 /// The chosen teams, and what they were chosen from.
@@ -141,11 +141,11 @@ pub(super) fn write(
 impl<'a> Chosen<'a> {
     fn team(&self, team: usize) -> TeamInReport<'a> {
         let (spec, solution) = (self.problem.spec(), self.solution);
-        let on_it = (spec.humans.iter())
+        let on_it = (spec.view.humans.iter())
             .zip(&solution.team_of)
             .filter(|(_, on)| usize::from(**on) == team);
-        let player = |(human, _): (&'a partition::WeightedHuman, &u8)| PlayerInTeam {
-            name: &human.key,
+        let player = |(human, _): (&'a HumanInGame, &u8)| PlayerInTeam {
+            name: &human.id,
             weight: human.weight,
         };
         let mut players: Vec<PlayerInTeam<'a>> = on_it.map(player).collect();
@@ -154,7 +154,7 @@ impl<'a> Chosen<'a> {
             team,
             players,
             bots: solution.bots[team],
-            bot_weight: spec.bots.weight,
+            bot_weight: spec.view.weight_of_place(),
             parties: self.parties(team),
             sum: solution.sums[team],
         }
@@ -166,12 +166,11 @@ impl<'a> Chosen<'a> {
         let party = |members: &Vec<usize>| {
             let here = members.iter().copied();
             let here = here.filter(|&who| usize::from(self.solution.team_of[who]) == team);
-            let humans: Vec<&'a partition::WeightedHuman> =
-                here.map(|who| &spec.humans[who]).collect();
+            let humans: Vec<&'a HumanInGame> = here.map(|who| &spec.view.humans[who]).collect();
             let multiplier = self.settings.multiplier(humans.len());
             let alone: f64 = humans.iter().map(|human| human.weight).sum();
             (multiplier > 1.0).then(|| PartyOnTeam {
-                players: humans.iter().map(|human| human.key.as_str()).collect(),
+                players: humans.iter().map(|human| human.id.as_str()).collect(),
                 multiplier,
                 more: (multiplier - 1.0) * alone,
             })

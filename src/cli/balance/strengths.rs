@@ -1,7 +1,7 @@
 //! The strengths that the weights of a list stand for, so that the chances to win can decide.
 
 use crate::{
-    partition::{self, Objective, ProblemSpec, Strengths},
+    partition::{self, ChanceModel, GameView, Objective, ProblemSpec},
     rating::{self, Player, RatedGame, Scale, Seat},
 };
 
@@ -20,48 +20,43 @@ pub(super) fn decide(
     if settings.objective == Objective::Ratio {
         return;
     }
-    spec.strengths = strengths(spec, settings, rating);
-    if spec.strengths.is_none() {
+    spec.view.chance = model(&spec.view, settings, rating);
+    if spec.view.chance.is_none() {
         settings.objective = Objective::Ratio;
     }
 }
 
 /// The strengths of the players, and the outlook of the rating system before any match for a game of as many.
-fn strengths(
-    spec: &ProblemSpec,
+fn model(
+    view: &GameView,
     settings: &partition::Settings,
     rating: &rating::Settings,
-) -> Option<Strengths> {
+) -> Option<ChanceModel> {
     let system = rating.system.name().build(rating);
     let Scale::Strengths { .. } = system.scale() else {
         return None;
     };
-    let outlook = system.outlook(&game(spec));
+    let outlook = system.outlook(&game(view));
     let strength = |weight: f64| outlook.range() * (weight - NEWCOMER) / LARGEST;
     let sound = outlook.is_sound();
-    sound.then(|| Strengths {
+    let humans = view.humans.iter().map(|human| strength(human.weight));
+    sound.then(|| ChanceModel {
         outlook,
-        humans: spec
-            .humans
-            .iter()
-            .map(|human| strength(human.weight))
-            .collect(),
-        bot: strength(spec.bots.weight),
-        bots_there: Vec::new(),
+        humans: humans.collect(),
+        bots: Vec::new(),
+        next_bot: strength(view.weight_of_place()),
         doubts: Vec::new(),
         party_multiplier: settings.party_multiplier.clone(),
     })
 }
 
 /// A game of newcomers with as many players on each team as there will be.
-fn game(spec: &ProblemSpec) -> RatedGame {
-    let bots = spec.bots;
-    let wanted = match bots.fill {
-        true => bots.target.clamp(bots.min, bots.max.max(bots.min)),
-        false => 0,
-    };
-    let size = spec.humans.len().max(wanted).div_ceil(spec.teams).max(1);
-    let teams = (0u16..).take(spec.teams);
+fn game(view: &GameView) -> RatedGame {
+    let bots = view.filling();
+    let wanted = if bots.on { bots.players() } else { 0 };
+    let players = view.humans.len().max(wanted as usize);
+    let size = players.div_ceil(usize::from(view.teams)).max(1);
+    let teams = (0u16..).take(usize::from(view.teams));
     let seats = teams.flat_map(|team| (0..size).map(move |_| team));
     RatedGame::new(
         (0u32..)
@@ -75,18 +70,19 @@ fn game(spec: &ProblemSpec) -> RatedGame {
 mod tests {
     use super::*;
     use crate::{
-        partition::{Bots, Problem, WeightedHuman},
+        partition::{HumanInGame, Problem},
         rating::{SystemChoice, SystemName},
     };
 
     fn spec(weights: &[f64]) -> ProblemSpec {
-        let human = |(n, &weight): (usize, &f64)| WeightedHuman::new(format!("p{n}"), weight);
-        ProblemSpec {
+        let human = |(n, &weight): (usize, &f64)| HumanInGame::new(format!("p{n}"), weight);
+        let mut view = GameView {
             humans: weights.iter().enumerate().map(human).collect(),
-            bots: Bots {
-                fill: false,
-                ..Bots::default()
-            },
+            ..GameView::default()
+        };
+        view.fill.on = false;
+        ProblemSpec {
+            view,
             ..ProblemSpec::default()
         }
     }
@@ -107,12 +103,12 @@ mod tests {
             };
             let (mut spec, mut settings) = (spec(&[100.0, 50.0, 0.0]), by_chance());
             decide(&mut spec, &mut settings, &rating);
-            let Some(strengths) = &spec.strengths else {
+            let Some(model) = &spec.view.chance else {
                 assert_eq!(settings.objective, Objective::Ratio, "{name:?}");
                 continue;
             };
-            let six = 6.0 * strengths.outlook.unit;
-            let by_hand = strengths.humans.iter().zip([six, 0.0, -six]);
+            let six = 6.0 * model.outlook.unit;
+            let by_hand = model.humans.iter().zip([six, 0.0, -six]);
             assert!(
                 by_hand
                     .into_iter()

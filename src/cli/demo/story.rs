@@ -10,7 +10,7 @@ use super::{DATABASE, Kept, RULESET, held_out::HeldOut, teams::PickedTeams};
 use crate::{
     cli::{quoted::quoted, table::Table},
     domain::{MatchRecord, SAME_CHANCE},
-    partition::{WeightedHuman, WhatIf},
+    partition::{HumanInGame, WhatIf},
     store::WeightRow,
 };
 
@@ -68,7 +68,7 @@ deviations (±). \"Skill\" is the setting of each bot on the server, 1 to 5; Eve
 pub(super) fn teams(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<()> {
     let spec = lobby.problem.spec();
     let members = |team: u8| {
-        let on_it = spec.humans.iter().zip(&lobby.solution.team_of);
+        let on_it = spec.view.humans.iter().zip(&lobby.solution.team_of);
         let mut on_it: Vec<_> = on_it.filter(|(_, on)| **on == team).collect();
         on_it.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
         on_it.into_iter().map(|(player, _)| player)
@@ -82,7 +82,7 @@ Eight of the bots join a game, as if they were humans, and Evenkeel picks two te
 same for humans, whose weights are learned separately.
 "
     )?;
-    let player = |player: &WeightedHuman| (player.key.clone(), player.weight);
+    let player = |player: &HumanInGame| (player.id.clone(), player.weight);
     let sum = |team: usize| {
         let sum = lobby.solution.sums.get(team).copied();
         ("sum".to_owned(), sum.unwrap_or(0.0))

@@ -5,7 +5,9 @@ use crate::{
     config::Config,
     domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE},
     learning::Standings,
-    partition::{self, Objective, Problem, ProblemSpec, Solution, Strengths, WeightedHuman},
+    partition::{
+        self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemSpec, Solution,
+    },
     server::Service,
     store::WeightRow,
 };
@@ -52,14 +54,17 @@ impl PickedTeams {
         let standings = service.learning().standings();
         let mut settings = balance.partition.clone();
         let spec = ProblemSpec {
-            humans: PLAYERS
-                .map(|name| WeightedHuman::new(name, weight(name)))
-                .to_vec(),
-            strengths: strengths(&standings, &ruleset),
+            view: GameView {
+                humans: PLAYERS
+                    .map(|name| HumanInGame::new(name, weight(name)))
+                    .to_vec(),
+                chance: model(&standings, &ruleset),
+                ..GameView::default()
+            },
             doubt: Some(SAME_CHANCE),
             ..ProblemSpec::default()
         };
-        if spec.strengths.is_none() {
+        if spec.view.chance.is_none() {
             settings.objective = Objective::Ratio;
         }
         let problem = Problem::new(spec).map_err(CliError::input)?;
@@ -85,18 +90,18 @@ impl PickedTeams {
 }
 
 /// The strengths of the players; `None` if nothing has been learned that predicts a chance.
-fn strengths(standings: &Standings, ruleset: &Ruleset) -> Option<Strengths> {
+fn model(standings: &Standings, ruleset: &Ruleset) -> Option<ChanceModel> {
     let view = standings.view(ruleset);
     let teams = [0, 1].map(|team| members(&[0, 1, 0, 1, 0, 1, 0, 1], team));
     let outlook = standings.reading(ruleset, MAP, &teams)?.outlook;
     let strength = |name| view.strength(Kind::Bot, name).unwrap_or(0.0);
     Some(outlook)
         .filter(Outlook::is_sound)
-        .map(|outlook| Strengths {
+        .map(|outlook| ChanceModel {
             outlook,
             humans: PLAYERS.map(strength).to_vec(),
-            bot: 0.0,
-            bots_there: Vec::new(),
+            bots: Vec::new(),
+            next_bot: 0.0,
             doubts: Vec::new(),
             party_multiplier: Vec::new(),
         })

@@ -48,7 +48,7 @@ impl Reasons {
         let pick = solution.pick();
         Some(Self {
             ratio: pick.figures.ratio,
-            humans: question.problem.humans.len(),
+            humans: question.problem.view.humans.len(),
             candidates: question.settings.top.as_usize(),
             best_possible: solution.exact && pick.figures.evenness >= solution.bound - 1e-9,
             parties: question.problem.parties.len() + question.problem.torn.len(),

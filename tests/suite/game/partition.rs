@@ -4,7 +4,7 @@ use std::path::Path;
 
 use evenkeel::domain::units::{ChoiceExponent, Share};
 use evenkeel::partition::{
-    Engine, Factors, Problem, ProblemSpec, Settings, Solution, WeightedHuman, solve,
+    Engine, Factors, GameView, HumanInGame, Problem, ProblemSpec, Settings, Solution, solve,
 };
 use serde_json::Value;
 
@@ -35,11 +35,14 @@ fn indices(value: &Value) -> Vec<usize> {
         .collect()
 }
 
-fn spec(weights: &[f64], teams: usize) -> ProblemSpec {
-    let human = |(index, &weight): (usize, &f64)| WeightedHuman::new(format!("p{index}"), weight);
+fn spec(weights: &[f64], teams: u8) -> ProblemSpec {
+    let human = |(index, &weight): (usize, &f64)| HumanInGame::new(format!("p{index}"), weight);
     ProblemSpec {
-        humans: weights.iter().enumerate().map(human).collect(),
-        teams,
+        view: GameView {
+            humans: weights.iter().enumerate().map(human).collect(),
+            teams,
+            ..GameView::default()
+        },
         ..ProblemSpec::default()
     }
 }
@@ -77,7 +80,7 @@ fn no_worse_than_what_was_published() {
     for lobby in &lobbies {
         let id = lobby["id"].as_str().unwrap_or_default();
         let ratings = numbers(&lobby["ratings"]);
-        let teams = lobby["team_count"].as_u64().expect("team_count") as usize;
+        let teams = lobby["team_count"].as_u64().expect("team_count") as u8;
         let mut spec = spec(&ratings, teams);
         let parties = lobby["parties"].as_array().expect("parties");
         spec.parties = parties.iter().map(indices).collect();

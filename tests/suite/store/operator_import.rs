@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use evenkeel::lobby::in_this_form;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,8 +31,9 @@ fn ingest(folder: &Path, file: &str) -> (i32, String, String) {
     run(folder, &["ingest", file, "--dir", "."])
 }
 
-/// These lines with the client in each record of a match that a client has reported: those of 0.2 do not have it.
-fn with_clients<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// These lines with the client in each record of a match that a client has reported, which those of 0.2 do not have, and
+/// with decisions in the form of this version.
+fn as_now<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut client = None;
     lines
         .map(|line| {
@@ -42,7 +44,16 @@ fn with_clients<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
                 Some(name) => {
                     line.replacen(r#","start""#, &format!(r#","client":"{name}","start""#), 1)
                 }
-                None => line.to_owned(),
+                None => {
+                    let decisions = object["decisions"].as_array();
+                    let texts = decisions.into_iter().flatten();
+                    let texts = texts.filter_map(|one| one["decision"].as_str());
+                    texts.fold(line.to_owned(), |line, old| {
+                        let now = in_this_form(old).unwrap();
+                        let [old, now] = [old, &now].map(|text| serde_json::to_string(text).unwrap());
+                        line.replace(&old, &now)
+                    })
+                }
             }
         })
         .collect()
@@ -63,7 +74,7 @@ fn there_and_back(url: Option<&str>) {
     // No operator has said that a form of a Steam id is the account: 0.2 did not tell these from merges.
     let is_form = |line: &&str| line.contains(r#""kind":"merge","player":"STEAM_"#);
     let old = old.lines().filter(|line| !is_form(line));
-    assert_eq!(new.lines().collect::<Vec<_>>(), with_clients(old));
+    assert_eq!(new.lines().collect::<Vec<_>>(), as_now(old));
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! Places all humans without a team at once: provisionally for PLACE, as advice for REBALANCE.
 
-use super::{
-    Snapshot,
-    moves::{self, Aim, Search, Unit},
-};
-use crate::partition::TeamSums;
+use super::moves::{self, Aim, Search, Unit};
+use crate::partition::{GameView, TeamSums};
 
 /// The number of placements up to which all are tried; with more, the heaviest groups are placed
 /// first. A thousand take some 50 µs; in real games, rarely more than ten humans wait for a team.
@@ -28,13 +25,13 @@ impl Arrived {
     /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise puts the heaviest group on the team where the
     /// teams are best then, then the next heaviest.
     pub(super) fn of(
-        snapshot: &Snapshot,
+        view: &GameView,
         sums: &TeamSums,
         waiting: impl Iterator<Item = usize>,
         split: &[&str],
         limit: usize,
     ) -> Self {
-        let mut units = Unit::of(snapshot, waiting, split);
+        let mut units = Unit::of(view, waiting, split);
         units.sort_by(|a, b| b.counted.weight.total_cmp(&a.counted.weight));
         let ways = |ways: usize, _: &Unit| ways.saturating_mul(sums.sides().len());
         let exact = units.iter().fold(1, ways) <= MAX_TRIED;
@@ -57,14 +54,14 @@ impl Arrived {
 mod tests {
     use super::*;
     use crate::lobby::moves::Score;
-    use crate::lobby::snapshot::tests::{by_chance, snapshot};
+    use crate::partition::view::tests::{by_chance, view};
     use proptest::prelude::*;
 
     /// The reference: tries every placement, without groups or order.
-    fn naive(snapshot: &Snapshot, limit: usize) -> Score {
-        let mut found = vec![snapshot.clone()];
-        for human in 0..snapshot.humans.len() {
-            let spread = |game: Snapshot| -> Vec<Snapshot> {
+    fn naive(view: &GameView, limit: usize) -> Score {
+        let mut found = vec![view.clone()];
+        for human in 0..view.humans.len() {
+            let spread = |game: GameView| -> Vec<GameView> {
                 if game.humans[human].team.is_some() {
                     return vec![game];
                 }
@@ -85,7 +82,7 @@ mod tests {
 
     #[test]
     fn parties_go_together_and_pins_are_kept() {
-        let mut game = snapshot(2, &[(10.0, 9), (10.0, 9), (10.0, 9), (10.0, 9)]);
+        let mut game = view(2, &[(10.0, 9), (10.0, 9), (10.0, 9), (10.0, 9)]);
         game.humans[0].party = Some("p".into());
         game.humans[3].party = Some("p".into());
         game.humans[1].pin = Some(1);
@@ -98,7 +95,7 @@ mod tests {
     #[test]
     fn a_crowd_is_placed_in_time_and_well() {
         let crowd: Vec<(f64, u8)> = (0..64).map(|n| (f64::from(n % 13) * 7.0, 9)).collect();
-        let game = snapshot(2, &crowd);
+        let game = view(2, &crowd);
         let placed = Arrived::of(&game, &game.sums(), game.waiting(), &[], 1);
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
@@ -117,7 +114,7 @@ mod tests {
             chances in any::<bool>(),
         ) {
             let humans: Vec<_> = humans.into_iter().map(|(weight, team)| (f64::from(weight), team)).collect();
-            let game = snapshot(teams, &humans);
+            let game = view(teams, &humans);
             let game = if chances { by_chance(game) } else { game };
             let placed = Arrived::of(&game, &game.sums(), game.waiting(), &[], limit);
             let oracle = naive(&game, limit);

@@ -100,13 +100,13 @@ mod tests {
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, ScoreSpread,
         Situation,
         advantage::{Basis, Known, TeamState},
-        snapshot::tests::{by_chance, snapshot},
     };
+    use crate::partition::view::tests::{by_chance, view};
 
     /// One decision of each kind except BALANCE, which has a test of its own.
     fn decisions() -> [Decision; 4] {
-        let waiting = by_chance(snapshot(2, &[(50.0, 0), (40.0, 9)]));
-        let game = by_chance(snapshot(2, &[(50.0, 0), (40.0, 0), (30.0, 0), (20.0, 1)]));
+        let waiting = by_chance(view(2, &[(50.0, 0), (40.0, 9)]));
+        let game = by_chance(view(2, &[(50.0, 0), (40.0, 0), (30.0, 0), (20.0, 1)]));
         let team = TeamState {
             players: 1,
             weight: 50.0,
@@ -114,7 +114,7 @@ mod tests {
             strength: 0.0,
         };
         let place = Place {
-            snapshot: waiting,
+            view: waiting,
             who: 1,
             settings: PlaceSettings::default(),
             stays: false,
@@ -134,12 +134,12 @@ mod tests {
             },
         };
         let rebalance = Rebalance {
-            snapshot: game.clone(),
+            view: game.clone(),
             settings: RebalanceSettings::default(),
         };
         let auto_balance = AutoBalance {
             situation: Situation {
-                snapshot: game,
+                view: game,
                 coming: Vec::new(),
                 left: None,
                 tournament: false,

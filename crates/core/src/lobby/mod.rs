@@ -6,7 +6,7 @@
 //! as a seed. A command that fails changes nothing.
 //!
 //! `state` contains the game, `command` defines its changes, and `apply` carries them out, with `people` and `play`. A
-//! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
+//! decision takes a [`GameView`](crate::partition::GameView); together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
 //! which can be explained line by line, stored and replayed. `moves` finds who goes to which team. `recorder`
 //! follows the game from START to END and makes a match record of it. `again` recognises a game that GAME only begins once
@@ -23,11 +23,10 @@ mod arrivals;
 mod autobalance;
 mod balance;
 mod bots;
-mod chance;
-mod coming_bots;
 mod command;
 mod decide;
 mod decision;
+mod earlier;
 mod error;
 pub mod journal;
 mod moves;
@@ -43,7 +42,6 @@ mod recorder;
 mod roster;
 mod saved;
 mod settings;
-mod snapshot;
 mod state;
 mod streak;
 mod told;
@@ -61,21 +59,19 @@ pub use autobalance::{
     Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,
     Lopsided, MoveRule, Power, Situation, StayReason,
 };
-pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat, SizeLimits};
+pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat};
 pub use bots::{BotPlan, BotUse};
-pub use chance::ChanceModel;
 pub use command::{BalanceWatch, Command, NewGame, Update};
 pub use decision::Decision;
+pub use earlier::in_this_form;
 pub use error::LobbyError;
 pub use offers::{Offer, OfferEvent};
 pub use parties::PartyFactors;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
-pub use player_history::Conduct;
 pub use question::{Decided, Question};
 pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
 pub use recorder::{Finished, RecordFrame};
 pub use roster::{Bot, Human, Roster};
 pub use settings::{LobbySettings, RosterSettings};
-pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
 pub use state::{Lobby, RunningGame};
 pub use weights::{BotWeight, Weights};

@@ -4,10 +4,9 @@
 //! that it has tried. What is better is a matter of its [`Aim`]; what may be moved, and how far the teams may differ, is
 //! up to the caller.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
-use super::Snapshot;
-use crate::partition::{Counted, EQUAL, TeamSums};
+use crate::partition::{Counted, EQUAL, GameView, TeamSums};
 
 /// Humans who go together: one human, or the members of a party who are on one team, or on none yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,22 +22,32 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// A human who goes from one team to the other, or stays.
+    pub(super) fn alone(who: usize, counted: Counted, (from, to): (usize, usize)) -> Self {
+        Self {
+            members: vec![who],
+            counted,
+            from: Some(from),
+            pin: Some(to),
+        }
+    }
+
     /// The units of these humans; the members of the parties in `split` go alone. An arrival who must be on a certain team
     /// goes there without their friends.
     pub(super) fn of(
-        snapshot: &Snapshot,
+        view: &GameView,
         humans: impl Iterator<Item = usize>,
         split: &[&str],
     ) -> Vec<Self> {
         let mut units: Vec<Self> = Vec::new();
         for who in humans {
-            let (human, counted) = (&snapshot.humans[who], snapshot.counted(who));
+            let (human, counted) = (&view.humans[who], view.counted(who));
             let from = human.team.map(usize::from);
             let pin = human.pin.map(usize::from).filter(|_| from.is_none());
             let party = human.party.as_deref();
             let party = party.filter(|party| pin.is_none() && !split.contains(party));
             let with = |unit: &&mut Self| {
-                let first = &snapshot.humans[unit.members[0]];
+                let first = &view.humans[unit.members[0]];
                 let together = party.is_some() && first.party.as_deref() == party;
                 together && unit.from == from && unit.pin.is_none()
             };
@@ -225,14 +234,41 @@ impl<'a> Search<'a> {
     /// Graham's LPT rule (1969).
     pub(super) fn one_by_one(&mut self) {
         for unit in 0..self.units.len() {
-            self.best = None;
-            self.each(unit, Self::consider);
-            if let Some((_, steps)) = &self.best
-                && let Some(&step) = steps.last()
-            {
+            if let Some((_, step)) = self.best_of(unit..unit + 1) {
                 self.make(step);
             }
         }
+        self.consider();
+    }
+
+    /// Lets one unit after the other go, each time the one with which the teams are best: until they are `even`, no step
+    /// makes them more even, or `most` have gone. Returns these units. O(most · units · teams).
+    pub(super) fn best_first(
+        mut self,
+        most: usize,
+        even: impl Fn(&TeamSums) -> bool,
+    ) -> Vec<usize> {
+        while self.trial.len() < most && !even(&self.sums) {
+            let now = self.sums.monotone_settled();
+            let best = self.best_of(0..self.units.len());
+            let Some((_, step)) = best.filter(|(score, _)| score.monotone > now + EQUAL) else {
+                break;
+            };
+            self.make(step);
+        }
+        self.trial.iter().map(|step| step.0).collect()
+    }
+
+    /// The best step of one of these units, of those that have not gone yet.
+    fn best_of(&mut self, units: Range<usize>) -> Option<(Score, Step)> {
+        self.best = None;
+        for unit in units {
+            if self.trial.iter().all(|step| step.0 != unit) {
+                self.each(unit, Self::consider);
+            }
+        }
+        let (score, steps) = self.best.take()?;
+        Some((score, *steps.last()?))
     }
 
     /// Tries all ways in which exactly `moves` humans go, of the units from `start` on: O((units · teams)^moves).

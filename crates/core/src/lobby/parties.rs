@@ -88,7 +88,8 @@ impl Lobby {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{domain::Company, lobby::snapshot::tests::outlook};
+    use crate::domain::Company;
+    use crate::partition::view::tests::outlook;
 
     fn factors(per_friend: f64, learned: f64) -> PartyFactors {
         let configured = [1.15, 1.2].map(Factor::of);

@@ -2,13 +2,14 @@
 //! and the session's memory consistent.
 
 use super::{
-    Conduct, Lobby, LobbyError, Update,
+    Lobby, LobbyError, Update,
     recorder::SeatedPlayer,
     roster::Human,
     state::{RunningGame, exists},
     streak::ScoreRun,
 };
 use crate::domain::{Ident, Kind, LeaveReason, RoleName};
+use crate::partition::Conduct;
 
 impl Lobby {
     pub(super) fn join(&mut self, id: &Ident, update: &Update) -> Result<(), LobbyError> {

@@ -1,50 +1,17 @@
 //! What a session remembers about humans, even after they leave: their last team, and how often
 //! their behaviour suggests that they exploit the balancing.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::counted;
+use crate::partition::Conduct;
 
 /// The most humans remembered at once; the one who left first is forgotten first.
 const MAX_REMEMBERED: usize = 1_024;
 
 /// The turns at the weaker side that are forgotten: those of some five games ago.
 const FORGOTTEN: f64 = 1.0 / 32.0;
-
-/// How often, in this session, a human's behaviour suggested that they exploit the balancing. It is
-/// shown to operators; no decision depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conduct {
-    /// How often they left a game and came back to it.
-    pub returns: u32,
-    /// How often they changed to the stronger team on their own.
-    pub switches: u32,
-    /// How often PLACE or REBALANCE was sent shortly after such a change.
-    pub asks: u32,
-}
-
-impl Conduct {
-    /// Whether all counts are 0.
-    pub fn is_clean(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// Formats the counts, such as `returned 2 times, changed to the stronger team 1 time, 1 of them
-/// before a request to balance`.
-impl fmt::Display for Conduct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "returned {}, changed to the stronger team {}, {} of them before a request to balance",
-            counted(self.returns, "time"),
-            counted(self.switches, "time"),
-            self.asks
-        )
-    }
-}
 
 /// The memory of one human. Times are milliseconds of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,7 @@ use proptest::prelude::*;
 
 use super::{
     AutoBalanceRules, Balance, Balanced, BotWeight, Command, Decided, Decision, Fate, Lobby,
-    LobbySettings, RosterSettings, SizeLimits, Update, Weights,
-    snapshot::tests::outlook,
+    LobbySettings, RosterSettings, Update, Weights,
     weights::tests::{WeightTable, ctf},
 };
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
         Ident, LineupPlayer, Outlook, TeamLoad, chance_of_weaker,
         units::{Count, Factor, MaxDifference, PositiveShare, UpToADay},
     },
-    partition::{self, Objective},
+    partition::{self, Objective, SizeLimits, view::tests::outlook},
 };
 
 /// Weights of a rating system that predicts these very teams otherwise than its outlook does.
@@ -286,8 +285,8 @@ fn check_balance(game: &Game, (decided, found, reply): &Balancing) -> Result<(),
         .answer
         .team_of
         .iter()
-        .zip(&decided.question.problem.humans);
-    let stay = stay.map(|(team, human)| human.current == Some(usize::from(*team)));
+        .zip(&decided.question.problem.view.humans);
+    let stay = stay.map(|(team, human)| human.team == Some(*team));
     let current = lines
         .iter()
         .find(|line| line.starts_with("current teams: "));
@@ -313,8 +312,8 @@ fn check_balance(game: &Game, (decided, found, reply): &Balancing) -> Result<(),
 
 /// The game as it stands: the evenness if chances decide, and the ratio, once bots have come and gone.
 fn settled(lobby: &Lobby, weights: &Exactly) -> (Option<f64>, f64) {
-    let snapshot = lobby.snapshot_by_objective(weights).unwrap();
-    let teams = snapshot.sums();
+    let view = lobby.view_by_objective(weights).unwrap();
+    let teams = view.sums();
     let chance = teams.by_chance().then(|| teams.evenness_settled());
     (chance, teams.ratio_settled())
 }
@@ -372,8 +371,8 @@ proptest! {
     #[test]
     fn rebalance_is_explained_as_it_is_replied(game in games()) {
         let (mut lobby, weights) = (game.lobby(), game.weights());
-        let snapshot = lobby.snapshot_by_objective(&weights).unwrap();
-        let now = snapshot.sums();
+        let view = lobby.view_by_objective(&weights).unwrap();
+        let now = view.sums();
         let decided = lobby.rebalance(&weights, game.seed).unwrap();
         let (why, advice) = (decided.to_string(), &decided.answer);
         let lines: Vec<&str> = why.lines().collect();
@@ -443,7 +442,7 @@ proptest! {
         lobby.apply(&Command::Start, 0).unwrap();
         lobby.watch(&weights);
         let who = who.index(game.guests.len());
-        let teams = lobby.snapshot_by_objective(&weights).unwrap().sums();
+        let teams = lobby.view_by_objective(&weights).unwrap().sums();
         let decided = lobby.died(&id(who), &weights).unwrap().unwrap();
         let why = decided.to_string();
         let lines: Vec<&str> = why.lines().collect();

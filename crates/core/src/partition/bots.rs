@@ -1,4 +1,4 @@
-//! The bots of a game: what their number depends on, those that are on a team now, and what they will count.
+//! The bots of a game: what their number depends on, and what those of a team will count.
 
 use std::fmt;
 
@@ -21,6 +21,14 @@ pub struct Fill {
 }
 
 impl Fill {
+    /// The bots in the game stay.
+    pub(crate) const NONE: Self = Self {
+        on: false,
+        wish: 0,
+        map_range: (0, 0),
+        min_humans: 0,
+    };
+
     /// The number of players that are wanted, limited to the map's range.
     pub fn players(&self) -> u32 {
         let (min, max) = self.map_range;
@@ -73,59 +81,6 @@ impl fmt::Display for Fill {
     }
 }
 
-/// The bots that fill every team up to the same size:
-/// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bots {
-    /// Whether bots fill up the teams. If not, the bots that are on a team stay, and the places that
-    /// bots would fill have no weight.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    pub fill: bool,
-    /// The mean weight of bots, finite and at least 0. A mean, because the server chooses the bots
-    /// later.
-    pub weight: f64,
-    /// The fewest players that the map is made for, bots included.
-    pub min: usize,
-    /// The most players that the map is made for, bots included.
-    pub max: usize,
-    /// The number of players that the server wants.
-    pub target: usize,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn is_true(flag: &bool) -> bool {
-    *flag
-}
-
-impl Default for Bots {
-    /// Bots without weight, of which none are wanted.
-    fn default() -> Self {
-        Self {
-            fill: true,
-            weight: 0.0,
-            min: 0,
-            max: 0,
-            target: 0,
-        }
-    }
-}
-
-impl Bots {
-    /// How they fill up the teams.
-    pub(super) fn filling(&self) -> Fill {
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Fill {
-            on: self.fill,
-            wish: number(self.target),
-            map_range: (number(self.min), number(self.max)),
-            min_humans: 0,
-        }
-    }
-}
-
 /// The bots that are on a team now, and those that it will have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BotsOnTeam {
@@ -154,13 +109,4 @@ impl BotsOnTeam {
             there * (self.wanted as f64 / self.there as f64)
         }
     }
-}
-
-/// The bots that are on one team.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct BotsThere {
-    /// Their number.
-    pub count: usize,
-    /// The sum of their weights, finite and at least 0.
-    pub weight: f64,
 }

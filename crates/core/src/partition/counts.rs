@@ -22,7 +22,7 @@ impl Counts {
 
     /// The numbers that are legal if teams may differ by so many humans.
     pub fn within(spec: &ProblemSpec, max_difference: Option<usize>) -> Self {
-        let (humans, teams) = (spec.humans.len(), spec.teams);
+        let (humans, teams) = (spec.view.humans.len(), spec.teams());
         let even = humans.div_ceil(teams);
         // The product is at most 128, so the cast drops only the fraction.
         let share = (spec.max_share * humans as f64).floor() as usize;
@@ -37,7 +37,7 @@ impl Counts {
             teams,
             most: share.max(even).min(reach.unwrap_or(even)),
             difference,
-            floor: spec.bots.filling().least_size(teams),
+            floor: spec.view.filling().least_size(teams),
         }
     }
 

@@ -25,11 +25,13 @@ pub enum ProblemError {
     /// [`ProblemSpec::even_total`](super::ProblemSpec::even_total) is infinite, NaN, 0 or negative.
     #[error("the sum of two average teams is {0}: it must be a finite number above 0")]
     EvenTotal(f64),
-    /// There are bots on teams that do not exist, or too many.
-    #[error("the bots that are there must be listed for each team, up to {max} on each", max = crate::domain::MAX_PLAYERS)]
-    BotsThere,
-    /// The strengths are not one finite number for each human, or their outlook is not sound.
-    #[error("there must be one finite strength for each human")]
+    /// There are bots on teams that do not exist, or too many, or their weights are no weights.
+    #[error(
+        "the bots that are there must be on teams that exist, and have finite weights of at least 0"
+    )]
+    Bots,
+    /// The strengths are not one finite number for each player, or their outlook is not sound.
+    #[error("there must be one finite strength for each player")]
     Strengths,
     /// [`ProblemSpec::doubt`](super::ProblemSpec::doubt) is out of its range.
     #[error("chances cannot count as equal within that distance: it must be 0 to 0.5")]
@@ -42,7 +44,7 @@ pub enum ProblemError {
     SameKey(String),
     /// The limits of a map's players contradict each other, or exceed the largest number.
     #[error(
-        "a map for {min} to {max} players with a target of {target}: the minimum may not exceed \
+        "a map for {min} to {max} players with a target of {wish}: the minimum may not exceed \
          the maximum, and none may exceed {limit}", limit = crate::domain::MAX_PLAYERS
     )]
     Level {
@@ -51,7 +53,7 @@ pub enum ProblemError {
         /// The most players of the map.
         max: usize,
         /// The number of players that the server wants.
-        target: usize,
+        wish: usize,
     },
     /// The largest share is not above 0 and at most 1.
     #[error("the largest share of the humans on one team is {0}: it must be above 0 and at most 1")]
@@ -80,7 +82,7 @@ pub enum ProblemError {
         /// Key of the second member.
         second: String,
         /// Their teams, counted from 0.
-        teams: (usize, usize),
+        teams: (u8, u8),
     },
     /// A party has more members than any legal team.
     #[error("a party of {size} is larger than a team: at most {most} humans may be on one")]

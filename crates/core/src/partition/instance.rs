@@ -106,7 +106,7 @@ impl Instance {
             size: members.len(),
             team: members
                 .iter()
-                .find_map(|&human| Some(spec.humans[human].pin? as u8)),
+                .find_map(|&human| spec.view.humans[human].pin),
             wishes: wishes(problem, &members),
             members,
         };
@@ -127,7 +127,7 @@ impl Instance {
         };
         let mut instance = Self {
             weights: values.humans.iter().map(|w| grid.quanta(*w)).collect(),
-            bots: values.bots_by_places(spec, grid),
+            bots: values.bots_by_places(problem, grid),
             handicap: grid.quanta(values.handicap),
             start: [0; MAX_TEAMS],
             atoms,
@@ -280,13 +280,13 @@ impl Instance {
 /// The kept parties of two or more, then every other human alone.
 fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
     let spec = problem.spec();
-    let mut solo = vec![true; spec.humans.len()];
+    let mut solo = vec![true; spec.view.humans.len()];
     let mut groups = Vec::new();
     for (party, &kept) in spec.parties.iter().zip(kept) {
         if kept && party.len() > 1 {
             // Sorted by key, so that sums round the same whatever the caller's order.
             let mut members = party.clone();
-            members.sort_by(|&a, &b| spec.humans[a].key.cmp(&spec.humans[b].key));
+            members.sort_by(|&a, &b| spec.view.humans[a].id.cmp(&spec.view.humans[b].id));
             members.iter().for_each(|&member| solo[member] = false);
             groups.push(members);
         }
@@ -304,8 +304,10 @@ fn wishes(problem: &Problem, members: &[usize]) -> [u8; MAX_TEAMS] {
     let mut wishes = [0; MAX_TEAMS];
     let teams = members
         .iter()
-        .map(|&human| problem.spec().humans[human].wish);
-    teams.flatten().for_each(|team| wishes[team] += 1);
+        .map(|&human| problem.spec().view.humans[human].wish);
+    teams
+        .flatten()
+        .for_each(|team| wishes[usize::from(team)] += 1);
     wishes
 }
 
@@ -313,7 +315,7 @@ fn wishes(problem: &Problem, members: &[usize]) -> [u8; MAX_TEAMS] {
 pub(super) fn lot(problem: &Problem, members: &[usize], seed: u64) -> Option<(u64, String)> {
     let keys = members
         .iter()
-        .map(|&human| &problem.spec().humans[human].key);
+        .map(|&human| &problem.spec().view.humans[human].id);
     keys.map(|key| (seeded_hash(seed, key.bytes()), key.clone()))
         .min()
 }

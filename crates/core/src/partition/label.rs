@@ -39,9 +39,9 @@ impl<'a> Labels<'a> {
     /// problem by dynamic programming over sets of numbers: O(teams × 2^teams), at most 2,048.
     fn best(&self, team_of: &[u8]) -> Vec<u8> {
         let mut stay = [[0u32; MAX_TEAMS]; MAX_TEAMS];
-        for (human, &team) in self.problem.spec().humans.iter().zip(team_of) {
-            if let Some(current) = human.current {
-                stay[usize::from(team)][current] += 1;
+        for (human, &team) in self.problem.spec().view.humans.iter().zip(team_of) {
+            if let Some(current) = human.team {
+                stay[usize::from(team)][usize::from(current)] += 1;
             }
         }
         let count = self.free.len();

@@ -5,7 +5,7 @@
 //! answer on every machine, whatever the order of the humans. Only a search that the caller's clock
 //! cuts short depends on how far it came.
 //!
-//! In steps: a [`Problem`] and the choice of the parties to keep (`party`) make an `instance` of
+//! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the choice of the parties to keep (`party`) make an `instance` of
 //! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits, of which
 //! `granted` decides how many wishes for a team they grant. `terms` and [`Settings`] compute the cost of each, and `pick` picks one at random by quality.
 //!
@@ -36,15 +36,15 @@ mod solution;
 mod solving;
 mod spec;
 mod stated;
-mod strengths;
 mod sums;
 mod terms;
 #[cfg(test)]
 mod tests;
 mod values;
+pub(crate) mod view;
 mod wishes;
 
-pub use bots::{Bots, BotsOnTeam, BotsThere, Fill};
+pub use bots::{BotsOnTeam, Fill};
 pub use error::ProblemError;
 pub use pick::{Candidate, Figures};
 pub use problem::Problem;
@@ -52,11 +52,11 @@ pub use refusal::{Refusal, RefusedWish, Wishes};
 pub use relax::torn_note;
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings, Stay, party_factor};
 pub use solution::{Solution, WhatIf};
-pub use spec::{ProblemSpec, Tolerance, WeightedHuman};
+pub use spec::{ProblemSpec, SizeLimits, Tolerance};
 pub use stated::{Decider, ListedWeight, StatedError};
-pub use strengths::Strengths;
 pub use sums::{Counted, EQUAL, TeamSum, TeamSums};
 pub use terms::{Factors, Terms};
+pub use view::{BotInGame, ChanceModel, Conduct, GameView, HumanInGame, MoveBlock};
 
 use crate::domain::MAX_TEAMS;
 

@@ -91,8 +91,8 @@ pub(super) fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -
     const AS_EVEN: usize = 64;
     /// In a game of four teams with a strong bot on one of them, 64 were too few.
     const INEXACT: usize = 200;
-    let by_chance = settings.objective == Objective::Chance && problem.spec().strengths.is_some();
-    let inexact = !problem.spec().bots_there.is_empty() || !given_up.is_empty();
+    let by_chance = settings.objective == Objective::Chance && problem.spec().view.chance.is_some();
+    let inexact = !problem.bots().is_empty() || !given_up.is_empty();
     let least = match problem.spec().doubt {
         _ if inexact => INEXACT,
         Some(_) if by_chance => AS_EVEN,

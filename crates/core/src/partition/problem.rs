@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Bots, BotsThere, MAX_HUMANS, MAX_TEAMS, ProblemError, ProblemSpec, Strengths, counts::Counts,
+    BotsOnTeam, MAX_HUMANS, MAX_TEAMS, ProblemError, ProblemSpec, TeamSum, counts::Counts,
 };
 use crate::domain::MAX_PLAYERS;
 
@@ -17,7 +17,7 @@ impl ProblemSpec {
         check_ranges(self)?;
         check_people(self)?;
         let mut members = self.parties.iter().flatten();
-        members.try_for_each(|&member| check_index("human", member, self.humans.len()))
+        members.try_for_each(|&member| check_index("human", member, self.view.humans.len()))
     }
 }
 
@@ -26,6 +26,8 @@ impl ProblemSpec {
 pub struct Problem {
     spec: ProblemSpec,
     counts: Counts,
+    /// The sums of each team; empty if no bots count.
+    bots: Vec<TeamSum>,
 }
 
 impl Problem {
@@ -40,7 +42,11 @@ impl Problem {
         let counts = Counts::of(&spec);
         check_parties(&spec, &counts)?;
         check_pins(&spec, &counts)?;
-        Ok(Self { spec, counts })
+        Ok(Self {
+            bots: spec.view.teams_with_bots(),
+            spec,
+            counts,
+        })
     }
 
     /// The specification that was checked.
@@ -52,34 +58,39 @@ impl Problem {
     pub(super) fn counts(&self) -> &Counts {
         &self.counts
     }
+
+    /// For each team, the sums over the bots that are on it; empty if no bots count.
+    pub(super) fn bots(&self) -> &[TeamSum] {
+        &self.bots
+    }
+
+    /// The number of bots that are on a team now.
+    pub(super) fn bots_there(&self, team: usize) -> usize {
+        self.bots.get(team).map_or(0, |team| team.bots)
+    }
+
+    /// The bots on a team that has this many places left.
+    pub(super) fn bots_on(&self, team: usize, places: usize) -> BotsOnTeam {
+        let there = self.bots_there(team);
+        let comes = self.spec.view.filling().on;
+        BotsOnTeam::new(there, if comes { places } else { there })
+    }
 }
 
 fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
-    if !(2..=MAX_TEAMS).contains(&spec.teams) {
-        return Err(ProblemError::Teams(spec.teams));
+    let view = &spec.view;
+    if !(2..=MAX_TEAMS).contains(&spec.teams()) {
+        return Err(ProblemError::Teams(spec.teams()));
     }
-    if spec.humans.len() > MAX_HUMANS {
-        return Err(ProblemError::Humans(spec.humans.len()));
+    if view.humans.len() > MAX_HUMANS {
+        return Err(ProblemError::Humans(view.humans.len()));
     }
-    let Bots {
-        weight,
-        min,
-        max,
-        target,
-        fill: _,
-    } = spec.bots;
-    check_weight("the mean bot", weight)?;
-    let there = |bots: &BotsThere| {
-        check_weight("the bots on a team", bots.weight)?;
-        let fine = bots.count <= MAX_PLAYERS;
-        fine.then_some(()).ok_or(ProblemError::BotsThere)
-    };
-    spec.bots_there.iter().try_for_each(there)?;
-    if ![0, spec.teams].contains(&spec.bots_there.len()) {
-        return Err(ProblemError::BotsThere);
+    check_weight("the mean bot", view.next_bot)?;
+    if !view.are_sound(&view.bots) {
+        return Err(ProblemError::Bots);
     }
-    let sound = |strengths: &Strengths| strengths.is_sound(spec.humans.len(), spec.teams);
-    if !spec.strengths.as_ref().is_none_or(sound) {
+    let model = view.chance.as_ref();
+    if !model.is_none_or(|model| model.is_sound(view.humans.len(), view.bots.len())) {
         return Err(ProblemError::Strengths);
     }
     if !spec.doubt.is_none_or(|doubt| (0.0..=0.5).contains(&doubt)) {
@@ -93,8 +104,10 @@ fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
     {
         return Err(ProblemError::EvenTotal(total));
     }
-    if min > max || max > MAX_PLAYERS || target > MAX_PLAYERS {
-        return Err(ProblemError::Level { min, max, target });
+    let (min, max) = view.fill.map_range;
+    let [min, max, wish] = [min, max, view.fill.wish].map(|players| players as usize);
+    if min > max || max > MAX_PLAYERS || wish > MAX_PLAYERS {
+        return Err(ProblemError::Level { min, max, wish });
     }
     if !(spec.max_share > 0.0 && spec.max_share <= 1.0) {
         return Err(ProblemError::Share(spec.max_share));
@@ -104,24 +117,25 @@ fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
 
 fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
     let mut keys = BTreeSet::new();
-    for human in &spec.humans {
-        check_weight(&human.key, human.weight)?;
+    let humans = &spec.view.humans;
+    for human in humans {
+        check_weight(&human.id, human.weight)?;
         check_weight("the turns at the weaker side", human.weak_sides)?;
-        if !keys.insert(&human.key) {
-            return Err(ProblemError::SameKey(human.key.clone()));
+        if !keys.insert(&human.id) {
+            return Err(ProblemError::SameKey(human.id.clone()));
         }
-        let teams = [human.pin, human.current, human.last, human.wish];
+        let teams = [human.pin, human.team, human.last, human.wish];
         for team in teams.into_iter().flatten() {
-            check_index("team", team, spec.teams)?;
+            check_index("team", usize::from(team), spec.teams())?;
         }
     }
     let mut torn = spec.torn.iter().flatten();
-    torn.try_for_each(|&member| check_index("human", member, spec.humans.len()))?;
+    torn.try_for_each(|&member| check_index("human", member, humans.len()))?;
     for &(one, other) in &spec.avoid {
-        check_index("human", one, spec.humans.len())?;
-        check_index("human", other, spec.humans.len())?;
+        check_index("human", one, humans.len())?;
+        check_index("human", other, humans.len())?;
         if one == other {
-            return Err(ProblemError::AvoidsSelf(spec.humans[one].key.clone()));
+            return Err(ProblemError::AvoidsSelf(humans[one].id.clone()));
         }
     }
     Ok(())
@@ -129,20 +143,21 @@ fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
 
 fn check_parties(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError> {
     let mut seen = BTreeSet::new();
+    let humans = &spec.view.humans;
     for party in &spec.parties {
-        let mut pinned: Option<(usize, usize)> = None;
+        let mut pinned: Option<(usize, u8)> = None;
         for &member in party {
-            check_index("human", member, spec.humans.len())?;
-            let human = &spec.humans[member];
+            check_index("human", member, humans.len())?;
+            let human = &humans[member];
             if !seen.insert(member) {
-                return Err(ProblemError::TwoParties(human.key.clone()));
+                return Err(ProblemError::TwoParties(human.id.clone()));
             }
             let Some(team) = human.pin else { continue };
             match pinned {
                 Some((first, other)) if other != team => {
                     return Err(ProblemError::PinsContradict {
-                        first: spec.humans[first].key.clone(),
-                        second: human.key.clone(),
+                        first: humans[first].id.clone(),
+                        second: human.id.clone(),
                         teams: (other, team),
                     });
                 }
@@ -160,10 +175,7 @@ fn check_parties(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError
 }
 
 fn check_pins(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError> {
-    let mut pinned = vec![0; spec.teams];
-    for team in spec.humans.iter().filter_map(|human| human.pin) {
-        pinned[team] += 1;
-    }
+    let pinned = spec.pinned();
     if counts.can_fill(&pinned) {
         Ok(())
     } else {

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::{
-    Candidate, EQUAL, Figures, Objective, Problem, Settings, Stay, Strengths, Terms, WeightedHuman,
-    WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties, reading,
-    scorer::Scorer,
+    Candidate, ChanceModel, EQUAL, Engine, Figures, HumanInGame, Objective, Problem, Settings,
+    Stay, Terms, WhatIf, balance::Evenness, instance::TeamTally, label::Labels, party::KeptParties,
+    reading, scorer::Scorer,
 };
 use crate::domain::{chance_of_weaker, evenness_of_chance};
 
@@ -18,7 +18,7 @@ pub(super) struct Reader<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
     choice: &'a KeptParties,
-    pub(super) strengths: Option<&'a Strengths>,
+    pub(super) model: Option<&'a ChanceModel>,
     scorer: Scorer<'a>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
             problem,
             settings,
             choice,
-            strengths: problem.spec().strengths.as_ref().filter(|_| by_chance),
+            model: problem.spec().view.chance.as_ref().filter(|_| by_chance),
             scorer: Scorer::new(problem, &choice.instance),
         }
     }
@@ -73,7 +73,15 @@ impl<'a> Reader<'a> {
         let spec = self.problem.spec();
         let apart = !self.choice.given_up.is_empty() || !spec.torn.is_empty();
         let friends = apart && !self.settings.party_multiplier.is_empty();
-        self.strengths.is_some() || !spec.bots_there.is_empty() || friends
+        self.model.is_some() || !self.problem.bots().is_empty() || friends
+    }
+
+    /// Whether it is proven that no legal split is more even than the best one found. A search that reaches the bound of
+    /// its own sums stops at the first split that does: where the figures are more exact than these sums, another one can
+    /// be more even.
+    pub(super) fn is_proven(&self) -> bool {
+        let answer = &self.choice.answer;
+        answer.exact && !(self.is_exact() && answer.engine == Engine::Search)
     }
 
     /// What counts in the comparison of teams as the game counts it, where these are weights: friends on one team count
@@ -110,9 +118,9 @@ impl<'a> Reader<'a> {
 
     /// Each team's weight, bots included.
     pub(super) fn sums(&self, team_of: &[u8]) -> Vec<f64> {
-        match self.strengths {
+        match self.model {
             Some(known) => {
-                let sums = self.problem.spec().sums(known, self.settings, team_of);
+                let sums = self.problem.sums(known, self.settings, team_of);
                 sums.settled().collect()
             }
             None => {
@@ -127,8 +135,8 @@ impl<'a> Reader<'a> {
     /// has found; it is computed here if it is not known.
     pub(super) fn figures(&self, team_of: &[u8], balance: Option<Evenness>) -> Figures {
         let instance = &self.choice.instance;
-        if let Some(known) = self.strengths {
-            let sums = self.problem.spec().sums(known, self.settings, team_of);
+        if let Some(known) = self.model {
+            let sums = self.problem.sums(known, self.settings, team_of);
             return Figures {
                 ratio: sums.ratio_settled(),
                 gap: instance.tally(team_of).gap(instance),
@@ -159,18 +167,18 @@ impl<'a> Reader<'a> {
 
     fn doubt(&self) -> Option<f64> {
         let doubt = self.problem.spec().doubt;
-        doubt.filter(|_| self.strengths.is_some())
+        doubt.filter(|_| self.model.is_some())
     }
 
     /// The teams that are there already, if they are to be picked instead of `other`. Splits are as even as others from `least` on.
     pub(super) fn stays(&self, other: &Candidate, least: f64) -> Option<Candidate> {
         let spec = self.problem.spec();
         let teams = self.settings.stay.teams()?;
-        let on_one = |(human, team): (&WeightedHuman, &u8)| {
-            let team = usize::from(*team);
-            team < spec.teams && human.pin.is_none_or(|pin| pin == team)
+        let on_one = |(human, team): (&HumanInGame, &u8)| {
+            *team < spec.view.teams && human.pin.is_none_or(|pin| pin == *team)
         };
-        let fit = teams.len() == spec.humans.len() && spec.humans.iter().zip(teams).all(on_one);
+        let fit =
+            teams.len() == spec.view.humans.len() && spec.view.humans.iter().zip(teams).all(on_one);
         if !fit || !self.problem.counts().are_legal(teams) {
             return None;
         }
@@ -245,10 +253,11 @@ impl<'a> Reader<'a> {
     /// evenness of the best candidate, `least` that from which on they count as equal.
     fn turns(&self, list: &[Candidate], best: f64, least: f64) -> Turns {
         let spec = self.problem.spec();
-        let strengths = self
-            .strengths
-            .filter(|_| spec.doubt.is_some() && spec.teams == 2);
-        let price = strengths.map_or(0.0, |known| known.outlook.price_of_sides(spec.humans.len()));
+        let model = self
+            .model
+            .filter(|_| spec.doubt.is_some() && spec.view.teams == 2);
+        let humans = spec.view.humans.len();
+        let price = model.map_or(0.0, |model| model.outlook.price_of_sides(humans));
         let mut equal = list
             .iter()
             .filter(|candidate| candidate.figures.evenness >= least);
@@ -281,7 +290,7 @@ impl<'a> Reader<'a> {
         let mut moved = team_of.to_vec();
         let mut trials = Vec::with_capacity(team_of.len());
         for (human, &team) in team_of.iter().enumerate() {
-            let others = (0..spec.teams as u8).filter(|&other| other != team);
+            let others = (0..spec.view.teams).filter(|&other| other != team);
             let best = others.map(|other| {
                 moved[human] = other;
                 (self.figures(&moved, None), Reverse(other))
@@ -290,7 +299,7 @@ impl<'a> Reader<'a> {
                 (a.evenness.total_cmp(&b.evenness)).then_with(|| one.cmp(other))
             });
             if let Some((figures, Reverse(other))) = best {
-                let who = spec.humans[human].key.clone();
+                let who = spec.view.humans[human].id.clone();
                 trials.push(WhatIf {
                     who,
                     team,

@@ -17,10 +17,10 @@ pub struct Wishes {
 /// A wish for a team that was not granted.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RefusedWish {
-    /// Key of the human.
+    /// Id of the human.
     pub who: String,
     /// The team for which they wish, counted from 0.
-    pub team: usize,
+    pub team: u8,
     /// Why it was not granted.
     #[serde(flatten)]
     pub why: Refusal,

@@ -10,10 +10,7 @@ impl ProblemSpec {
     /// that are pinned to different teams or larger than a team: these are noted as torn then. Returns a line
     /// about what pins cost, if they do. The values must have passed [`check`](Self::check). O(humans²).
     pub fn relax(&mut self) -> Option<String> {
-        let mut pinned = vec![0; self.teams];
-        for pin in self.humans.iter().filter_map(|human| human.pin) {
-            pinned[pin] += 1;
-        }
+        let pinned = self.pinned();
         let note = self.make_room(&pinned);
         let counts = Counts::of(self);
         for party in std::mem::take(&mut self.parties) {
@@ -44,14 +41,11 @@ impl ProblemSpec {
 
     /// The least difference in humans between two teams that pins and limits allow.
     pub fn least_difference(&self) -> usize {
-        let mut pinned = vec![0; self.teams];
-        for pin in self.humans.iter().filter_map(|human| human.pin) {
-            pinned[pin] += 1;
-        }
+        let pinned = self.pinned();
         let can_fill = |most: &usize| Counts::within(self, Some(*most)).can_fill(&pinned);
-        (0..self.humans.len())
+        (0..self.view.humans.len())
             .find(can_fill)
-            .unwrap_or(self.humans.len())
+            .unwrap_or(self.view.humans.len())
     }
 
     /// Raises the limits until these numbers of pinned humans are legal.
@@ -60,7 +54,7 @@ impl ProblemSpec {
             return None;
         }
         let mut filled = pinned.to_vec();
-        for _ in pinned.iter().sum()..self.humans.len() {
+        for _ in pinned.iter().sum()..self.view.humans.len() {
             if let Some(fewest) = filled.iter_mut().min() {
                 *fewest += 1;
             }
@@ -68,7 +62,7 @@ impl ProblemSpec {
         let most = filled.iter().copied().max()?;
         let least = filled.iter().copied().min()?;
         // Half a human is added, so that rounding down does not remove one.
-        let share = (most as f64 + 0.5) / self.humans.len().max(1) as f64;
+        let share = (most as f64 + 0.5) / self.view.humans.len().max(1) as f64;
         self.max_share = self.max_share.max(share.min(1.0));
         self.max_difference = self.max_difference.map(|limit| limit.max(most - least));
         let sizes: Vec<String> = filled.iter().map(usize::to_string).collect();
@@ -80,27 +74,29 @@ impl ProblemSpec {
 
     /// Whether one team can hold the whole party.
     fn fits(&self, party: &[usize], pinned: &[usize], counts: &Counts) -> bool {
-        let mut pins = party.iter().filter_map(|&who| self.humans[who].pin);
+        let mut pins = party.iter().filter_map(|&who| self.view.humans[who].pin);
         let first = pins.next();
         if first.is_some() && pins.any(|pin| Some(pin) != first) {
             return false;
         }
-        let unpinned = party.iter().filter(|&&who| self.humans[who].pin.is_none());
+        let unpinned = party
+            .iter()
+            .filter(|&&who| self.view.humans[who].pin.is_none());
         let unpinned = unpinned.count();
         let room = |team: usize| counts.most.saturating_sub(pinned[team]);
         match first {
-            Some(team) => unpinned <= room(team),
-            None => (0..self.teams).any(|team| unpinned <= room(team)),
+            Some(team) => unpinned <= room(usize::from(team)),
+            None => (0..self.teams()).any(|team| unpinned <= room(team)),
         }
     }
 
     /// The parts of a party that stay together, the largest first: as few as the teams have room for.
     fn torn(&self, party: &[usize], pinned: &[usize], counts: &Counts) -> Vec<Vec<usize>> {
-        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.teams];
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.teams()];
         let mut free = Vec::new();
         for &member in party {
-            match self.humans[member].pin {
-                Some(team) => parts[team].push(member),
+            match self.view.humans[member].pin {
+                Some(team) => parts[usize::from(team)].push(member),
                 None => free.push(member),
             }
         }
@@ -115,9 +111,9 @@ impl ProblemSpec {
                 };
                 (0..=most).rev().find(legal).unwrap_or(0)
             };
-            let rooms: Vec<usize> = (0..self.teams).map(room).collect();
+            let rooms: Vec<usize> = (0..self.teams()).map(room).collect();
             let size = |team: &usize| parts[*team].len() + rooms[*team];
-            let open = (0..self.teams).rev().filter(|&team| rooms[team] > 0);
+            let open = (0..self.teams()).rev().filter(|&team| rooms[team] > 0);
             let Some(team) = open.max_by_key(size) else {
                 break;
             };
@@ -140,11 +136,11 @@ impl ProblemSpec {
     /// members while that helps. By strengths if there are any.
     fn most_even(&self, must: Vec<usize>, free: &[usize], room: usize, whole: bool) -> Vec<usize> {
         let weight = |who: usize| self.value(who);
-        let total: f64 = (0..self.humans.len()).map(weight).sum();
+        let total: f64 = (0..self.view.humans.len()).map(weight).sum();
         let size = must.len() + room;
         let fair = match whole {
-            true => total / self.teams as f64,
-            false => total * size as f64 / self.humans.len().max(1) as f64,
+            true => total / self.teams() as f64,
+            false => total * size as f64 / self.view.humans.len().max(1) as f64,
         };
         let (mut in_it, mut out) = (free[..room].to_vec(), free[room..].to_vec());
         let mut sum: f64 = must.iter().chain(&in_it).map(|&who| weight(who)).sum();
@@ -164,7 +160,7 @@ impl ProblemSpec {
     /// One line about a party that no team holds: who is together on these teams all the same.
     pub fn torn_note(&self, party: &[usize], team_of: &[u8], naming: &Naming) -> String {
         let member = |&who: &usize| {
-            let name = naming.player(&self.humans[who].key);
+            let name = naming.player(&self.view.humans[who].id);
             (name, team_of.get(who).copied())
         };
         let members: Vec<_> = party.iter().map(member).collect();
@@ -179,7 +175,7 @@ impl ProblemSpec {
         seed: u64,
         out_of_time: &mut dyn FnMut() -> bool,
     ) -> Option<f64> {
-        self.humans.iter().find(|human| human.pin.is_some())?;
+        self.view.humans.iter().find(|human| human.pin.is_some())?;
         let even = Self::default();
         let mut free = Self {
             max_share: even.max_share,
@@ -188,8 +184,8 @@ impl ProblemSpec {
             torn: Vec::new(),
             ..self.clone()
         };
-        for human in &mut free.humans {
-            (human.pin, human.current) = (None, None);
+        for human in &mut free.view.humans {
+            (human.pin, human.team) = (None, None);
         }
         let settings = Settings {
             top: const { Count::of(1) },
@@ -226,12 +222,15 @@ pub fn torn_note(members: &[(&str, Option<u8>)], why: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::partition::{Problem, ProblemSpec, WeightedHuman};
+    use crate::partition::{GameView, HumanInGame, Problem, ProblemSpec};
 
     fn spec(weights: &[f64]) -> ProblemSpec {
-        let human = |(n, &weight): (usize, &f64)| WeightedHuman::new(format!("p{n}"), weight);
+        let human = |(n, &weight): (usize, &f64)| HumanInGame::new(format!("p{n}"), weight);
         ProblemSpec {
-            humans: weights.iter().enumerate().map(human).collect(),
+            view: GameView {
+                humans: weights.iter().enumerate().map(human).collect(),
+                ..GameView::default()
+            },
             ..ProblemSpec::default()
         }
     }
@@ -240,7 +239,7 @@ mod tests {
     fn wishes_that_fit_are_left_alone() {
         let mut fits = spec(&[10.0, 20.0, 30.0, 40.0]);
         fits.parties = vec![vec![3, 0], vec![1]];
-        fits.humans[0].pin = Some(1);
+        fits.view.humans[0].pin = Some(1);
         let before = fits.clone();
         assert_eq!(fits.relax(), None);
         assert_eq!(fits.parties, [[3, 0]]);
@@ -258,14 +257,14 @@ mod tests {
         assert!(Problem::new(large).is_ok());
         let mut pinned = spec(&[50.0; 6]);
         pinned.parties = vec![vec![0, 1, 2, 3]];
-        (pinned.humans[0].pin, pinned.humans[3].pin) = (Some(0), Some(1));
+        (pinned.view.humans[0].pin, pinned.view.humans[3].pin) = (Some(0), Some(1));
         pinned.relax();
         assert_eq!(pinned.parties, [[0, 1, 2]]);
         assert!(Problem::new(pinned).is_ok());
         // Strangers who are pinned take up room.
         let mut full = spec(&[50.0; 6]);
         full.parties = vec![vec![0, 1, 2]];
-        (full.humans[4].pin, full.humans[5].pin) = (Some(0), Some(1));
+        (full.view.humans[4].pin, full.view.humans[5].pin) = (Some(0), Some(1));
         full.relax();
         assert_eq!(full.parties, [[0, 1]]);
     }
@@ -278,8 +277,8 @@ mod tests {
             (4, vec![2, 2, 2], 3),
         ] {
             let mut spec = spec(&vec![50.0; humans]);
-            spec.teams = teams;
-            for (human, pin) in spec.humans.iter_mut().zip(pins) {
+            spec.view.teams = teams;
+            for (human, pin) in spec.view.humans.iter_mut().zip(pins) {
                 human.pin = Some(pin);
             }
             assert!(Problem::new(spec.clone()).is_err());

@@ -1,6 +1,6 @@
 //! Measures the terms of splits.
 
-use super::{Problem, ProblemSpec, Terms, instance::Instance};
+use super::{GameView, Problem, Terms, instance::Instance};
 
 /// Measures the terms of splits of one problem.
 pub(super) struct Scorer<'a> {
@@ -32,7 +32,7 @@ impl<'a> Scorer<'a> {
                 .flat_map(|atom| &atom.members)
                 .copied()
                 .collect(),
-            shares: shares(spec),
+            shares: shares(&spec.view),
             avoid,
         }
     }
@@ -43,13 +43,11 @@ impl<'a> Scorer<'a> {
         let (best_gap, spread_gap) = self.gaps(team_of);
         let together = |&(a, b): &(usize, usize)| team_of[a] == team_of[b];
         let broken = |party: &&Vec<usize>| party.iter().any(|&h| team_of[h] != team_of[party[0]]);
-        let elsewhere = |&(human, team): &(&super::WeightedHuman, &u8)| {
-            human.wish.is_some_and(|wish| wish != usize::from(*team))
+        let elsewhere = |&(human, team): &(&super::HumanInGame, &u8)| {
+            human.wish.is_some_and(|wish| wish != *team)
         };
-        let moves = |&(human, team): &(&super::WeightedHuman, &u8)| {
-            human
-                .current
-                .is_some_and(|current| current != usize::from(*team))
+        let moves = |&(human, team): &(&super::HumanInGame, &u8)| {
+            human.team.is_some_and(|now| now != *team)
         };
         Terms {
             ratio_gap: 1.0 - evenness,
@@ -57,11 +55,17 @@ impl<'a> Scorer<'a> {
             spread_gap,
             broken_parties: spec.parties.iter().filter(broken).count() as f64,
             avoided_pairs: self.avoid.iter().filter(|pair| together(pair)).count() as f64,
-            moved: spec.humans.iter().zip(team_of).filter(moves).count() as f64,
+            moved: spec.view.humans.iter().zip(team_of).filter(moves).count() as f64,
             repeated: self.repeated(team_of),
             weak_again: self.weak_again(team_of),
             newcomers: self.newcomers(team_of),
-            wishes: spec.humans.iter().zip(team_of).filter(elsewhere).count() as f64,
+            wishes: spec
+                .view
+                .humans
+                .iter()
+                .zip(team_of)
+                .filter(elsewhere)
+                .count() as f64,
             uncertain: self.uncertain(team_of),
         }
     }
@@ -75,7 +79,7 @@ impl<'a> Scorer<'a> {
         let turns = || {
             self.order
                 .iter()
-                .map(|&human| spec.humans[human].weak_sides)
+                .map(|&human| spec.view.humans[human].weak_sides)
         };
         let all: f64 = turns().sum();
         let again = self.order.iter().zip(turns());
@@ -88,10 +92,10 @@ impl<'a> Scorer<'a> {
     fn newcomers(&self, team_of: &[u8]) -> f64 {
         let spec = self.problem.spec();
         let mut unknown = [0u32; super::MAX_TEAMS];
-        for (human, &team) in spec.humans.iter().zip(team_of) {
+        for (human, &team) in spec.view.humans.iter().zip(team_of) {
             unknown[usize::from(team)] += u32::from(human.newcomer);
         }
-        let unknown = unknown[..spec.teams].iter().copied();
+        let unknown = unknown[..spec.teams()].iter().copied();
         let most = unknown.clone().max().unwrap_or(0);
         let fewest = unknown.min().unwrap_or(0);
         f64::from((most - fewest).saturating_sub(1))
@@ -100,7 +104,7 @@ impl<'a> Scorer<'a> {
     /// By how much the teams differ in the sums of variances, as a share of all.
     fn uncertain(&self, team_of: &[u8]) -> f64 {
         let spec = self.problem.spec();
-        let Some(known) = &spec.strengths else {
+        let Some(known) = &spec.view.chance else {
             return 0.0;
         };
         let mut sums = [0.0; super::MAX_TEAMS];
@@ -108,7 +112,7 @@ impl<'a> Scorer<'a> {
             let doubt = known.doubts.get(human).copied().unwrap_or(0.0);
             sums[usize::from(team_of[human])] += doubt * doubt;
         }
-        let sums = &sums[..spec.teams];
+        let sums = &sums[..spec.teams()];
         let (least, most) = (sums.iter()).fold((f64::MAX, 0.0f64), |(least, most), sum| {
             (least.min(*sum), most.max(*sum))
         });
@@ -119,11 +123,11 @@ impl<'a> Scorer<'a> {
     /// The largest minus the smallest over the teams, of their best weights and of their
     /// deviations.
     fn gaps(&self, team_of: &[u8]) -> (f64, f64) {
-        let teams = self.problem.spec().teams;
+        let teams = self.problem.spec().view.teams;
         let bot = self.shares[self.shares.len() - 1];
         let (mut best, mut spread) = ((f64::MAX, 0.0), (f64::MAX, 0.0));
         let widen = |range: (f64, f64), value: f64| (range.0.min(value), range.1.max(value));
-        for team in 0..teams as u8 {
+        for team in 0..teams {
             let shares = || {
                 let members = self
                     .order
@@ -144,10 +148,10 @@ impl<'a> Scorer<'a> {
     fn repeated(&self, team_of: &[u8]) -> f64 {
         let mut then = [0u32; super::MAX_TEAMS];
         let mut again = [[0u32; super::MAX_TEAMS]; super::MAX_TEAMS];
-        for (human, &team) in self.problem.spec().humans.iter().zip(team_of) {
+        for (human, &team) in self.problem.spec().view.humans.iter().zip(team_of) {
             if let Some(last) = human.last {
-                then[last] += 1;
-                again[last][usize::from(team)] += 1;
+                then[usize::from(last)] += 1;
+                again[usize::from(last)][usize::from(team)] += 1;
             }
         }
         let pairs = |count: &u32| count * count.saturating_sub(1) / 2;
@@ -158,15 +162,15 @@ impl<'a> Scorer<'a> {
 }
 
 /// What each human, and then a bot, counts beside the largest weight or the range of weights.
-fn shares(spec: &ProblemSpec) -> Vec<f64> {
-    if let Some(strengths) = &spec.strengths {
-        let range = strengths.outlook.range();
-        let all = strengths.humans.iter().chain([&strengths.bot]);
+fn shares(view: &GameView) -> Vec<f64> {
+    if let Some(model) = &view.chance {
+        let range = model.outlook.range();
+        let all = model.humans.iter().chain([&model.next_bot]);
         return all.map(|strength| strength / range).collect();
     }
     let weights = || {
-        let humans = spec.humans.iter().map(|human| human.weight);
-        humans.chain([spec.bots.weight])
+        let humans = view.humans.iter().map(|human| human.weight);
+        humans.chain([view.weight_of_place()])
     };
     let largest = weights().fold(0.0, f64::max);
     let share = |weight: f64| if largest > 0.0 { weight / largest } else { 0.0 };

@@ -64,7 +64,7 @@ pub struct Solution {
 /// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WhatIf {
-    /// Key of the human.
+    /// Id of the human.
     pub who: String,
     /// Their team, counted from 0.
     pub team: u8,

@@ -56,7 +56,7 @@ impl Solution {
             gap: chosen.figures.gap,
             chance: chosen.figures.chance,
             least,
-            exact: answer.exact,
+            exact: reader.is_proven(),
             bound: bound(&reader, choice, &list),
             engine: answer.engine,
             considered: answer.considered,
@@ -65,7 +65,7 @@ impl Solution {
             kept,
             trials: reader.trials(&chosen.team_of),
             objective: settings.objective,
-            of_pairs: reader.strengths.is_some() && spec.teams > 2,
+            of_pairs: reader.model.is_some() && spec.teams() > 2,
             amounts: spec.amounts,
             drawn,
             current: current.map(|(balance, team_of)| reader.figures(&team_of, Some(balance))),
@@ -81,7 +81,7 @@ impl Solution {
 fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
     let best = list.iter().map(|candidate| candidate.figures.evenness);
     match reader.is_exact() {
-        true if choice.answer.exact => best.fold(0.0, f64::max),
+        true if reader.is_proven() => best.fold(0.0, f64::max),
         true => 1.0,
         false => choice.answer.bound,
     }
@@ -97,7 +97,7 @@ fn given_up(spec: &ProblemSpec, choice: &KeptParties, team_of: &[u8]) -> Vec<Vec
         .iter()
         .copied()
         .chain(others.map(|(at, _)| at));
-    let key = |&who: &usize| spec.humans[who].key.clone();
+    let key = |&who: &usize| spec.view.humans[who].id.clone();
     all.map(|at| spec.parties[at].iter().map(key).collect())
         .collect()
 }

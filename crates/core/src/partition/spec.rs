@@ -1,46 +1,17 @@
-//! What a problem consists of: the players, and the limits that make teams legal.
+//! What a problem consists of: the game, and the limits that make teams legal.
 
-use super::{Bots, BotsOnTeam, BotsThere, Strengths};
+use std::collections::BTreeMap;
 
-/// A human to put on a team.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct WeightedHuman {
-    /// The human's identity, unique within the problem. Together with the seed it breaks ties, so that
-    /// the order of the humans does not matter.
-    pub key: String,
-    /// Strength, in any unit: finite, ≥ 0.
-    pub weight: f64,
-    /// The team that the human must be on, counted from 0.
-    pub pin: Option<usize>,
-    /// The team that the human is on now.
-    pub current: Option<usize>,
-    /// The team that the human was on in the last game.
-    pub last: Option<usize>,
-    /// The team on which the human would like to be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wish: Option<usize>,
-    /// Whether nothing is known of the human, so that the weight is a newcomer's.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub newcomer: bool,
-    /// How often the human was on the weaker side of the map in the last games, the latest counting
-    /// most: at least 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub weak_sides: f64,
-}
+use super::GameView;
+use crate::domain::units::{MaxDifference, PositiveShare};
 
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
-}
-
-impl WeightedHuman {
-    /// A human without pin, current or last team, of whom something is known.
-    pub fn new(key: impl Into<String>, weight: f64) -> Self {
-        Self {
-            key: key.into(),
-            weight,
-            ..Self::default()
-        }
-    }
+/// How much the sizes of teams may differ; see [`ProblemSpec`].
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize)]
+pub struct SizeLimits {
+    /// The largest share of the humans on one team.
+    pub max_team_share: PositiveShare,
+    /// The largest difference between the human counts of two teams.
+    pub max_difference: MaxDifference,
 }
 
 /// Which splits are even enough to be picked.
@@ -66,25 +37,13 @@ impl Tolerance {
 /// The input of a [`Problem`](super::Problem). Parties and pairs refer to humans by index.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
-    /// At most 128, each with a different key.
-    pub humans: Vec<WeightedHuman>,
-    /// Number of teams, 2 to [`MAX_TEAMS`](crate::domain::MAX_TEAMS).
-    pub teams: usize,
-    /// The bots that fill the teams.
-    pub bots: Bots,
-    /// The bots that are on each team now; empty if there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bots_there: Vec<BotsThere>,
+    /// The players, with the teams that they are on and must be on: at most 128 humans, each with a different id.
+    pub view: GameView,
     /// Whether the weights are amounts that whoever asks has stated, so that their sums are the reason for the teams.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub amounts: bool,
-    /// What predicts the chances of splits. With it, [`Objective::Chance`](super::Objective::Chance) compares
-    /// chances; without it, the sums of the weights and the handicap.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub strengths: Option<Strengths>,
     /// Chances of splits near one half that differ by at most this much count as equal, 0 to 0.5; of less even ones, those
-    /// whose odds differ by no more; `None` to compare
-    /// them exactly. It needs [`strengths`](Self::strengths).
+    /// whose odds differ by no more; `None` to compare them exactly. It needs a [`ChanceModel`](super::ChanceModel).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<f64>,
     /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
@@ -116,17 +75,13 @@ pub struct ProblemSpec {
 }
 
 impl Default for ProblemSpec {
-    /// No humans, two teams, no bots. The share is that of the UT2004 page, 18 of 32. The
+    /// Two teams without players. The share is that of the UT2004 page, 18 of 32. The
     /// difference is 1 because players complained most about teams that had fewer humans and weak
     /// bots instead.
     fn default() -> Self {
         Self {
-            humans: Vec::new(),
-            teams: 2,
-            bots: Bots::default(),
-            bots_there: Vec::new(),
+            view: GameView::default(),
             amounts: false,
-            strengths: None,
             doubt: None,
             handicap: 0.0,
             even_total: None,
@@ -141,16 +96,29 @@ impl Default for ProblemSpec {
 }
 
 impl ProblemSpec {
-    /// The number of bots that are on a team now, and the sum of their weights.
-    pub(super) fn bots_there(&self, team: usize) -> (usize, f64) {
-        let there = self.bots_there.get(team);
-        there.map_or((0, 0.0), |bots| (bots.count, bots.weight))
+    /// The problem of choosing teams for all humans of a game within these limits.
+    pub fn of(view: GameView, limits: SizeLimits) -> Self {
+        Self {
+            parties: parties(&view),
+            avoid: pairs_to_avoid(&view),
+            max_share: limits.max_team_share.get(),
+            max_difference: limits.max_difference.get(),
+            view,
+            ..Self::default()
+        }
     }
 
-    /// The bots on a team that has this many places left.
-    pub(super) fn bots_on(&self, team: usize, places: usize) -> BotsOnTeam {
-        let (there, _) = self.bots_there(team);
-        BotsOnTeam::new(there, if self.bots.fill { places } else { there })
+    /// The number of teams.
+    pub fn teams(&self) -> usize {
+        usize::from(self.view.teams)
+    }
+
+    /// The number of humans who must be on each team.
+    pub(super) fn pinned(&self) -> Vec<usize> {
+        let mut pinned = vec![0; self.teams()];
+        let pins = self.view.humans.iter().filter_map(|human| human.pin);
+        pins.for_each(|pin| pinned[usize::from(pin)] += 1);
+        pinned
     }
 
     /// The parties whose members count as friends on any team: whole, also where only parts of them are to be kept.
@@ -165,27 +133,51 @@ impl ProblemSpec {
 
     /// The current teams, if every human is on one.
     pub fn present(&self) -> Option<Vec<u8>> {
-        let teams = self.humans.iter().map(|human| Some(human.current? as u8));
-        teams.collect()
+        self.view.humans.iter().map(|human| human.team).collect()
     }
 
     /// The number of humans who would like to be on a certain team.
     pub(super) fn wishes(&self) -> usize {
-        self.humans.iter().filter(|one| one.wish.is_some()).count()
+        let humans = self.view.humans.iter();
+        humans.filter(|one| one.wish.is_some()).count()
     }
 
     /// The team on the weaker side of the map, if one side is known to be weaker.
     pub fn weaker_side(&self) -> Option<u8> {
-        let strengths = self.strengths.as_ref().filter(|_| self.teams == 2)?;
-        let side = strengths.outlook.side;
+        let model = self.view.chance.as_ref().filter(|_| self.view.teams == 2)?;
+        let side = model.outlook.side;
         (side != 0.0).then_some(u8::from(side > 0.0))
     }
 
     /// What counts in a comparison of teams: the human's strength, or without strengths the weight.
     pub(super) fn value(&self, human: usize) -> f64 {
-        match &self.strengths {
-            Some(strengths) => strengths.humans[human],
-            None => self.humans[human].weight,
+        match &self.view.chance {
+            Some(model) => model.humans[human],
+            None => self.view.humans[human].weight,
         }
     }
+}
+
+/// The parties with at least two members in the game, as indices.
+fn parties(view: &GameView) -> Vec<Vec<usize>> {
+    let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, human) in view.humans.iter().enumerate() {
+        if let Some(party) = &human.party {
+            parties.entry(party).or_default().push(at);
+        }
+    }
+    let parties = parties.into_values();
+    parties.filter(|members| members.len() > 1).collect()
+}
+
+/// The pairs of which one human avoids the other, as indices; both are in the game.
+fn pairs_to_avoid(view: &GameView) -> Vec<(usize, usize)> {
+    let ids = view.humans.iter().map(|human| human.id.as_str());
+    let index: BTreeMap<&str, usize> = ids.zip(0..).collect();
+    let mut pairs = Vec::new();
+    for (at, human) in view.humans.iter().enumerate() {
+        let others = human.avoid.iter().filter_map(|id| index.get(id.as_str()));
+        pairs.extend(others.filter(|&&o| o != at).map(|&other| (at, other)));
+    }
+    pairs
 }

@@ -1,8 +1,6 @@
 //! What players count in a comparison of teams: their weights or, by chances, their strengths.
 
-use super::{
-    BotsOnTeam, Objective, Problem, ProblemSpec, Settings, Strengths, counts::Counts, grid::Grid,
-};
+use super::{ChanceModel, Objective, Problem, Settings, counts::Counts, grid::Grid};
 
 /// The numbers that an [`Instance`](super::instance::Instance) is made of, in the caller's unit.
 pub(super) struct Values<'a> {
@@ -17,48 +15,46 @@ pub(super) struct Values<'a> {
     /// See [`ProblemSpec::even_total`].
     pub even_total: Option<f64>,
     settings: &'a Settings,
-    strengths: Option<&'a Strengths>,
+    model: Option<&'a ChanceModel>,
 }
 
 impl<'a> Values<'a> {
     /// The strengths if the objective compares chances and there are any, otherwise the weights.
     pub fn of(problem: &'a Problem, settings: &'a Settings) -> Self {
-        let (spec, counts) = (problem.spec(), problem.counts());
+        let (spec, view) = (problem.spec(), &problem.spec().view);
         let by_chance = settings.objective == Objective::Chance;
-        let Some(strengths) = spec.strengths.as_ref().filter(|_| by_chance) else {
-            let there = spec.bots_there.iter().map(|bots| bots.weight);
+        let there = problem.bots().iter().map(|team| team.of_bots);
+        let Some(model) = view.chance.as_ref().filter(|_| by_chance) else {
             return Self {
-                humans: spec.humans.iter().map(|human| human.weight).collect(),
+                humans: view.humans.iter().map(|human| human.weight).collect(),
                 bot: bot_weight(problem),
-                there: there.collect(),
+                there: there.map(|bots| bots.weight).collect(),
                 handicap: spec.handicap,
                 even_total: spec.even_total,
                 settings,
-                strengths: None,
+                model: None,
             };
         };
-        let outlook = &strengths.outlook;
-        let per_strength = strengths.per_strength(spec, counts);
-        let two = spec.teams == 2;
+        let outlook = &model.outlook;
+        let per_strength = model.per_strength(problem);
         Self {
-            humans: strengths.humans.clone(),
-            bot: strengths.of_place(spec, counts),
-            there: strengths.bots_there.clone(),
-            handicap: if two {
-                outlook.side / per_strength
-            } else {
-                0.0
+            humans: model.humans.clone(),
+            bot: model.of_place(problem),
+            there: there.map(|bots| bots.strength).collect(),
+            handicap: match view.teams {
+                2 => outlook.side / per_strength,
+                _ => 0.0,
             },
             // (t − g)/(t + g) is then nearly the odds of a gap g, e^(−2g/t).
             even_total: Some(2.0 * outlook.link.per_log_odds() / per_strength),
             settings,
-            strengths: Some(strengths),
+            model: Some(model),
         }
     }
 
     /// What the members of a group count together, in quanta.
     pub fn quanta(&self, grid: Grid, members: &[usize]) -> i64 {
-        if self.strengths.is_some() {
+        if self.model.is_some() {
             return grid.quanta(self.group(members));
         }
         // The largest weights can be added up as quanta only.
@@ -74,8 +70,8 @@ impl<'a> Values<'a> {
 
     /// What the members of a group count together.
     fn group(&self, members: &[usize]) -> f64 {
-        if let Some(strengths) = self.strengths {
-            return strengths.together(members.iter().copied());
+        if let Some(model) = self.model {
+            return model.together(members.iter().copied());
         }
         let sum: f64 = members.iter().map(|&human| self.humans[human]).sum();
         sum * self.settings.multiplier(members.len())
@@ -83,16 +79,15 @@ impl<'a> Values<'a> {
 
     /// For each team with bots on it, how much its bots count beyond as many mean bots, by the number
     /// of places that humans leave.
-    pub fn bots_by_places(&self, spec: &ProblemSpec, grid: Grid) -> Vec<Vec<i64>> {
+    pub fn bots_by_places(&self, problem: &Problem, grid: Grid) -> Vec<Vec<i64>> {
         let of = |(team, &there): (usize, &f64)| {
             let beyond = |places: usize| {
-                let bots: BotsOnTeam = spec.bots_on(team, places);
+                let bots = problem.bots_on(team, places);
                 let sum = bots.sum(there, self.bot);
                 grid.quanta(sum - self.bot * bots.count() as f64)
             };
-            let (count, _) = spec.bots_there(team);
             // With more places, the bots that are there stay, and mean bots come.
-            (0..=count).map(beyond).collect()
+            (0..=problem.bots_there(team)).map(beyond).collect()
         };
         self.there.iter().enumerate().map(of).collect()
     }
@@ -102,7 +97,7 @@ impl<'a> Values<'a> {
         let mut slots = counts.teams * counts.largest_size();
         let mut weights = vec![self.bot.abs()];
         let mut products = Vec::new();
-        if self.strengths.is_some() {
+        if self.model.is_some() {
             weights.extend(groups.iter().map(|group| self.group(group).abs()));
         } else {
             weights.extend(&self.humans);
@@ -132,13 +127,13 @@ fn bot_weight(problem: &Problem) -> f64 {
     /// The largest weight of a bot, as a multiple of the largest weight of a human, at which the
     /// grid still gives the humans' weights far more digits than any rating has.
     const COARSE: f64 = 1e6;
-    let (spec, counts) = (problem.spec(), problem.counts());
-    let weights = spec.humans.iter().map(|human| human.weight);
+    let (view, counts) = (&problem.spec().view, problem.counts());
+    let weights = view.humans.iter().map(|human| human.weight);
     let largest = weights.fold(0.0, f64::max);
-    let has_room = counts.teams * counts.largest_size() > spec.humans.len();
-    if has_room || spec.bots.weight <= COARSE * largest {
-        spec.bots.weight
-    } else {
-        0.0
+    let has_room = counts.teams * counts.largest_size() > view.humans.len();
+    let weight = view.weight_of_place();
+    match has_room || weight <= COARSE * largest {
+        true => weight,
+        false => 0.0,
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn explain(
     out_of_time: &mut dyn FnMut() -> bool,
 ) -> Option<Wishes> {
     let spec = problem.spec();
-    if spec.wishes() == 0 || team_of.len() != spec.humans.len() {
+    if spec.wishes() == 0 || team_of.len() != spec.view.humans.len() {
         return None;
     }
     let together = |party: &Vec<usize>| party.iter().all(|&one| team_of[one] == team_of[party[0]]);
@@ -41,14 +41,14 @@ pub(super) fn explain(
         choice: &choice,
         team_of,
     };
-    let humans = spec.humans.iter().zip(team_of).enumerate();
+    let humans = spec.view.humans.iter().zip(team_of).enumerate();
     let mut refused = Vec::new();
     let mut granted = 0;
     for (who, (human, &team)) in humans {
         match human.wish {
-            Some(wish) if wish == usize::from(team) => granted += 1,
+            Some(wish) if wish == team => granted += 1,
             Some(wish) => refused.push(RefusedWish {
-                who: human.key.clone(),
+                who: human.id.clone(),
                 team: wish,
                 why: match human.pin {
                     Some(_) => Refusal::Pinned,
@@ -76,7 +76,7 @@ struct Reasons<'a> {
 
 impl Reasons<'_> {
     /// Why a human is not on the team for which they wish.
-    fn of(&self, who: usize, wish: usize, clock: &mut StepClock) -> Refusal {
+    fn of(&self, who: usize, wish: u8, clock: &mut StepClock) -> Refusal {
         let mine = |atom: &Atom| atom.members.contains(&who);
         let Some(atom) = self.choice.instance.atoms.iter().find(|atom| mine(atom)) else {
             return Refusal::Unknown;
@@ -91,7 +91,7 @@ impl Reasons<'_> {
         let granting = |instance: &mut Instance| {
             for atom in &mut instance.atoms {
                 if mine(atom) {
-                    atom.team = Some(wish as u8);
+                    atom.team = Some(wish);
                 } else if self.granted_to(atom) > 0 {
                     atom.team = Some(self.team_of[atom.members[0]]);
                 }

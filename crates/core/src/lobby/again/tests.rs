@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::partition::SizeLimits;
 use crate::{
     domain::{
         Ident, LeaveReason, Verdict,
         units::{MaxDifference, PositiveShare},
     },
     lobby::{
-        Balanced, Command, LobbySettings, SizeLimits, Update,
+        Balanced, Command, LobbySettings, Update,
         weights::tests::{WeightTable, ctf, game},
     },
     partition,

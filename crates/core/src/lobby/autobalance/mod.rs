@@ -10,26 +10,32 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BotInGame, MoveBlock, Question, Snapshot};
-use crate::domain::{Ident, Move, Naming};
+use super::{
+    Question,
+    moves::{Aim, Search, Unit},
+};
+use crate::{
+    domain::{Ident, Move, Naming},
+    partition::{BotInGame, EQUAL, GameView, MoveBlock, TeamSums},
+};
 
 mod assessment;
-mod closest;
 mod power;
 mod rules;
 mod sizes;
 
-use crate::partition::EQUAL;
 pub use assessment::{Assessment, Calm, Cause};
-use closest::closest;
 use power::Powers;
 pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
+
+/// The most moves in a row that [`MoveRule::Closest`] considers.
+const MAX_CHAIN: usize = 16;
 
 /// The parts of a game that the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Situation {
     /// The players and their teams.
-    pub snapshot: Snapshot,
+    pub view: GameView,
     /// The bots that the game server is expected to add, which count like those on a team.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coming: Vec<BotInGame>,
@@ -46,7 +52,7 @@ pub struct Situation {
 pub struct AutoBalance {
     /// The game when the human died.
     pub situation: Situation,
-    /// The human who died, as an index into the snapshot's humans.
+    /// The human who died, as an index into the view's humans.
     pub who: usize,
     /// For how many milliseconds the teams have been unbalanced in this direction.
     pub lasted: u64,
@@ -107,9 +113,9 @@ impl Question for AutoBalance {
     type Answer = AutoBalanceAnswer;
 
     fn is_sound(&self) -> bool {
-        let snapshot = &self.situation.snapshot;
+        let view = &self.situation.view;
         let coming = &self.situation.coming;
-        snapshot.is_sound() && snapshot.are_sound(coming) && self.who < snapshot.humans.len()
+        view.is_sound() && view.are_sound(coming) && self.who < view.humans.len()
     }
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
@@ -117,15 +123,15 @@ impl Question for AutoBalance {
         let assessment = self.situation.judge(&powers);
         let fate = match self.fate(&assessment, &powers) {
             Ok(to) => Fate::Moves(Move {
-                id: Ident::from_text(&self.situation.snapshot.humans[self.who].id),
-                from: self.situation.snapshot.humans[self.who].team,
+                id: Ident::from_text(&self.situation.view.humans[self.who].id),
+                from: self.situation.view.humans[self.who].team,
                 to,
             }),
             Err(stay) => Fate::Stays(stay),
         };
         AutoBalanceAnswer {
             assessment,
-            powers: powers.teams,
+            powers: powers.teams.present().collect(),
             fate,
         }
     }
@@ -136,7 +142,7 @@ impl Question for AutoBalance {
         naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        let who = naming.player(&self.situation.snapshot.humans[self.who].id);
+        let who = naming.player(&self.situation.view.humans[self.who].id);
         match &answer.fate {
             Fate::Moves(step) => writeln!(f, "move {}", step.told(naming))?,
             Fate::Stays(stay) => writeln!(f, "{who} stays: {stay}")?,
@@ -146,28 +152,26 @@ impl Question for AutoBalance {
             writeln!(f, "{}: power {power:.3}", naming.team(team))?;
         }
         if answer.fate == Fate::Stays(StayReason::Party) {
-            let snapshot = &self.situation.snapshot;
-            let mates = snapshot.mates(self.who);
-            let mates = naming.players(mates.map(|mate| &snapshot.humans[mate].id));
+            let view = &self.situation.view;
+            let mates = view.mates(self.who);
+            let mates = naming.players(mates.map(|mate| &view.humans[mate].id));
             writeln!(f, "the party of {who}: {mates}")?;
         }
-        self.situation.snapshot.write_conduct(naming, f)
+        self.situation.view.write_conduct(naming, f)
     }
 }
 
 impl AutoBalance {
     /// The team that they change to, or why they stay.
     fn fate(&self, assessment: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
-        let Situation {
-            snapshot, rules, ..
-        } = &self.situation;
+        let Situation { view, rules, .. } = &self.situation;
         let Assessment::Unbalanced { strong, weak, .. } = *assessment else {
             return Err(StayReason::Balanced);
         };
         if rules.are_apart(powers.spread()) {
             return self.fate_by_sizes(powers, weak);
         }
-        if snapshot.humans[self.who].team != Some(strong) {
+        if view.humans[self.who].team != Some(strong) {
             return Err(StayReason::OtherTeam);
         }
         if powers.size(strong) < powers.size(weak) {
@@ -175,24 +179,20 @@ impl AutoBalance {
         }
         self.may_move_now()?;
         let eligible = self.movable(strong);
-        let eligible = snapshot.lower_share(eligible, rules.movable_share.get());
+        let eligible = view.lower_share(eligible, rules.movable_share.get());
         if !eligible.contains(&self.who) {
             return Err(StayReason::Held(MoveBlock::Top));
         }
-        let of = |team: u8| powers.teams[usize::from(team)];
         match rules.choice {
             MoveRule::WhoDies => match self.tips(powers, self.who, (strong, weak)) {
                 true => Err(StayReason::Tips),
                 false => Ok(weak),
             },
             MoveRule::Closest => {
-                let chain = match self.situation.by_chance() {
-                    Some(teams) => self.closest_by_chance(teams, eligible, (strong, weak)),
-                    None => closest(rules, powers, eligible, of(strong), of(weak)),
-                };
-                match chain.contains(&self.who) {
+                let moves = self.closest(powers, eligible, (strong, weak));
+                match moves.contains(&self.who) {
                     true => Ok(weak),
-                    false if chain.is_empty() => Err(StayReason::NoGain),
+                    false if moves.is_empty() => Err(StayReason::NoGain),
                     false => Err(StayReason::NotClosest),
                 }
             }
@@ -209,11 +209,9 @@ impl AutoBalance {
 
     /// Why this human must never be moved as things are; `None` if they may.
     fn block(&self, who: usize) -> Option<StayReason> {
-        let Situation {
-            snapshot, rules, ..
-        } = &self.situation;
-        let human = &snapshot.humans[who];
-        if snapshot.in_party(who) {
+        let Situation { view, rules, .. } = &self.situation;
+        let human = &view.humans[who];
+        if view.in_party(who) {
             return Some(StayReason::Party);
         }
         if rules.once && human.moved {
@@ -225,10 +223,47 @@ impl AutoBalance {
 
     /// The humans of a team who may be moved (`CanBeAutobalanced` of Sector's Edge), its best included.
     fn movable(&self, team: u8) -> Vec<usize> {
-        let humans = self.situation.snapshot.humans.iter().enumerate();
+        let humans = self.situation.view.humans.iter().enumerate();
         let on_it = humans.filter(|(_, human)| human.team == Some(team));
         let on_it = on_it.map(|(who, _)| who);
         on_it.filter(|&who| self.block(who).is_none()).collect()
+    }
+
+    /// The humans whose moves from the first team to the second bring all teams closest together, one after the other, until
+    /// these two are balanced or no move helps.
+    fn closest(
+        &self,
+        powers: &Powers,
+        mut eligible: Vec<usize>,
+        (strong, weak): (u8, u8),
+    ) -> Vec<usize> {
+        // Of several who are as good, the one who has died goes, else the first.
+        eligible.sort_by_key(|&who| who != self.who);
+        let path = (usize::from(strong), usize::from(weak));
+        let units = eligible.iter();
+        let units: Vec<Unit> = units
+            .map(|&who| Unit::alone(who, powers.humans[who], path))
+            .collect();
+        let are_even = |teams: &TeamSums| !self.situation.is_too_strong(teams, strong, weak);
+        let limits = (usize::MAX, usize::MAX);
+        let search = Search::new(powers.teams.clone(), &units, Aim::Evenness, limits);
+        let gone = search.best_first(MAX_CHAIN, are_even);
+        gone.into_iter().map(|unit| eligible[unit]).collect()
+    }
+
+    /// How even the chances to win are, and how even they would be with this human of the first team
+    /// on the second. `None` without a chance model; the powers then decide, as in Sector's Edge.
+    fn chances_of(&self, who: usize, (from, to): (u8, u8)) -> Option<(f64, f64)> {
+        let view = &self.situation.view;
+        let mut sums = view.sums();
+        let now = sums.by_chance().then(|| sums.evenness_settled())?;
+        sums.put(
+            Some(usize::from(from)),
+            usize::from(to),
+            1,
+            view.counted(who),
+        );
+        Some((now, sums.evenness_settled()))
     }
 
     /// Whether the move of this human from one team to the other would make the other one too strong.

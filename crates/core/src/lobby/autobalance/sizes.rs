@@ -2,7 +2,8 @@
 //! move leaves the game even.
 
 use super::{AutoBalance, MoveRule, Powers, StayReason};
-use crate::{lobby::MoveBlock, partition::EQUAL};
+use crate::partition::EQUAL;
+use crate::partition::MoveBlock;
 
 /// What is against the move of a human.
 struct Against {
@@ -30,7 +31,7 @@ impl AutoBalance {
     /// as nobody moves, no fewer are waited for than have to go.
     pub(super) fn fate_by_sizes(&self, powers: &Powers, smallest: u8) -> Result<u8, StayReason> {
         let rules = &self.situation.rules;
-        let team = self.situation.snapshot.humans[self.who].team;
+        let team = self.situation.view.humans[self.who].team;
         let larger = |team: &u8| {
             let more = powers.size(*team).saturating_sub(powers.size(smallest));
             rules.are_apart(more)
@@ -42,18 +43,19 @@ impl AutoBalance {
         let movable = self.movable(team);
         let lower = self
             .situation
-            .snapshot
+            .view
             .lower_share(movable.clone(), rules.movable_share.get());
         let against = |who: usize| Against {
             top: !lower.contains(&who),
             cost: self.cost(powers, who, (team, smallest)),
         };
         let own = against(self.who);
+        let sizes: Vec<usize> = powers.sizes().collect();
         let waits = |who: &usize| *who != self.who && !self.died.contains(who);
         let waited_for = movable.into_iter().filter(waits);
         let waited_for = waited_for.filter(|&who| against(who).is_less(&own));
         match (
-            waited_for.count() >= surplus(&powers.sizes, &self.stuck(&powers.sizes), team),
+            waited_for.count() >= surplus(&sizes, &self.stuck(&sizes), team),
             rules.choice,
         ) {
             (false, _) => Ok(smallest),

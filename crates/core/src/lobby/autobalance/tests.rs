@@ -2,12 +2,12 @@ mod sizes;
 
 use super::*;
 use crate::domain::units::MaxDifference;
-use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
+use crate::partition::view::tests::{by_chance, robot, view};
 use proptest::prelude::*;
 
 fn situation(humans: &[(f64, u8)], rules: AutoBalanceRules) -> Situation {
     Situation {
-        snapshot: snapshot(2, humans),
+        view: view(2, humans),
         coming: Vec::new(),
         left: None,
         tournament: false,
@@ -100,7 +100,7 @@ fn exceptions_come_first() {
 #[test]
 fn bots_fill_a_team() {
     let mut game = situation(&sizes(4, 2), AutoBalanceRules::sectors_edge());
-    game.snapshot.bots = vec![robot(40.0, 1), robot(40.0, 1)];
+    game.view.bots = vec![robot(40.0, 1), robot(40.0, 1)];
     assert_eq!(game.assess(), Assessment::Balanced(Calm::LikeSizes));
 }
 
@@ -108,7 +108,7 @@ fn bots_fill_a_team() {
 fn the_lower_two_thirds_of_the_stronger_team_may_move() {
     let mut game = situation(&sizes(6, 3), AutoBalanceRules::sectors_edge());
     for (who, points) in [9.0, 8.0, 3.0, 2.0, 1.0, 0.0].into_iter().enumerate() {
-        game.snapshot.humans[who].points = points;
+        game.view.humans[who].points = points;
     }
     // int(6 · 0.67) = 4 may be moved; the best two may not.
     for who in 0..6 {
@@ -127,14 +127,14 @@ fn the_lower_two_thirds_of_the_stronger_team_may_move() {
 #[test]
 fn parties_the_moved_and_the_protected_stay_and_do_not_count() {
     let mut game = situation(&sizes(6, 3), AutoBalanceRules::sectors_edge());
-    game.snapshot.humans[0].party = Some("p".into());
+    game.view.humans[0].party = Some("p".into());
     assert!(
         matches!(fate(&game, 0), Fate::Moves(_)),
         "alone is no party"
     );
-    game.snapshot.humans[1].party = Some("p".into());
-    game.snapshot.humans[2].moved = true;
-    game.snapshot.humans[3].held = Some(MoveBlock::Protected);
+    game.view.humans[1].party = Some("p".into());
+    game.view.humans[2].moved = true;
+    game.view.humans[3].held = Some(MoveBlock::Protected);
     let stay = |who| match fate(&game, who) {
         Fate::Stays(stay) => stay,
         Fate::Moves(step) => panic!("{step}"),
@@ -144,7 +144,7 @@ fn parties_the_moved_and_the_protected_stay_and_do_not_count() {
     assert_eq!(stay(3), StayReason::Held(MoveBlock::Protected));
     // Two are left, of whom int(2 · 0.67) = 1 may move; of equals, both.
     assert!(matches!(fate(&game, 5), Fate::Moves(_)));
-    game.snapshot.humans[5].points = 1.0;
+    game.view.humans[5].points = 1.0;
     let stay = |who| match fate(&game, who) {
         Fate::Stays(stay) => stay,
         Fate::Moves(step) => panic!("{step}"),
@@ -169,7 +169,7 @@ fn nobody_moves_too_soon_or_to_tip_the_balance() {
     let game = situation(&[(5.0, 0), (5.0, 0), (60.0, 0), (50.0, 1)], rules);
     assert!(matches!(fate(&game, 0), Fate::Moves(_)));
     let mut low = game.clone();
-    low.snapshot.humans[2].points = -1.0;
+    low.view.humans[2].points = -1.0;
     assert_eq!(fate(&low, 2), Fate::Stays(StayReason::Tips));
 }
 
@@ -185,7 +185,7 @@ fn nobody_moves_from_the_smaller_team() {
     game.rules.like_sizes = MaxDifference::OFF;
     assert_eq!(fate(&game, 9), Fate::Stays(StayReason::Smaller));
     let mut equals = situation(&sizes(9, 7), AutoBalanceRules::sectors_edge());
-    equals.snapshot.points_reported = false;
+    equals.view.points_reported = false;
     for who in 0..9 {
         assert!(matches!(fate(&equals, who), Fate::Moves(_)), "{who}");
     }
@@ -203,15 +203,15 @@ fn the_players_proposal() {
     humans.extend(team_b);
     let mut game = situation(&humans, AutoBalanceRules::players_proposal());
     for member in 0..3 {
-        game.snapshot.humans[member].party = Some("three".into());
+        game.view.humans[member].party = Some("three".into());
     }
     // 28.7 to 29 (the page adds up to 29 to 29).
     assert_eq!(game.assess(), Assessment::Balanced(Calm::LikePowers));
     // Two of 5 leave team B: 28.7 to 19, over 20 % more. Of those outside the party, 3 brings them
     // closest (25.7 to 22), which is within 20 %.
-    game.snapshot.humans.drain(9..11);
+    game.view.humans.drain(9..11);
     assert!(unbalanced(game.assess()));
-    let moved: Vec<usize> = (0..game.snapshot.humans.len())
+    let moved: Vec<usize> = (0..game.view.humans.len())
         .filter(|&who| matches!(fate(&game, who), Fate::Moves(_)))
         .collect();
     assert_eq!(moved, [3]);
@@ -224,9 +224,30 @@ fn the_proposal_goes_on_until_they_are_close() {
     // 60 to 20: after one of 10, 50 to 30 is still over 20 %; after two, 40 to 40.
     let mut humans = vec![(10.0, 0); 6];
     humans.extend([(10.0, 1); 2]);
-    let game = situation(&humans, AutoBalanceRules::players_proposal());
-    let moved = (0..6).filter(|&who| matches!(fate(&game, who), Fate::Moves(_)));
-    assert_eq!(moved.count(), 2);
+    let mut game = situation(&humans, AutoBalanceRules::players_proposal());
+    let mut moved = 0;
+    for who in 0..6 {
+        if let Fate::Moves(step) = fate(&game, who) {
+            game.view.humans[who].team = Some(step.to);
+            moved += 1;
+        }
+    }
+    assert_eq!(moved, 2);
+}
+
+/// Nobody waits for somebody else whose move is as good.
+#[test]
+fn of_equals_the_one_who_dies_goes() {
+    let humans = [(60.0, 0), (60.0, 0), (60.0, 0), (50.0, 1)];
+    let by_weight = situation(&humans, AutoBalanceRules::players_proposal());
+    let mut by_chances = by_weight.clone();
+    by_chances.view = by_chance(by_chances.view);
+    for game in [by_weight, by_chances] {
+        for who in 0..3 {
+            let fate = fate(&game, who);
+            assert!(matches!(fate, Fate::Moves(_)), "{who}: {fate:?}");
+        }
+    }
 }
 
 #[test]
@@ -236,8 +257,8 @@ fn where_no_move_helps_nobody_else_is_said_to_help() {
     let by_weight = situation(&[(60.0, 0), (60.0, 0), (80.0, 1), (5.0, 1)], rules());
     // Chances of 68 % to 32 %: with one against three, it is 23 % to 77 %.
     let mut by_chances = situation(&[(60.0, 0), (60.0, 0), (55.0, 1), (50.0, 1)], rules());
-    by_chances.snapshot = by_chance(by_chances.snapshot);
-    by_chances.snapshot.chance.as_mut().unwrap().doubts = vec![0.1; 4];
+    by_chances.view = by_chance(by_chances.view);
+    by_chances.view.chance.as_mut().unwrap().doubts = vec![0.1; 4];
     for game in [by_weight, by_chances] {
         assert!(unbalanced(game.assess()), "{}", game.assess());
         for who in 0..2 {
@@ -257,7 +278,7 @@ prop_compose! {
         power in prop_oneof![Just(Power::Weight), Just(Power::Rank), Just(Power::RankAndPoints)],
     ) -> Situation {
         let placed: Vec<_> = humans.iter().map(|human| (human.0, human.1)).collect();
-        let mut game = snapshot(teams, &placed);
+        let mut game = view(teams, &placed);
         for (human, (_, _, points, [held, moved, party])) in game.humans.iter_mut().zip(humans) {
             human.points = f64::from(points);
             human.held = held.then_some(MoveBlock::Protected);
@@ -266,22 +287,22 @@ prop_compose! {
         }
         game.bots = bots.into_iter().filter(|bot| bot.1 < teams).map(|(w, t)| robot(w, t)).collect();
         let rules = if proposal { AutoBalanceRules::players_proposal() } else { AutoBalanceRules { power, ..Default::default() } };
-        Situation { snapshot: game, coming: Vec::new(), left: None, tournament: false, rules }
+        Situation { view: game, coming: Vec::new(), left: None, tournament: false, rules }
     }
 }
 
 proptest! {
     #[test]
     fn who_moves_may_and_does_not_tip_the_balance(game in situations(), who: prop::sample::Index) {
-        let who = who.index(game.snapshot.humans.len());
+        let who = who.index(game.view.humans.len());
         let Fate::Moves(step) = fate(&game, who) else { return Ok(()) };
-        let human = &game.snapshot.humans[who];
-        prop_assert!(human.held.is_none() && !game.snapshot.in_party(who));
+        let human = &game.view.humans[who];
+        prop_assert!(human.held.is_none() && !game.view.in_party(who));
         prop_assert!(!(game.rules.once && human.moved));
         prop_assert_eq!(step.from, human.team);
-        prop_assert!(step.to < game.snapshot.teams && Some(step.to) != step.from);
+        prop_assert!(step.to < game.view.teams && Some(step.to) != step.from);
         let mut after = game.clone();
-        after.snapshot.humans[who].team = Some(step.to);
+        after.view.humans[who].team = Some(step.to);
         let powers = after.powers();
         let (from, to) = (usize::from(step.from.unwrap()), usize::from(step.to));
         // Of moves that are needed for the numbers of players, one that does harm is the least harmful.

@@ -1,11 +1,10 @@
 //! BALANCE: teams for all humans of a game.
 //!
-//! A [`Snapshot`](super::Snapshot) of the game becomes a [`ProblemSpec`], and `partition` solves it. Solving can take long, so the owner of the lobby does it on another
-//! thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
+//! A [`GameView`](partition::GameView) and the limits on teams are a [`ProblemSpec`], which `partition` solves. Solving can
+//! take long, so the owner of the lobby does it on another thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
 //! it, [`Lobby::follow`] applies the answer.
 
 mod outcome;
-mod problem;
 mod repeat;
 
 use std::fmt;
@@ -14,24 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Decided, Lobby, LobbyError, Question, Weights, wishes::late_wish};
 use crate::{
-    domain::{
-        Naming, SAME_CHANCE,
-        units::{MaxDifference, PositiveShare},
+    domain::{Naming, SAME_CHANCE},
+    partition::{
+        self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, SizeLimits, Solution, Tolerance,
     },
-    partition::{self, EQUAL, Objective, Problem, ProblemError, ProblemSpec, Solution, Tolerance},
 };
 
 pub use outcome::Balanced;
 pub use repeat::{LastBalance, Repeat};
-
-/// How much the sizes of teams may differ; see [`ProblemSpec`].
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-pub struct SizeLimits {
-    /// The largest share of the humans on one team.
-    pub max_team_share: PositiveShare,
-    /// The largest difference between the human counts of two teams.
-    pub max_difference: MaxDifference,
-}
 
 /// The question of BALANCE: which teams?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -218,17 +207,19 @@ impl Lobby {
         limits: SizeLimits,
         mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
-        let mut view = self.snapshot(weights)?;
+        let mut view = self.view(weights)?;
         if settings.objective == Objective::Chance {
             view.chance = self.chance_model(weights, &self.lineup_to_come(weights)?)?;
         }
-        let mut problem = view.problem(limits, &settings);
-        if settings.objective == Objective::Chance {
-            problem.doubt = Some(SAME_CHANCE);
-            if problem.strengths.is_none() {
-                settings.objective = Objective::Ratio;
-            }
+        let by_chance = settings.objective == Objective::Chance;
+        if view.chance.is_none() {
+            settings.objective = Objective::Ratio;
         }
+        if !view.party_factors.is_empty() {
+            settings.party_multiplier = view.party_factors.clone();
+        }
+        let mut problem = ProblemSpec::of(view, limits);
+        problem.doubt = by_chance.then_some(SAME_CHANCE);
         problem.amounts = weights.are_amounts();
         // What REBALANCE would leave alone. Of amounts, the most even sums win.
         problem.tolerance = (!problem.amounts).then(|| Tolerance {
@@ -236,9 +227,6 @@ impl Lobby {
             slack: self.settings.rebalance.min_gain.get(),
         });
         let relaxed = problem.relax();
-        if !view.party_factors.is_empty() {
-            settings.party_multiplier = view.party_factors;
-        }
         let game = self.team_game()?;
         let again = |last| Repeat::of(last, &mut problem, game.again);
         let repeat = game.balanced.as_ref().map_or(Repeat::Nothing, again);

@@ -41,8 +41,8 @@ impl Lobby {
         self.change(Command::Assign { team_of })?;
         self.watch(weights);
         let mut problem = decided.question.problem.clone();
-        for (human, &team) in problem.humans.iter_mut().zip(&decided.answer.team_of) {
-            human.current = Some(usize::from(team));
+        for (human, &team) in problem.view.humans.iter_mut().zip(&decided.answer.team_of) {
+            human.team = Some(team);
         }
         self.change(Command::Balanced(LastBalance::of(&problem)))?;
         let bots = self.bots()?.per_team;
@@ -87,7 +87,7 @@ impl Lobby {
         let roster = &self.game()?.roster;
         let mut teams = vec![Vec::new(); bots.len()];
         let mut strengths = vec![0.0; bots.len()];
-        let mut view = self.snapshot(weights)?;
+        let mut view = self.view(weights)?;
         view.chance = self.chance_model(weights, &self.lineup()?)?;
         for (at, human) in roster.humans().iter().enumerate() {
             let team = human.team.map(usize::from);

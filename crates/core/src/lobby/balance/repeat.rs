@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Balance, BalanceAnswer};
 use crate::partition::{
-    self, Problem, ProblemError, ProblemSpec, Settings, Solution, Stay, WeightedHuman,
+    self, HumanInGame, Problem, ProblemError, ProblemSpec, Settings, Solution, Stay,
 };
 
 /// What a question has in common with the last BALANCE of the same game.
@@ -31,17 +31,17 @@ pub struct LastBalance {
     /// The digest of the problem, with the chosen teams as the current ones.
     problem: [u8; 16],
     /// The team of each human, by the human's key.
-    chosen: BTreeMap<String, Option<usize>>,
+    chosen: BTreeMap<String, Option<u8>>,
     weaker_side: Option<u8>,
 }
 
 impl LastBalance {
     /// The problem that BALANCE solved, with the chosen teams as the current ones.
     pub fn of(problem: &ProblemSpec) -> Self {
-        let humans = problem.humans.iter();
+        let humans = problem.view.humans.iter();
         Self {
             problem: digest(problem),
-            chosen: humans.map(|one| (one.key.clone(), one.current)).collect(),
+            chosen: humans.map(|one| (one.id.clone(), one.team)).collect(),
             weaker_side: problem.weaker_side(),
         }
     }
@@ -53,8 +53,7 @@ impl LastBalance {
 
     /// The team that it has chosen for a human.
     pub(in crate::lobby) fn team(&self, id: &str) -> Option<u8> {
-        let team = self.chosen.get(id).copied().flatten();
-        team.and_then(|team| u8::try_from(team).ok())
+        self.chosen.get(id).copied().flatten()
     }
 
     /// Whether these are the same humans, each on the chosen team.
@@ -66,7 +65,7 @@ impl LastBalance {
         let same = humans.len() == self.chosen.len();
         same && humans.all(|(id, team)| {
             let chosen = self.chosen.get(id).copied().flatten();
-            chosen.is_some() && chosen == team.map(usize::from)
+            chosen.is_some() && chosen == team
         })
     }
 
@@ -85,24 +84,26 @@ impl Repeat {
             return Self::Everything;
         }
         let chosen = &last.chosen;
-        let stays = |human: &WeightedHuman| {
-            let team = chosen.get(human.key.as_str());
-            team.is_some_and(|team| human.current.is_none() || human.current == *team)
+        let stays = |human: &HumanInGame| {
+            let team = chosen.get(&human.id);
+            team.is_some_and(|team| human.team.is_none() || human.team == *team)
         };
         // Keys are unique, so equally many humans with known keys are the same humans.
-        let same = problem.humans.len() == chosen.len() && problem.humans.iter().all(stays);
-        let is_known = |human: &WeightedHuman| chosen.contains_key(human.key.as_str());
+        let same =
+            problem.view.humans.len() == chosen.len() && problem.view.humans.iter().all(stays);
+        let is_known = |human: &HumanInGame| chosen.contains_key(&human.id);
         let stand = again
-            && problem.humans.iter().any(is_known)
+            && problem.view.humans.iter().any(is_known)
             && problem
+                .view
                 .humans
                 .iter()
                 .all(|one| !is_known(one) || stays(one));
         if !same && !stand {
             return Self::Nothing;
         }
-        for human in &mut problem.humans {
-            human.current = chosen.get(human.key.as_str()).copied().flatten();
+        for human in &mut problem.view.humans {
+            human.team = chosen.get(&human.id).copied().flatten();
         }
         if same { Self::Roster } else { Self::Again }
     }
@@ -118,15 +119,15 @@ impl Balance {
         }
         let mut stand = self.problem.clone();
         stand.max_difference = Some(self.problem.least_difference());
-        for human in &mut stand.humans {
-            match (human.current, human.pin) {
+        for human in &mut stand.view.humans {
+            match (human.team, human.pin) {
                 (Some(current), Some(pin)) if current != pin => return None,
                 (current, pin) => human.pin = pin.or(current),
             }
         }
         // A party that the last BALANCE split stays split.
         stand.tear(|stand, party| {
-            let team = |who: &usize| stand.humans[*who].pin;
+            let team = |who: &usize| stand.view.humans[*who].pin;
             party.iter().all(|who| team(who) == team(&party[0]))
         });
         Problem::new(stand.clone()).is_ok().then_some(stand)
@@ -137,11 +138,11 @@ impl Balance {
     pub(super) fn without_unwanted_company(&self) -> ProblemSpec {
         let mut problem = self.problem.clone();
         for &(one, other) in &self.problem.avoid {
-            let team = |who: usize| self.problem.humans.get(who).map(|human| human.current);
+            let team = |who: usize| self.problem.view.humans.get(who).map(|human| human.team);
             if team(one) == team(other)
-                && let Some(human) = problem.humans.get_mut(one)
+                && let Some(human) = problem.view.humans.get_mut(one)
             {
-                human.current = None;
+                human.team = None;
             }
         }
         problem
@@ -171,7 +172,7 @@ impl Balance {
         let mut solution = partition::solve(&problem, &self.settings, seed, out_of_time)?;
         let open = Problem::new(self.without_unwanted_company())?;
         solution.explain_wishes(&open, &self.settings, seed, out_of_time);
-        let key = |&who: &usize| stand.humans[who].key.clone();
+        let key = |&who: &usize| stand.view.humans[who].id.clone();
         let torn = stand
             .torn
             .iter()
@@ -186,11 +187,11 @@ impl Balance {
     pub fn solution_of(&self, answer: &BalanceAnswer) -> Option<(Solution, usize)> {
         let team_of = &answer.team_of[..];
         let mut chosen = self.without_unwanted_company();
-        if chosen.humans.len() != team_of.len() || chosen.check().is_err() {
+        if chosen.view.humans.len() != team_of.len() || chosen.check().is_err() {
             return None;
         }
-        for (human, team) in chosen.humans.iter_mut().zip(team_of) {
-            human.pin = Some(usize::from(*team));
+        for (human, team) in chosen.view.humans.iter_mut().zip(team_of) {
+            human.pin = Some(*team);
         }
         let torn = chosen.tear(|_, party| {
             let mut members = party.iter();
@@ -211,9 +212,31 @@ impl Balance {
     }
 }
 
-/// A digest that only the same problem has.
+/// A digest that only a problem with the same choice of teams has: it leaves out what other decisions alone depend on.
 fn digest(problem: &ProblemSpec) -> [u8; 16] {
-    let json = serde_json::to_vec(problem).unwrap_or_default();
+    let mut same = problem.clone();
+    let view = &mut same.view;
+    let bots = view.teams_with_bots().into_iter();
+    let bots: Vec<_> = bots
+        .map(|team| (team.bots, team.of_bots.weight, team.of_bots.strength))
+        .collect();
+    view.next_bot = view.weight_of_place();
+    (view.bots, view.scores, view.points_reported) = (Vec::new(), Vec::new(), false);
+    view.chance.iter_mut().for_each(|model| model.bots.clear());
+    for human in &mut view.humans {
+        *human = HumanInGame {
+            id: std::mem::take(&mut human.id),
+            weight: human.weight,
+            team: human.team,
+            pin: human.pin,
+            wish: human.wish,
+            last: human.last,
+            newcomer: human.newcomer,
+            weak_sides: human.weak_sides,
+            ..HumanInGame::default() // `problem` has the parties, and the pairs to avoid
+        };
+    }
+    let json = serde_json::to_vec(&(same, bots)).unwrap_or_default();
     let mut short = [0; 16];
     short.copy_from_slice(&Sha256::digest(&json)[..16]);
     short

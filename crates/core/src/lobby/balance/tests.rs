@@ -3,13 +3,13 @@
 use super::*;
 use crate::domain::{
     Company, Ident, Outlook,
-    units::{Count, Factor, Share},
+    units::{Count, Factor, MaxDifference, PositiveShare, Share},
 };
-use crate::lobby::snapshot::tests::outlook;
 use crate::lobby::{
     Command, Decision, LobbySettings, NewGame, RosterSettings, Update,
     weights::tests::{WeightTable, ctf},
 };
+use crate::partition::view::tests::outlook;
 
 const LIMITS: SizeLimits = SizeLimits {
     max_team_share: PositiveShare::of(1.0),
@@ -38,10 +38,10 @@ fn bots_that_do_not_come_weigh_nothing() {
             lobby.apply(&Command::DeclareBots { acts }, 0).unwrap();
         }
         let question = lobby.balance(&weights(), LIMITS, Default::default());
-        question.unwrap().problem.bots
+        question.unwrap().problem.view
     };
     let usual = bots(LobbySettings::default(), Some(true));
-    assert_eq!((usual.weight, usual.target), (40.0, 6));
+    assert_eq!((usual.weight_of_place(), usual.filling().wish), (40.0, 6));
     let off = RosterSettings {
         bots: false,
         ..RosterSettings::default()
@@ -61,7 +61,7 @@ fn bots_that_do_not_come_weigh_nothing() {
             ..LobbySettings::default()
         };
         let none = bots(settings, acts);
-        assert_eq!((none.weight, none.target), (0.0, 0));
+        assert_eq!((none.weight_of_place(), none.filling().wish), (0.0, 0));
     }
 }
 
@@ -149,6 +149,49 @@ fn a_stored_decision_is_read_and_replayed() {
     assert_eq!((&again, again.to_string()), (&decision, why));
 }
 
+/// The question has all of the game, and is the same one whatever happens in play.
+#[test]
+fn what_other_decisions_alone_depend_on_makes_it_no_other_question() {
+    let mut lobby = lobby(LobbySettings::default());
+    let ask = |lobby: &Lobby| {
+        lobby
+            .balance(&weights(), LIMITS, Default::default())
+            .unwrap()
+    };
+    let decided = ask(&lobby).decide(7, &mut || false).unwrap();
+    lobby.follow(&decided, &weights()).unwrap();
+    let id = Ident::from_text("a");
+    for command in [
+        Command::Start,
+        Command::Score {
+            team: 0,
+            points: 2.0,
+            by: None,
+        },
+        Command::Points {
+            id: id.clone(),
+            points: 9.0,
+        },
+        Command::Protect {
+            id: id.clone(),
+            millis: None,
+        },
+    ] {
+        lobby.apply(&command, 1_000).unwrap();
+    }
+    let again = ask(&lobby);
+    let human = &again.problem.view.humans[0];
+    assert_eq!((again.problem.view.scores[0], human.points), (2.0, 9.0));
+    assert!(human.held.is_some());
+    assert_eq!(again.repeat, Repeat::Everything);
+    let update = Update {
+        wish: Some(human.team),
+        ..Update::default()
+    };
+    lobby.apply(&Command::Join { id, update }, 1_000).unwrap();
+    assert_eq!(ask(&lobby).repeat, Repeat::Roster);
+}
+
 #[test]
 fn a_deadline_is_noted() {
     let humans = (0..60).map(|n| format!("p{n}"));
@@ -180,7 +223,7 @@ fn a_deadline_is_noted() {
 fn nonsense_is_refused() {
     let question = lobby(LobbySettings::default()).balance(&weights(), LIMITS, Default::default());
     let mut question = question.unwrap();
-    question.problem.teams = 1;
+    question.problem.view.teams = 1;
     assert!(!question.is_sound());
     assert!(question.answer(1).refused.is_some());
     assert!(question.decide(1, &mut || false).is_err());

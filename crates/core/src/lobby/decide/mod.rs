@@ -1,7 +1,7 @@
-//! The decisions of a lobby. Each takes a snapshot, answers a question about it, and applies the
+//! The decisions of a lobby. Each takes a view, answers a question about it, and applies the
 //! answer as a [`Command`].
 
-mod snapshot;
+mod view;
 
 use super::{
     Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Command, Decided, Fate, Known, Lobby,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::domain::{Ident, units::Share};
 
-pub(super) use snapshot::{bot_of_lineup, human_of_lineup};
+pub(super) use view::{bot_of_lineup, human_of_lineup};
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team
@@ -31,14 +31,14 @@ impl Lobby {
             let id = Some(id.clone());
             self.change(Command::Ask { id })?;
         }
-        let mut snapshot = self.snapshot_by_objective(weights)?;
+        let mut view = self.view_by_objective(weights)?;
         if placed.is_some() {
-            snapshot.humans[who].pin = placed;
-            snapshot.humans[who].team = None;
+            view.humans[who].pin = placed;
+            view.humans[who].team = None;
         }
         let settings = self.settings.place;
         let question = Place {
-            snapshot,
+            view,
             who,
             settings,
             stays: placed.is_some(),
@@ -59,11 +59,11 @@ impl Lobby {
     /// # Errors
     /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
-        let mut snapshot = self.snapshot(weights)?;
-        snapshot.chance = self.chance_model(weights, &self.lineup()?)?;
-        snapshot.expect_bots();
-        let teams = snapshot.sums();
-        let states = teams.sides().iter().zip(&snapshot.scores);
+        let mut view = self.view(weights)?;
+        view.chance = self.chance_model(weights, &self.lineup()?)?;
+        view.expect_bots();
+        let teams = view.sums();
+        let states = teams.sides().iter().zip(&view.scores);
         let game = self.team_game()?;
         let elapsed = game.recorder.played(self.now);
         let (last, ago) = match &game.by_score {
@@ -84,7 +84,7 @@ impl Lobby {
             scored: game.recorder.has_scored(),
             settings: self.settings.advantage,
             basis: Basis {
-                known: match &snapshot.chance {
+                known: match &view.chance {
                     Some(model) => Known::Strengths(model.outlook),
                     None => Known::Weights,
                 },
@@ -128,7 +128,7 @@ impl Lobby {
             settings.enough = const { Share::of(0.0) };
         }
         Ok(Rebalance {
-            snapshot: self.snapshot_by_objective(weights)?,
+            view: self.view_by_objective(weights)?,
             settings,
         })
     }
@@ -162,7 +162,7 @@ impl Lobby {
         let died = died.map(|(at, _)| at).collect();
         let mut situation = self.situation(weights)?;
         if matches!(situation.assess(), Assessment::Unbalanced { .. }) {
-            situation.snapshot = self.snapshot_by_objective(weights)?;
+            situation.view = self.view_by_objective(weights)?;
         }
         let question = AutoBalance {
             situation,
@@ -189,11 +189,11 @@ impl Lobby {
             return;
         };
         // With as many players on each team, sums of weights are compared, which takes less time.
-        let mut teams = situation.snapshot.sums();
+        let mut teams = situation.view.sums();
         if !teams.are_of_one_size()
-            && let Ok(snapshot) = self.snapshot_by_objective(weights)
+            && let Ok(view) = self.view_by_objective(weights)
         {
-            teams = snapshot.sums();
+            teams = view.sums();
         }
         let stronger = teams.strongest();
         let now = self.now;
@@ -219,16 +219,16 @@ impl Lobby {
 
     fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
         let game = self.team_game()?;
-        let snapshot = match self.settings.auto_balance.power {
-            Power::Weight => self.snapshot_by_objective(weights)?,
-            Power::Rank | Power::RankAndPoints => self.snapshot(weights)?,
+        let view = match self.settings.auto_balance.power {
+            Power::Weight => self.view_by_objective(weights)?,
+            Power::Rank | Power::RankAndPoints => self.view(weights)?,
         };
         Ok(Situation {
             left: game.recorder.left(self.now),
             tournament: game.tournament,
             rules: self.settings.auto_balance.clone(),
-            coming: snapshot.coming_bots(),
-            snapshot,
+            coming: view.coming_bots(),
+            view,
         })
     }
 

@@ -4,12 +4,10 @@ use crate::domain::{
     units::{Count, Factor},
 };
 use crate::lobby::{
-    Conduct, Decision, Finished, LobbySettings, MoveBlock, Reason, RecordFrame, RosterSettings,
-    StayReason, Update,
-    snapshot::tests::outlook,
+    Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason, Update,
     weights::tests::{WeightTable, ctf, game},
 };
-use crate::partition::Objective;
+use crate::partition::{Conduct, MoveBlock, Objective, view::tests::outlook};
 use proptest::prelude::*;
 
 fn ident(text: &str) -> Ident {
@@ -189,8 +187,8 @@ fn following_advice_is_not_switching() {
     assert_eq!(team_of(&lobby, step.id.text()), Some(0), "advice only");
     lobby.at(1_000).move_to(&step.id, 1).unwrap();
     assert_eq!(conduct(&lobby, step.id.text()), Conduct::default());
-    let snapshot = lobby.snapshot(&weights).unwrap();
-    let moved = snapshot
+    let view = lobby.view(&weights).unwrap();
+    let moved = view
         .humans
         .iter()
         .find(|human| human.id == step.id.text())
@@ -199,8 +197,8 @@ fn following_advice_is_not_switching() {
         (moved.moved, moved.held),
         (true, Some(MoveBlock::JustMoved))
     );
-    let snapshot = lobby.at(301_000).snapshot(&weights).unwrap();
-    assert!(snapshot.humans.iter().all(|human| human.held.is_none()));
+    let view = lobby.at(301_000).view(&weights).unwrap();
+    assert!(view.humans.iter().all(|human| human.held.is_none()));
 }
 
 #[test]
@@ -319,7 +317,7 @@ fn protection_ends_when_told() {
     let mut lobby = lobby(LobbySettings::default());
     let weights = WeightTable::default();
     join(&mut lobby, "a", Some(0));
-    let held = |lobby: &mut Lobby, now| lobby.at(now).snapshot(&weights).unwrap().humans[0].held;
+    let held = |lobby: &mut Lobby, now| lobby.at(now).view(&weights).unwrap().humans[0].held;
     lobby.protect(&ident("a"), Some(5_000)).unwrap();
     assert_eq!(held(&mut lobby, 4_999), Some(MoveBlock::Protected));
     assert_eq!(held(&mut lobby, 5_000), None);
@@ -345,7 +343,7 @@ fn a_party_that_stands_together_weighs_its_multiple() {
         lobby.join(&ident(id), &update).unwrap();
     }
     let weigh = |lobby: &Lobby| -> Vec<f64> {
-        let view = lobby.snapshot(&weights).unwrap();
+        let view = lobby.view(&weights).unwrap();
         let humans = 0..view.humans.len();
         humans.map(|who| view.counted(who).weight).collect()
     };
@@ -378,7 +376,7 @@ fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
         lobby.join(&ident(id), &update).unwrap();
     }
     let strengths = |lobby: &Lobby| -> Vec<f64> {
-        let mut view = lobby.snapshot(&weights).unwrap();
+        let mut view = lobby.view(&weights).unwrap();
         view.chance = lobby
             .chance_model(&weights, &lobby.lineup().unwrap())
             .unwrap();

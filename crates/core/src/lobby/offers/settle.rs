@@ -122,7 +122,7 @@ impl Lobby {
             return Ok(SwitchAnswer::NoOffer);
         };
         let question = self.rebalance_question(weights)?;
-        let humans = &question.snapshot.humans;
+        let humans = &question.view.humans;
         let who = humans.iter().position(|human| human.id == id.text());
         let who = who.ok_or(LobbyError::UnknownPlayer)?;
         let Some(asking) = question.asking(&offer.moves) else {
@@ -135,7 +135,7 @@ impl Lobby {
 
     /// The volunteers who are in the game, by index.
     fn volunteers(&self, offer: &Offer, question: &Rebalance) -> Vec<usize> {
-        let humans = &question.snapshot.humans;
+        let humans = &question.view.humans;
         let index = |id: &Ident| humans.iter().position(|human| human.id == id.text());
         offer.volunteers.iter().filter_map(index).collect()
     }

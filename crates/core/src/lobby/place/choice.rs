@@ -18,7 +18,7 @@ impl Place {
         let later = open().map(|side| side.over_later).min().unwrap_or(0);
         let best = open().map(Prospect::evenness).fold(0.0, f64::max);
         let clear = best + self.settings.clear_gain.get();
-        if self.snapshot.fill.on {
+        if self.view.fill.on {
             let one_over = sides.iter_mut().filter(|side| side.over == least + 1);
             let clearly = one_over.filter(|side| least == 0 && side.evenness() > clear + EQUAL);
             for side in clearly {
@@ -37,7 +37,7 @@ impl Place {
             .unwrap_or_default();
         let open: Vec<&Prospect> = sides.iter().filter(|s| s.too_many() == least).collect();
         let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
-        let who = &self.snapshot.humans[self.who];
+        let who = &self.view.humans[self.who];
         if who.pin.is_some() && sides.len() == 1 {
             let reason = if self.stays {
                 Reason::Stays
@@ -56,7 +56,7 @@ impl Place {
             };
             return (team, reason);
         }
-        let torn = self.snapshot.in_party(self.who);
+        let torn = self.view.in_party(self.who);
         let (open, avoids) = fewest_to_avoid(open, best - budget);
         let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let old = open.iter().find(|side| Some(side.team) == who.old_team);
@@ -85,7 +85,7 @@ impl Place {
     fn most_even(&self, open: Vec<&Prospect>, all: &[Prospect], seed: u64) -> (u8, Reason) {
         let only_open = open.len() == 1;
         let mut left = open;
-        let most_even = match self.snapshot.chance {
+        let most_even = match self.view.chance {
             Some(_) => Reason::EvenChance,
             None => Reason::Ratio,
         };
@@ -119,7 +119,7 @@ impl Place {
     /// is the most even with the whole party on it. `None` if the party would then exceed the
     /// allowed difference by more than `over` humans, or make the game less even than `least`.
     fn party_side(&self, sides: &[Prospect], over: (usize, usize), least: f64) -> Option<u8> {
-        if !self.snapshot.in_party(self.who) {
+        if !self.view.in_party(self.who) {
             return None;
         }
         let most = sides.iter().map(|side| side.mates).max()?;

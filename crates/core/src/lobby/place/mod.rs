@@ -20,10 +20,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Question, Snapshot, arrivals::Arrived, moves::Unit, wishes::late_wish};
+use super::{Question, arrivals::Arrived, moves::Unit, wishes::late_wish};
 use crate::{
     domain::{Naming, chance_of_weaker, counted},
-    partition::TeamSums,
+    partition::{GameView, TeamSums},
 };
 
 mod choice;
@@ -39,12 +39,12 @@ pub use settings::PlaceSettings;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
     /// The game, in which the arrival has no team.
-    pub snapshot: Snapshot,
-    /// The arrival, as an index into the snapshot's humans.
+    pub view: GameView,
+    /// The arrival, as an index into the view's humans.
     pub who: usize,
     /// The settings when the question was asked.
     pub settings: PlaceSettings,
-    /// Whether the human is on the team already to which the snapshot pins them, and stays there.
+    /// Whether the human is on the team already to which the view pins them, and stays there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stays: bool,
     /// Whether the human has stated a wish for a team that counts for the next game.
@@ -76,8 +76,8 @@ impl Question for Place {
     type Answer = Placement;
 
     fn is_sound(&self) -> bool {
-        let who = self.snapshot.humans.get(self.who);
-        self.snapshot.is_sound() && who.is_some_and(|who| who.team.is_none())
+        let who = self.view.humans.get(self.who);
+        self.view.is_sound() && who.is_some_and(|who| who.team.is_none())
     }
 
     fn answer(&self, seed: u64) -> Placement {
@@ -85,15 +85,11 @@ impl Question for Place {
         let (team, reason) = self.choose(&sides, seed);
         let chosen = sides.iter().find(|side| side.team == team);
         Placement {
-            who: self.snapshot.humans[self.who].id.clone(),
+            who: self.view.humans[self.who].id.clone(),
             team,
             ratio: chosen.map_or(1.0, |side| side.result(reason).1),
             reason,
-            others: self
-                .snapshot
-                .waiting()
-                .filter(|who| *who != self.who)
-                .count(),
+            others: self.view.waiting().filter(|who| *who != self.who).count(),
             sides,
             exact,
         }
@@ -120,13 +116,13 @@ impl Question for Place {
             write!(f, "chance of the weaker team {chance:.6}, ")?;
         }
         writeln!(f, "ratio {ratio:.6}")?;
-        if !self.snapshot.fill.on {
+        if !self.view.fill.on {
             writeln!(
                 f,
                 "only bots that are on a team count: none are expected to come"
             )?;
         }
-        let wish = self.snapshot.humans[self.who].wish;
+        let wish = self.view.humans[self.who].wish;
         if let Some(wish) = wish.filter(|wish| wish != team) {
             let why = answer.against(wish);
             let wish = naming.team(wish);
@@ -135,7 +131,7 @@ impl Question for Place {
         if self.late {
             writeln!(f, "{}", late_wish(who))?;
         }
-        let party = self.snapshot.in_party(self.who);
+        let party = self.view.in_party(self.who);
         for side in &answer.sides {
             side.explain(party, naming, f)?;
         }
@@ -152,21 +148,21 @@ impl Question for Place {
                 if answer.others == 1 { "was" } else { "were" }
             )?;
         }
-        self.snapshot.write_conduct(naming, f)
+        self.view.write_conduct(naming, f)
     }
 }
 
 impl Place {
     /// The result of joining each open team, and whether it is exact.
     fn prospects(&self) -> (Vec<Prospect>, bool) {
-        let strength = self.snapshot.sums();
+        let strength = self.view.sums();
         let mut exact = true;
         let prospect = |team: usize| {
             let (prospect, all_tried) = self.prospect(&strength, team);
             exact &= all_tried;
             prospect
         };
-        let arrival = &Unit::of(&self.snapshot, std::iter::once(self.who), &[])[0];
+        let arrival = &Unit::of(&self.view, std::iter::once(self.who), &[])[0];
         let teams = arrival.targets(strength.sides().len());
         let mut sides: Vec<Prospect> = teams.map(prospect).collect();
         self.excuse(&mut sides);
@@ -179,28 +175,24 @@ impl Place {
         // Others who are on no team yet may never play, so first only those on a team count.
         let number = team as u8;
         let mut here = match self.stays {
-            true => self.snapshot.sums_with(&[self.who], number),
+            true => self.view.sums_with(&[self.who], number),
             false => strength.clone(),
         };
         if !self.stays {
-            here.add(team, 1, self.snapshot.counted(self.who));
+            here.add(team, 1, self.view.counted(self.who));
         }
         let alone = self.with_others(&here, &[self.who]);
         let over = here.excess(limit);
-        let humans = &self.snapshot.humans;
-        let mates = || {
-            self.snapshot
-                .mates(self.who)
-                .map(|mate| (mate, &humans[mate]))
-        };
+        let humans = &self.view.humans;
+        let mates = || self.view.mates(self.who).map(|mate| (mate, &humans[mate]));
         let coming = mates().filter(|(_, mate)| mate.team.is_none());
         let coming = coming.filter(|(_, mate)| mate.pin.is_none_or(|pin| pin == number));
         let mut together: Vec<usize> = coming.map(|(mate, _)| mate).collect();
         for &mate in &together {
-            here.add(team, 1, self.snapshot.counted(mate));
+            here.add(team, 1, self.view.counted(mate));
         }
         // Where bots fill up the other team, friends may come before the others who wait.
-        let limit_of_party = limit.saturating_add(usize::from(self.snapshot.fill.on));
+        let limit_of_party = limit.saturating_add(usize::from(self.view.fill.on));
         let whole = match together.is_empty() {
             true => alone.clone(),
             false => {
@@ -210,10 +202,7 @@ impl Place {
         };
         let is_there = |human: usize| humans[human].team.or(humans[human].pin) == Some(number);
         let there = mates().filter(|(mate, _)| is_there(*mate));
-        let avoided = self
-            .snapshot
-            .avoided(self.who)
-            .filter(|&human| is_there(human));
+        let avoided = self.view.avoided(self.who).filter(|&human| is_there(human));
         let prospect = Prospect {
             team: number,
             ratio: alone.sums.ratio_settled(),
@@ -234,8 +223,8 @@ impl Place {
 
     /// These teams with all who wait except these.
     fn with_others(&self, here: &TeamSums, except: &[usize]) -> Arrived {
-        let others = self.snapshot.waiting().filter(|who| !except.contains(who));
-        Arrived::of(&self.snapshot, here, others, &[], self.limit())
+        let others = self.view.waiting().filter(|who| !except.contains(who));
+        Arrived::of(&self.view, here, others, &[], self.limit())
     }
 
     /// By how many humans the joined team may outnumber another.
@@ -246,14 +235,14 @@ impl Place {
     /// Whether all of the arrival's party are on this team, or can come to it.
     fn holds_party(&self, team: u8) -> bool {
         let mut mates = self
-            .snapshot
+            .view
             .mates(self.who)
-            .map(|mate| &self.snapshot.humans[mate]);
+            .map(|mate| &self.view.humans[mate]);
         mates.all(|mate| mate.team.or(mate.pin).is_none_or(|of| of == team))
     }
 
     fn score(&self, team: u8) -> f64 {
-        let score = self.snapshot.scores.get(usize::from(team));
+        let score = self.view.scores.get(usize::from(team));
         score.copied().unwrap_or(0.0)
     }
 }

@@ -1,17 +1,19 @@
 use super::*;
 use crate::domain::units::MaxDifference;
-use crate::lobby::snapshot::tests::{robot, snapshot};
-use crate::partition::EQUAL;
+use crate::partition::{
+    EQUAL,
+    view::tests::{robot, view},
+};
 use proptest::prelude::*;
 
-fn place(snapshot: Snapshot, who: usize) -> Placement {
-    placed(snapshot, who, 1)
+fn place(view: GameView, who: usize) -> Placement {
+    placed(view, who, 1)
 }
 
-fn placed(snapshot: Snapshot, who: usize, seed: u64) -> Placement {
+fn placed(view: GameView, who: usize, seed: u64) -> Placement {
     let settings = PlaceSettings::default();
     let question = Place {
-        snapshot,
+        view,
         who,
         settings,
         stays: false,
@@ -24,7 +26,7 @@ fn placed(snapshot: Snapshot, who: usize, seed: u64) -> Placement {
 fn the_bot_that_leaves_counts() {
     // 80 against 30 and bots of 10 and 50. If they join team 1, one of its bots leaves: 80 against
     // 30+20+30. If they join team 0, no team needs fewer bots: 100 against 90.
-    let mut game = snapshot(2, &[(80.0, 0), (30.0, 1), (20.0, 9)]);
+    let mut game = view(2, &[(80.0, 0), (30.0, 1), (20.0, 9)]);
     game.fill.wish = 4;
     game.bots = vec![robot(50.0, 1), robot(10.0, 1), robot(20.0, 0)];
     game.next_bot = 25.0;
@@ -39,7 +41,7 @@ fn the_bot_that_leaves_counts() {
 #[test]
 fn the_bot_that_comes_weighs_what_those_not_playing_do() {
     // Two on each team; a third player makes a bot join the other.
-    let mut game = snapshot(2, &[(30.0, 0), (30.0, 0), (20.0, 1), (20.0, 1), (10.0, 9)]);
+    let mut game = view(2, &[(30.0, 0), (30.0, 0), (20.0, 1), (20.0, 1), (10.0, 9)]);
     game.next_bot = 40.0;
     let answer = place(game, 4);
     assert_eq!(answer.sides[0].ratio, 70.0 / 80.0);
@@ -56,14 +58,14 @@ fn latecomers_of_the_page() {
     let mut humans: Vec<(f64, u8)> = strong.to_vec();
     humans.extend(rest.map(|weight| (weight, 1)));
     humans.push((2.0, 9));
-    let mut game = snapshot(2, &humans);
+    let mut game = view(2, &humans);
     game.fill.on = false;
     let free = PlaceSettings {
         max_difference: MaxDifference::OFF,
         ..PlaceSettings::default()
     };
     let question = |settings| Place {
-        snapshot: game.clone(),
+        view: game.clone(),
         who: 15,
         settings,
         stays: false,
@@ -78,12 +80,12 @@ fn latecomers_of_the_page() {
 
 #[test]
 fn ties_go_to_fewer_humans_then_to_the_losing_side_then_to_chance() {
-    let mut game = snapshot(2, &[(40.0, 0), (20.0, 1), (20.0, 1), (10.0, 9)]);
+    let mut game = view(2, &[(40.0, 0), (20.0, 1), (20.0, 1), (10.0, 9)]);
     game.fill.on = false;
     let answer = place(game, 3);
     assert_eq!((answer.team, answer.reason), (0, Reason::FewerHumans));
 
-    let mut game = snapshot(2, &[(40.0, 0), (40.0, 1), (10.0, 9)]);
+    let mut game = view(2, &[(40.0, 0), (40.0, 1), (10.0, 9)]);
     game.scores = vec![3.0, 1.0];
     assert_eq!(place(game.clone(), 2).reason, Reason::Losing);
     assert_eq!(place(game.clone(), 2).team, 1);
@@ -101,11 +103,11 @@ fn ties_go_to_fewer_humans_then_to_the_losing_side_then_to_chance() {
 fn why_a_wish_is_not_granted() {
     // 80 against 30: the arrival makes team 1 stronger, and wishes for team 0.
     let uneven = || {
-        let mut game = snapshot(2, &[(80.0, 0), (30.0, 1), (20.0, 9)]);
+        let mut game = view(2, &[(80.0, 0), (30.0, 1), (20.0, 9)]);
         game.fill.on = false;
         game
     };
-    let against = |game: Snapshot, who: usize| {
+    let against = |game: GameView, who: usize| {
         let answer = place(game, who);
         assert_eq!(answer.team, 1, "{answer:?}");
         answer.against(0)
@@ -119,7 +121,7 @@ fn why_a_wish_is_not_granted() {
         friends.humans[who].party = Some("p".into());
     }
     assert_eq!(against(friends, 2), "their party is on another team");
-    let mut full = snapshot(2, &[(10.0, 0), (10.0, 0), (80.0, 1), (20.0, 9)]);
+    let mut full = view(2, &[(10.0, 0), (10.0, 0), (80.0, 1), (20.0, 9)]);
     full.fill.on = false;
     assert_eq!(against(full, 3), "it would have too many players");
 }
@@ -127,7 +129,7 @@ fn why_a_wish_is_not_granted() {
 #[test]
 fn a_party_comes_together_where_the_ratio_allows() {
     let even = |weight: f64| {
-        let mut game = snapshot(2, &[(50.0, 0), (50.0, 1), (weight, 9)]);
+        let mut game = view(2, &[(50.0, 0), (50.0, 1), (weight, 9)]);
         game.humans[0].party = Some("p".into());
         game.humans[2].party = Some("p".into());
         game.next_bot = weight;
@@ -145,7 +147,7 @@ fn a_party_comes_together_where_the_ratio_allows() {
 
 #[test]
 fn a_party_goes_where_there_is_room_for_all_of_it_or_is_torn() {
-    let mut game = snapshot(
+    let mut game = view(
         2,
         &[
             (50.0, 0),
@@ -177,7 +179,7 @@ fn a_party_goes_where_there_is_room_for_all_of_it_or_is_torn() {
 
 #[test]
 fn the_larger_side_is_joined_only_where_bots_come_and_it_is_clearly_more_even() {
-    let mut game = snapshot(2, &[(90.0, 0), (15.0, 1), (20.0, 1), (80.0, 9)]);
+    let mut game = view(2, &[(90.0, 0), (15.0, 1), (20.0, 1), (80.0, 9)]);
     game.next_bot = 20.0;
     assert_eq!(
         place(game.clone(), 3).team,
@@ -194,7 +196,7 @@ fn the_larger_side_is_joined_only_where_bots_come_and_it_is_clearly_more_even() 
 
 #[test]
 fn a_party_that_arrives_together_stays_together() {
-    let mut game = snapshot(
+    let mut game = view(
         2,
         &[
             (50.0, 0),
@@ -217,7 +219,7 @@ fn a_party_that_arrives_together_stays_together() {
 
 #[test]
 fn who_comes_back_keeps_the_team_unless_that_unbalances() {
-    let mut game = snapshot(2, &[(50.0, 0), (52.0, 1), (20.0, 9)]);
+    let mut game = view(2, &[(50.0, 0), (52.0, 1), (20.0, 9)]);
     game.fill.on = false;
     assert_eq!(place(game.clone(), 2).team, 0);
     game.humans[2].old_team = Some(1);
@@ -232,7 +234,7 @@ fn who_comes_back_keeps_the_team_unless_that_unbalances() {
 #[test]
 fn arrivals_of_one_breath_are_placed_together() {
     // Alone, 10 would join the lighter team 1; but 30 is waiting, and belongs there.
-    let mut game = snapshot(2, &[(50.0, 0), (30.0, 1), (10.0, 9), (30.0, 9)]);
+    let mut game = view(2, &[(50.0, 0), (30.0, 1), (10.0, 9), (30.0, 9)]);
     let first = place(game.clone(), 2);
     assert_eq!((first.team, first.others), (0, 1));
     assert_eq!(first.ratio, 1.0);
@@ -243,7 +245,7 @@ fn arrivals_of_one_breath_are_placed_together() {
 
 #[test]
 fn a_pin_is_kept_and_more_teams_are_considered() {
-    let mut game = snapshot(4, &[(50.0, 0), (50.0, 1), (50.0, 3), (40.0, 9)]);
+    let mut game = view(4, &[(50.0, 0), (50.0, 1), (50.0, 3), (40.0, 9)]);
     game.fill.on = false;
     assert_eq!(place(game.clone(), 3).team, 2);
     game.humans[3].pin = Some(3);
@@ -260,7 +262,7 @@ proptest! {
     ) {
         let mut humans = humans;
         humans[0].1 = 9;
-        let answer = placed(snapshot(teams, &humans), 0, seed);
+        let answer = placed(view(teams, &humans), 0, seed);
         prop_assert!(answer.team < teams);
         prop_assert!((0.0..=1.0).contains(&answer.ratio));
         let chosen = answer.sides.iter().find(|side| side.team == answer.team).unwrap();
@@ -275,26 +277,26 @@ proptest! {
 fn an_arrival_keeps_away_from_players_to_avoid() {
     let even = [(50.0, 0), (50.0, 0), (50.0, 1), (50.0, 1), (50.0, 9)];
     for seed in 0..16 {
-        let mut game = snapshot(2, &even);
+        let mut game = view(2, &even);
         game.humans[4].avoid = vec!["a".into()];
         let answer = placed(game, 4, seed);
         assert_eq!((answer.team, answer.reason), (1, Reason::Avoid), "{seed}");
         assert_eq!(answer.sides[0].avoided, 1);
         // The wish counts both ways.
-        let mut game = snapshot(2, &even);
+        let mut game = view(2, &even);
         game.humans[3].avoid = vec!["e".into()];
         assert_eq!(placed(game, 4, seed).team, 0, "{seed}");
     }
     // Not where the other team would be one human too many, or the game clearly less even.
-    let mut game = snapshot(2, &[(50.0, 0), (50.0, 1), (50.0, 1), (50.0, 9)]);
+    let mut game = view(2, &[(50.0, 0), (50.0, 1), (50.0, 1), (50.0, 9)]);
     game.humans[3].avoid = vec!["a".into()];
     assert_eq!(place(game, 3).team, 0);
-    let mut game = snapshot(2, &[(40.0, 0), (60.0, 1), (20.0, 9)]);
+    let mut game = view(2, &[(40.0, 0), (60.0, 1), (20.0, 9)]);
     game.humans[2].avoid = vec!["a".into()];
     let answer = place(game, 2);
     assert_eq!((answer.team, answer.reason), (0, Reason::Ratio));
     // Whom nobody knows here is avoided anyway.
-    let mut game = snapshot(2, &even);
+    let mut game = view(2, &even);
     game.humans[4].avoid = vec!["z".into()];
     assert_ne!(place(game, 4).reason, Reason::Avoid);
 }

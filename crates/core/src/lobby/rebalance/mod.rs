@@ -16,10 +16,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MoveBlock, Question, Snapshot, arrivals::Arrived};
+use super::{Question, arrivals::Arrived};
 use crate::{
     domain::{Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted},
-    partition::{EQUAL, TeamSums},
+    partition::{EQUAL, GameView, MoveBlock, TeamSums},
 };
 
 mod parties;
@@ -37,7 +37,7 @@ pub(super) use volunteers::{Asking, Filled};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rebalance {
     /// The game when the question was asked.
-    pub snapshot: Snapshot,
+    pub view: GameView,
     /// The settings when the question was asked.
     pub settings: RebalanceSettings,
 }
@@ -91,7 +91,7 @@ impl Question for Rebalance {
     type Answer = Advice;
 
     fn is_sound(&self) -> bool {
-        self.snapshot.is_sound()
+        self.view.is_sound()
     }
 
     fn answer(&self, seed: u64) -> Advice {
@@ -144,15 +144,15 @@ impl Question for Rebalance {
         for (who, why) in &answer.held {
             writeln!(f, "must stay: {} ({why})", naming.player(who))?;
         }
-        self.snapshot.write_conduct(naming, f)
+        self.view.write_conduct(naming, f)
     }
 }
 
 impl Rebalance {
     /// The advice that splits no party but these.
     fn advise(&self, split: &[&str], seed: u64) -> Advice {
-        let Self { snapshot, settings } = self;
-        let now = snapshot.sums();
+        let Self { view, settings } = self;
+        let now = view.sums();
         let limit = self.limit();
         let arrived = self.arrived(&now, split);
         let settled = arrived.sums.clone();
@@ -173,8 +173,8 @@ impl Rebalance {
         let sure = |plan: &MovePlan| planner.is_sure(plan);
         let plan = choose(&ladder, settings, enough, floor, has_empty_team, sure);
         let step = |who: usize, to: usize| Move {
-            id: Ident::from_text(&snapshot.humans[who].id),
-            from: snapshot.humans[who].team,
+            id: Ident::from_text(&view.humans[who].id),
+            from: view.humans[who].team,
             to: to as u8,
         };
         let placed = arrived.teams.iter();
@@ -197,7 +197,7 @@ impl Rebalance {
                 ladder: ladder.iter().map(|plan| plan.evenness).collect(),
             }),
             exact,
-            held: (snapshot.humans.iter().zip(held))
+            held: (view.humans.iter().zip(held))
                 .filter_map(|(human, why)| Some((human.id.clone(), why?)))
                 .collect(),
             whole: Vec::new(),
@@ -211,15 +211,15 @@ impl Rebalance {
 
     /// The placement of the humans without a team, if the members of these parties go alone.
     fn arrived(&self, now: &TeamSums, split: &[&str]) -> Arrived {
-        let waiting = self.snapshot.waiting();
-        Arrived::of(&self.snapshot, now, waiting, split, self.limit())
+        let waiting = self.view.waiting();
+        Arrived::of(&self.view, now, waiting, split, self.limit())
     }
 
     /// The evenness from which on nobody is moved, once those without a team are placed.
     fn enough(&self, split: &[&str]) -> f64 {
         let enough = self.settings.enough.get();
-        let is_full = self.arrived(&self.snapshot.sums(), split).sums.spread() <= 1;
-        let chance = self.snapshot.chance.as_ref();
+        let is_full = self.arrived(&self.view.sums(), split).sums.spread() <= 1;
+        let chance = self.view.chance.as_ref();
         let even = chance.map(|chance| sure::even(&chance.outlook, is_full));
         even.map_or(enough, |even| enough.min(even))
     }

@@ -3,8 +3,7 @@
 use super::{Advice, Rebalance};
 use crate::{
     domain::{Move, Naming},
-    lobby::HumanInGame,
-    partition::{EQUAL, torn_note},
+    partition::{EQUAL, HumanInGame, torn_note},
 };
 
 /// The most sets of parties that are tried. With up to eight parties these are all sets of three.
@@ -73,18 +72,15 @@ impl Rebalance {
     /// The parties of which several members are in the game, in the order in which the first of each joined.
     fn parties(&self) -> Vec<&str> {
         let mut parties: Vec<&str> = Vec::new();
-        for (who, human) in self.snapshot.humans.iter().enumerate() {
-            let party = human
-                .party
-                .as_deref()
-                .filter(|_| self.snapshot.in_party(who));
+        for (who, human) in self.view.humans.iter().enumerate() {
+            let party = human.party.as_deref().filter(|_| self.view.in_party(who));
             parties.extend(party.filter(|party| !parties.contains(party)));
         }
         parties
     }
 
     fn members(&self, party: &str) -> impl Iterator<Item = &HumanInGame> {
-        let humans = self.snapshot.humans.iter();
+        let humans = self.view.humans.iter();
         humans.filter(move |human| human.party.as_deref() == Some(party))
     }
 
@@ -112,7 +108,7 @@ impl Rebalance {
 
     /// What the teams lack once this advice is followed.
     fn lack(&self, advice: &Advice) -> Lack {
-        let mut after = self.snapshot.clone();
+        let mut after = self.view.clone();
         for human in &mut after.humans {
             human.team = team_after(human, advice.steps());
         }

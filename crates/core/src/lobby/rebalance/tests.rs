@@ -2,20 +2,20 @@ mod parties;
 
 use super::*;
 use crate::domain::units::{Count, MaxDifference, Share};
-use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
+use crate::partition::view::tests::{by_chance, robot, view};
 use proptest::prelude::*;
 
-fn advise(snapshot: &Snapshot, settings: RebalanceSettings) -> Advice {
+fn advise(view: &GameView, settings: RebalanceSettings) -> Advice {
     let question = Rebalance {
-        snapshot: snapshot.clone(),
+        view: view.clone(),
         settings,
     };
     question.answer(1)
 }
 
 /// A game of humans only, given as `(weight, team)`.
-fn game(humans: &[(f64, u8)]) -> Snapshot {
-    let mut game = snapshot(2, humans);
+fn game(humans: &[(f64, u8)]) -> GameView {
+    let mut game = view(2, humans);
     game.fill.on = false;
     game
 }
@@ -131,7 +131,7 @@ fn several_empty_teams_get_what_there_is() {
         let humans = |(team, &size): (usize, &usize)| vec![(50.0, team as u8); size];
         let humans: Vec<_> = sizes.iter().enumerate().flat_map(humans).collect();
         for chances in [false, true] {
-            let mut game = snapshot(teams, &humans);
+            let mut game = view(teams, &humans);
             game.fill.on = false;
             let game = if chances { by_chance(game) } else { game };
             let advice = advise(&game, RebalanceSettings::default());
@@ -269,7 +269,7 @@ fn the_explanation_names_everything() {
     game.humans[0].held = Some(MoveBlock::Protected);
     game.humans[1].conduct.switches = 2;
     let question = Rebalance {
-        snapshot: game,
+        view: game,
         settings: RebalanceSettings::default(),
     };
     let lines = crate::lobby::Decided::by(question, 3).to_string();
@@ -293,7 +293,7 @@ fn evenness(advice: &Advice) -> (f64, f64, f64) {
 }
 
 /// The oracle: every assignment of the movable humans, by the number of moves.
-fn naive(game: &Snapshot, limit: usize, moves: usize) -> f64 {
+fn naive(game: &GameView, limit: usize, moves: usize) -> f64 {
     let teams = usize::from(game.teams);
     let limit = limit.max(game.sums().spread());
     let mut best = game.sums().evenness_settled();
@@ -320,9 +320,9 @@ prop_compose! {
         (on, wish) in (any::<bool>(), 0u32..16),
         held in proptest::collection::vec(any::<bool>(), 14),
         chances in any::<bool>(),
-    ) -> Snapshot {
+    ) -> GameView {
         let placed: Vec<_> = humans.iter().map(|&(weight, team, _)| (f64::from(weight), team)).collect();
-        let mut game = snapshot(teams, &placed);
+        let mut game = view(teams, &placed);
         for (at, human) in game.humans.iter_mut().enumerate() {
             human.party = humans[at].2.map(|party| party.to_string());
             human.held = held[at].then_some(MoveBlock::Protected);
@@ -343,7 +343,7 @@ proptest! {
         chances: bool,
     ) {
         let placed: Vec<_> = humans.iter().map(|&(w, team)| (f64::from(w), team % teams)).collect();
-        let mut game = snapshot(teams, &placed);
+        let mut game = view(teams, &placed);
         (game.fill.wish, game.next_bot) = (wish, 20.0);
         let game = if chances { by_chance(game) } else { game };
         let keen = RebalanceSettings {
@@ -369,7 +369,7 @@ proptest! {
         game in games(), max_moves in 0u32..8, newest_first: bool, spare_top: bool, seed: u64,
     ) {
         let settings = RebalanceSettings { max_moves: Count::of(max_moves), newest_first, spare_top, ..RebalanceSettings::default() };
-        let question = Rebalance { snapshot: game.clone(), settings };
+        let question = Rebalance { view: game.clone(), settings };
         let advice = question.answer(seed);
         prop_assert!(advice.moves.len() <= max_moves as usize);
         let mut settled = game.clone();
@@ -389,10 +389,10 @@ proptest! {
         let (before, after, alone) = evenness(&advice);
         prop_assert!((next.sums().evenness_settled() - after).abs() < 1e-8);
         prop_assert!(after + EQUAL >= alone, "never worse than moving nobody");
-        let spread = |game: &Snapshot| game.sums().spread();
+        let spread = |game: &GameView| game.sums().spread();
         prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
         if !advice.moves.is_empty() && advice.placed.is_empty() {
-            let over = |game: &Snapshot| game.sums().excess(1);
+            let over = |game: &GameView| game.sums().excess(1);
             let empty = settled.sums().empty_teams() > 0;
             let fewer = empty && after + EQUAL >= before && over(&next) < over(&settled);
             prop_assert!(after > before || fewer);
@@ -410,7 +410,7 @@ proptest! {
                 let human = others.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();
                 human.team = Some(step.to);
             }
-            let lack = |game: &Snapshot| {
+            let lack = |game: &GameView| {
                 let teams = game.sums();
                 (teams.empty_teams(), teams.excess(1))
             };

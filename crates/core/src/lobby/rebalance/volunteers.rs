@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Move, SAME_CHANCE, SwitchAnswer, chance_of_weaker},
-    lobby::{HumanInGame, MoveBlock},
+    partition::{HumanInGame, MoveBlock},
 };
 
 /// How much of what the offered moves gain a volunteer may cost, at most.
@@ -46,10 +46,10 @@ impl Rebalance {
     /// What these moves of an offer do now; `None` if they cannot be made any more.
     pub(in crate::lobby) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
         let held = self.held_anyway();
-        let settled = self.arrived(&self.snapshot.sums(), &[]).sums;
+        let settled = self.arrived(&self.view.sums(), &[]).sums;
         let units = self.units(&held, &self.torn_by_moves(|| offered.iter()));
         let planner = Planner::new(settled, units, self.limit());
-        let humans = &self.snapshot.humans;
+        let humans = &self.view.humans;
         let named = planner.plan_of(humans, offered)?;
         Some(Asking {
             humans,

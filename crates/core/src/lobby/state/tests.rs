@@ -1,9 +1,10 @@
 use super::*;
 use crate::domain::{LeaveReason, Verdict, units::Count};
 use crate::lobby::{
-    BotPlan, Conduct, RecordFrame, RosterSettings, Update,
+    BotPlan, RecordFrame, RosterSettings, Update,
     weights::tests::{ctf, game},
 };
+use crate::partition::Conduct;
 use proptest::prelude::*;
 
 fn settings() -> LobbySettings {

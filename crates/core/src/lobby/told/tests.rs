@@ -5,14 +5,14 @@ use std::cell::Cell;
 use proptest::prelude::*;
 
 use super::*;
+use crate::partition::SizeLimits;
 use crate::{
     domain::{
         LeaveReason, LineupPlayer, MAX_TEAM_CHANGES, MatchChances, Outlook, Verdict,
         units::{MaxDifference, PositiveShare},
     },
     lobby::{
-        AutoBalanceRules, BotWeight, Finished, LobbySettings, RecordFrame, RosterSettings,
-        SizeLimits, Update,
+        AutoBalanceRules, BotWeight, Finished, LobbySettings, RecordFrame, RosterSettings, Update,
         weights::tests::{ctf, game},
     },
 };

@@ -4,7 +4,7 @@ use super::{MatchProposal, teams::Teams};
 use crate::{
     domain::units::Count,
     matchmaking::pool::Pool,
-    partition::{self, Factors, Objective, Problem, ProblemSpec, WeightedHuman},
+    partition::{self, Factors, GameView, HumanInGame, Objective, Problem, ProblemSpec},
 };
 
 /// How many of the most even splits are tried against the rules.
@@ -124,7 +124,7 @@ fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
         let from = humans.len();
         humans.extend(people.members(ticket).map(|player| {
             // Teams of the same size compare the same if all numbers grow by as much.
-            WeightedHuman::new(people.word(people.id(player)), number(player) - least)
+            HumanInGame::new(people.word(people.id(player)), number(player) - least)
         }));
         first_of.push(from);
         if humans.len() > from + 1 {
@@ -132,8 +132,11 @@ fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
         }
     }
     let problem = Problem::new(ProblemSpec {
-        humans,
-        teams: teams.len(),
+        view: GameView {
+            humans,
+            teams: u8::try_from(teams.len()).unwrap_or(u8::MAX),
+            ..GameView::default()
+        },
         max_difference: Some(0),
         parties,
         ..ProblemSpec::default()

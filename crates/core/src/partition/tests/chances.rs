@@ -22,20 +22,26 @@ fn outlook(side: f64) -> Outlook {
 fn strengths(side: f64, strengths: &[f64]) -> ProblemSpec {
     let weight = |strength: &f64| (50.0 + 50.0 * strength / 6.0).clamp(0.0, 100.0);
     let weights: Vec<f64> = strengths.iter().map(weight).collect();
-    ProblemSpec {
-        bots: Bots {
-            fill: false,
-            ..Bots::default()
-        },
-        strengths: Some(Strengths {
-            outlook: outlook(side),
-            humans: strengths.to_vec(),
-            bot: 0.0,
-            bots_there: Vec::new(),
-            doubts: Vec::new(),
-            party_multiplier: Vec::new(),
-        }),
-        ..lobby(&weights)
+    let mut spec = lobby(&weights);
+    spec.view.fill.on = false;
+    spec.view.chance = Some(ChanceModel {
+        outlook: outlook(side),
+        humans: strengths.to_vec(),
+        bots: Vec::new(),
+        next_bot: 0.0,
+        doubts: Vec::new(),
+        party_multiplier: Vec::new(),
+    });
+    spec
+}
+
+/// Puts bots on the teams: for each team their number, and the sums of their weights and strengths.
+fn put_bots(spec: &mut ProblemSpec, bots: [(usize, f64, f64); 2]) {
+    let model = spec.view.chance.as_mut().unwrap();
+    for (team, (count, weight, strength)) in (0u8..).zip(bots) {
+        spec.view.bots.extend(bots_on(team, (count, weight)));
+        let each = strength / count as f64;
+        model.bots.extend(std::iter::repeat_n(each, count));
     }
 }
 
@@ -87,10 +93,7 @@ proptest! {
     ) {
         let bots = bots.map(|(count, sum)| (count, if count == 0 { 0.0 } else { sum }));
         let mut spec = strengths(side, &humans);
-        if bots[0].0 + bots[1].0 > 0 {
-            spec.bots_there = bots.map(|(count, _)| BotsThere { count, weight: 50.0 * count as f64 }).to_vec();
-            spec.strengths.as_mut().unwrap().bots_there = bots.map(|(_, sum)| sum).to_vec();
-        }
+        put_bots(&mut spec, bots.map(|(count, sum)| (count, 50.0 * count as f64, sum)));
         let solution = pick(&spec, seed);
         let n = humans.len();
         let off = |team_of: &[u8]| (chance_by_hand(side, &humans, bots, team_of) - 0.5).abs();
@@ -143,17 +146,7 @@ fn a_giant_has_fewer_team_mates_however_one_sided_the_game_is() {
 #[test]
 fn a_strong_human_goes_to_the_weak_bots() {
     let mut spec = strengths(0.0, &[1.0, 0.0]);
-    spec.bots_there = vec![
-        BotsThere {
-            count: 2,
-            weight: 130.0,
-        },
-        BotsThere {
-            count: 2,
-            weight: 70.0,
-        },
-    ];
-    spec.strengths.as_mut().unwrap().bots_there = vec![0.5, -0.5];
+    put_bots(&mut spec, [(2, 130.0, 0.5), (2, 70.0, -0.5)]);
     let solution = pick(&spec, 1);
     assert_eq!(solution.team_of, [1, 0]);
     assert_eq!(solution.chance, Some(0.5));
@@ -170,24 +163,14 @@ fn a_strong_human_goes_to_the_weak_bots() {
 fn bots_that_come_make_up_for_bots_that_are_there() {
     // Six players are wanted: one more bot comes to team 0, which has one, and none to team 1.
     let mut spec = strengths(0.0, &[0.0, 0.0]);
-    spec.bots = Bots {
-        fill: true,
-        weight: 50.0,
-        min: 0,
-        max: 32,
-        target: 6,
+    spec.view.fill = Fill {
+        on: true,
+        wish: 6,
+        map_range: (0, 32),
+        min_humans: 0,
     };
-    spec.bots_there = vec![
-        BotsThere {
-            count: 1,
-            weight: 50.0,
-        },
-        BotsThere {
-            count: 2,
-            weight: 100.0,
-        },
-    ];
-    spec.strengths.as_mut().unwrap().bots_there = vec![0.0, 0.0];
+    spec.view.next_bot = 50.0;
+    put_bots(&mut spec, [(1, 50.0, 0.0), (2, 100.0, 0.0)]);
     let solution = pick(&spec, 1);
     assert_eq!((solution.chance, solution.ratio), (Some(0.5), 1.0));
 }
@@ -217,11 +200,11 @@ fn picks_vary_among_chances_that_count_as_equal() {
 fn newcomers_are_spread_where_the_forecast_cannot_tell() {
     for newcomers in [2, 4, 6] {
         let mut spec = strengths(0.15, &[0.0; 12]);
-        let known = spec.strengths.as_mut().unwrap();
+        let known = spec.view.chance.as_mut().unwrap();
         for (at, strength) in known.humans.iter_mut().enumerate().skip(newcomers) {
             *strength = 0.06 * at as f64 - 0.5;
         }
-        spec.humans[..newcomers]
+        spec.view.humans[..newcomers]
             .iter_mut()
             .for_each(|human| human.newcomer = true);
         spec.doubt = Some(SAME_CHANCE);
@@ -241,7 +224,7 @@ fn the_weaker_side_is_taken_in_turns() {
     // Team 1 has the weaker side.
     let mut spec = strengths(0.05, &[0.0; 8]);
     spec.doubt = Some(0.05);
-    spec.humans[..4]
+    spec.view.humans[..4]
         .iter_mut()
         .for_each(|human| human.weak_sides = 1.0);
     let again = (0..100).map(|seed| {
@@ -256,7 +239,7 @@ fn the_weaker_side_is_taken_in_turns() {
 fn parties_count_what_their_friends_add() {
     let mut spec = strengths(0.0, &[0.0; 4]);
     spec.parties = vec![vec![0, 1]];
-    let known = spec.strengths.as_mut().unwrap();
+    let known = spec.view.chance.as_mut().unwrap();
     known.outlook.company = Company {
         per_friend: 0.2,
         learned: 1.0,
@@ -277,7 +260,7 @@ fn parties_count_what_their_friends_add() {
 fn of_splits_as_even_those_share_out_the_uncertain() {
     let mut spec = strengths(0.0, &[0.0; 8]);
     spec.doubt = Some(0.02);
-    let known = spec.strengths.as_mut().unwrap();
+    let known = spec.view.chance.as_mut().unwrap();
     known.doubts = vec![2.0, 0.3, 2.0, 0.3, 2.0, 0.3, 2.0, 0.3];
     let problem = Problem::new(spec).unwrap();
     let picked = |cost: f64| {

@@ -74,7 +74,7 @@ proptest! {
     /// The total of two teams is constant while the limit makes them equally large.
     #[test]
     fn objectives_agree_on_teams_of_one_size(spec in specs(9, 2..=2), seed: u64, top in 1u32..40) {
-        let spec = ProblemSpec { max_difference: Some(1), bots_there: Vec::new(), ..spec };
+        let spec = ProblemSpec { max_difference: Some(1), ..without_bots(spec) };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |objective| {
             let settings = Settings { objective, top: Count::of(top), ..Settings::default() };

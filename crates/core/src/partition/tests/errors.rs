@@ -10,17 +10,17 @@ fn refused(change: impl FnOnce(&mut ProblemSpec)) -> ProblemError {
 
 #[test]
 fn problems_out_of_range_are_refused() {
-    assert_eq!(refused(|spec| spec.teams = 1), ProblemError::Teams(1));
-    assert_eq!(refused(|spec| spec.teams = 9), ProblemError::Teams(9));
+    assert_eq!(refused(|spec| spec.view.teams = 1), ProblemError::Teams(1));
+    assert_eq!(refused(|spec| spec.view.teams = 9), ProblemError::Teams(9));
     assert_eq!(
-        refused(|spec| spec.humans = humans(&[1.0; 129])),
+        refused(|spec| spec.view.humans = humans(&[1.0; 129])),
         ProblemError::Humans(129)
     );
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
-        let error = refused(|spec| spec.humans[2].weight = weight);
+        let error = refused(|spec| spec.view.humans[2].weight = weight);
         assert!(matches!(error, ProblemError::Weight { who, .. } if who == "p2"));
         assert!(matches!(
-            refused(|spec| spec.bots.weight = weight),
+            refused(|spec| spec.view.next_bot = weight),
             ProblemError::Weight { .. }
         ));
     }
@@ -30,15 +30,9 @@ fn problems_out_of_range_are_refused() {
             ProblemError::Share(_)
         ));
     }
-    let level = |min, max, target| {
+    let level = |min, max, wish| {
         refused(move |spec| {
-            spec.bots = Bots {
-                fill: true,
-                weight: 0.0,
-                min,
-                max,
-                target,
-            }
+            (spec.view.fill.map_range, spec.view.fill.wish) = ((min, max), wish);
         })
     };
     assert_eq!(
@@ -46,7 +40,7 @@ fn problems_out_of_range_are_refused() {
         ProblemError::Level {
             min: 4,
             max: 3,
-            target: 0
+            wish: 0
         }
     );
     assert_eq!(
@@ -54,7 +48,7 @@ fn problems_out_of_range_are_refused() {
         ProblemError::Level {
             min: 0,
             max: 9999,
-            target: 0
+            wish: 0
         }
     );
 }
@@ -73,9 +67,9 @@ fn what_does_not_exist_or_contradicts_itself_is_refused() {
         index: 2,
         count: 2,
     };
-    assert_eq!(refused(|spec| spec.humans[0].pin = Some(2)), no_team);
-    assert_eq!(refused(|spec| spec.humans[0].current = Some(2)), no_team);
-    assert_eq!(refused(|spec| spec.humans[0].last = Some(2)), no_team);
+    assert_eq!(refused(|spec| spec.view.humans[0].pin = Some(2)), no_team);
+    assert_eq!(refused(|spec| spec.view.humans[0].team = Some(2)), no_team);
+    assert_eq!(refused(|spec| spec.view.humans[0].last = Some(2)), no_team);
     assert_eq!(
         refused(|spec| spec.avoid = vec![(1, 1)]),
         ProblemError::AvoidsSelf("p1".into())
@@ -87,12 +81,12 @@ fn what_does_not_exist_or_contradicts_itself_is_refused() {
     );
     assert_eq!(refused(|spec| spec.parties = vec![vec![1, 1]]), twice);
     assert_eq!(
-        refused(|spec| spec.humans[1].key = "p0".into()),
+        refused(|spec| spec.view.humans[1].id = "p0".into()),
         ProblemError::SameKey("p0".into())
     );
     let error = refused(|spec| {
         spec.parties = vec![vec![0, 1, 2]];
-        (spec.humans[0].pin, spec.humans[2].pin) = (Some(1), Some(0));
+        (spec.view.humans[0].pin, spec.view.humans[2].pin) = (Some(1), Some(0));
     });
     let wanted = ProblemError::PinsContradict {
         first: "p0".into(),
@@ -107,7 +101,7 @@ fn what_no_team_can_hold_is_refused() {
     let error = refused(|spec| spec.parties = vec![vec![0, 1, 2]]);
     assert_eq!(error, ProblemError::PartyTooLarge { size: 3, most: 2 });
     let pin_three = |spec: &mut ProblemSpec| {
-        spec.humans[..3]
+        spec.view.humans[..3]
             .iter_mut()
             .for_each(|human| human.pin = Some(1));
     };
@@ -170,12 +164,10 @@ fn a_handicap_is_finite_and_counted() {
 
 #[test]
 fn engines_refuse_what_they_cannot_do() {
-    let mut spec = ProblemSpec {
-        teams: 3,
-        ..lobby(&[1.0, 2.0, 3.0, 4.0])
-    };
+    let mut spec = lobby(&[1.0, 2.0, 3.0, 4.0]);
+    spec.view.teams = 3;
     let three = Problem::new(spec.clone()).unwrap();
-    spec.teams = 2;
+    spec.view.teams = 2;
     let two = Problem::new(spec).unwrap();
     let weights: Vec<f64> = (0..60).map(|index| f64::from(index).sqrt()).collect();
     let large = Problem::new(lobby(&weights)).unwrap();

@@ -5,15 +5,19 @@ use super::*;
 /// The best ratio, the smallest gap and the number of legal splits with whole parties, computed by
 /// the page's formula in plain f64.
 fn page(spec: &ProblemSpec) -> (f64, f64, u64) {
-    let (n, teams) = (spec.humans.len(), spec.teams);
+    let (n, teams) = (spec.view.humans.len(), spec.teams());
     // Where sums would overflow, small weights are negligible.
-    let huge = spec.humans.iter().any(|human| human.weight > 1e290);
+    let huge = spec.view.humans.iter().any(|human| human.weight > 1e290);
     let scale = if huge { 1e-9 } else { 1.0 };
     let (mut best, mut least_gap, mut legal) = (-1.0f64, f64::MAX, 0);
     for code in 0..(teams as u64).pow(n as u32) {
         let team = |human: usize| (code / (teams as u64).pow(human as u32)) as usize % teams;
         let together = |party: &Vec<usize>| party.iter().all(|&h| team(h) == team(party[0]));
-        let pinned = |h: usize| spec.humans[h].pin.is_none_or(|pin| pin == team(h));
+        let pinned = |h: usize| {
+            spec.view.humans[h]
+                .pin
+                .is_none_or(|pin| usize::from(pin) == team(h))
+        };
         let count = |t: usize| (0..n).filter(|&h| team(h) == t).count();
         let counts: Vec<usize> = (0..teams).map(count).collect();
         let (most, least) = (counts.iter().max().unwrap(), counts.iter().min().unwrap());
@@ -26,15 +30,15 @@ fn page(spec: &ProblemSpec) -> (f64, f64, u64) {
             continue;
         }
         legal += 1;
-        let bots = &spec.bots;
-        let clamped = bots.target.max(bots.min).min(bots.max);
+        let (least, most_wanted) = spec.view.fill.map_range;
+        let clamped = spec.view.fill.wish.max(least).min(most_wanted) as usize;
         let players = clamped.div_ceil(teams).max(*most) * teams;
         let sum = |t: usize| {
             let own: f64 = (0..n)
                 .filter(|&h| team(h) == t)
-                .map(|h| spec.humans[h].weight * scale)
+                .map(|h| spec.view.humans[h].weight * scale)
                 .sum();
-            own + bots.weight * scale * (players / teams - counts[t]) as f64
+            own + spec.view.next_bot * scale * (players / teams - counts[t]) as f64
         };
         let sums: Vec<f64> = (0..teams).map(sum).collect();
         let (low, high) = sums
@@ -57,7 +61,7 @@ fn check(
     settings: &Settings,
     solution: &Solution,
 ) -> Result<(), TestCaseError> {
-    let (n, teams) = (spec.humans.len(), spec.teams);
+    let (n, teams) = (spec.view.humans.len(), spec.teams());
     prop_assert_eq!(solution.team_of.len(), n);
     prop_assert!(
         solution
@@ -75,22 +79,22 @@ fn check(
     if let Some(difference) = spec.max_difference {
         prop_assert!(most - least <= difference.max(usize::from(n % teams > 0)));
     }
-    let bots = spec.bots;
-    let size = bots
-        .target
-        .clamp(bots.min, bots.max)
-        .div_ceil(teams)
-        .max(most);
+    let (least, largest) = spec.view.fill.map_range;
+    let wanted = spec.view.fill.wish.clamp(least, largest) as usize;
+    let size = wanted.div_ceil(teams).max(most);
     for ((humans, bots), sum) in humans.iter().zip(&solution.bots).zip(&solution.sums) {
         prop_assert_eq!(humans + bots, size);
         prop_assert!(sum.is_finite() && *sum >= 0.0);
     }
-    for (human, team) in spec.humans.iter().zip(&solution.team_of) {
-        prop_assert!(human.pin.is_none_or(|pin| pin == usize::from(*team)));
+    for (human, team) in spec.view.humans.iter().zip(&solution.team_of) {
+        prop_assert!(human.pin.is_none_or(|pin| pin == *team));
     }
     let given_up = &solution.given_up;
     for party in &spec.parties {
-        let keys: Vec<_> = party.iter().map(|&h| spec.humans[h].key.clone()).collect();
+        let keys: Vec<_> = party
+            .iter()
+            .map(|&h| spec.view.humans[h].id.clone())
+            .collect();
         let whole = party
             .iter()
             .all(|&h| solution.team_of[h] == solution.team_of[party[0]]);
@@ -114,7 +118,7 @@ fn check(
         prop_assert!(candidate.quality.is_finite() && candidate.figures.evenness <= solution.bound);
     }
     let why = solution;
-    if let Some(current) = why.current.filter(|_| spec.bots_there.is_empty()) {
+    if let Some(current) = why.current.filter(|_| spec.view.bots.is_empty()) {
         let kept = match settings.objective {
             Objective::Ratio => solution.ratio >= current.ratio,
             Objective::Chance => solution.gap <= current.gap,
@@ -161,7 +165,7 @@ proptest! {
         (objective, handicap) in objectives(),
         seed: u64,
     ) {
-        let spec = ProblemSpec { handicap, bots_there: Vec::new(), ..spec };
+        let spec = ProblemSpec { handicap, ..without_bots(spec) };
         let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
         let (best, least_gap, legal) = page(&spec);
         let settings = Settings { objective, party_budget: Share::of(1.0), ..Settings::default() };
@@ -169,8 +173,8 @@ proptest! {
         prop_assert!(solution.exact);
         let first = &solution.candidates[0];
         if legal > 0 && objective == Objective::Chance {
-            let humans = spec.humans.iter().map(|human| human.weight);
-            let largest = humans.chain([handicap.abs(), spec.bots.weight]).fold(0.0, f64::max);
+            let humans = spec.view.humans.iter().map(|human| human.weight);
+            let largest = humans.chain([handicap.abs(), spec.view.next_bot]).fold(0.0, f64::max);
             prop_assert!((first.figures.gap - least_gap).abs() <= 1e-9 * largest, "{} {least_gap}", first.figures.gap);
         } else if legal > 0 {
             prop_assert!((first.figures.ratio - best).abs() < 1e-9);
@@ -185,11 +189,11 @@ proptest! {
         order in Just((0..10).collect::<Vec<usize>>()).prop_shuffle(),
         seed: u64,
     ) {
-        let n = spec.humans.len();
+        let n = spec.view.humans.len();
         let order: Vec<usize> = order.into_iter().filter(|&human| human < n).collect();
         let place = |human: usize| order.iter().position(|&other| other == human).unwrap();
         let mut other = spec.clone();
-        other.humans = order.iter().map(|&human| spec.humans[human].clone()).collect();
+        other.view.humans = order.iter().map(|&human| spec.view.humans[human].clone()).collect();
         for party in &mut other.parties {
             party.iter_mut().for_each(|human| *human = place(*human));
             party.reverse();
@@ -218,11 +222,11 @@ fn large_lobbies_are_legal_at_any_time() {
         (20..30).collect(),
     ];
     for teams in [2, 4, 7] {
-        let spec = ProblemSpec {
-            teams,
+        let mut spec = ProblemSpec {
             parties: parties.clone(),
             ..lobby(&weights)
         };
+        spec.view.teams = teams;
         let problem = Problem::new(spec.clone()).unwrap();
         for calls in [0, 1, 3, 10] {
             let mut left = calls;

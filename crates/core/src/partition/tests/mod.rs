@@ -20,20 +20,40 @@ fn solved(problem: &Problem, settings: &Settings, seed: u64) -> Solution {
 }
 
 /// Humans with these weights and the keys p0, p1, ….
-fn humans(weights: &[f64]) -> Vec<WeightedHuman> {
+fn humans(weights: &[f64]) -> Vec<HumanInGame> {
     weights
         .iter()
         .enumerate()
-        .map(|(index, &weight)| WeightedHuman::new(format!("p{index}"), weight))
+        .map(|(index, &weight)| HumanInGame::new(format!("p{index}"), weight))
         .collect()
 }
 
 /// A lobby of two teams without bots.
 fn lobby(weights: &[f64]) -> ProblemSpec {
     ProblemSpec {
-        humans: humans(weights),
+        view: GameView {
+            humans: humans(weights),
+            ..GameView::default()
+        },
         ..ProblemSpec::default()
     }
+}
+
+/// The same problem without the bots that are there.
+fn without_bots(mut spec: ProblemSpec) -> ProblemSpec {
+    spec.view.bots.clear();
+    spec
+}
+
+/// Bots on a team: their number, and the sum of their weights.
+fn bots_on(team: u8, (count, weight): (usize, f64)) -> impl Iterator<Item = BotInGame> {
+    let bot = move |at| BotInGame {
+        name: format!("bot {team} {at}"),
+        weight: weight / count as f64,
+        team,
+        points: 0.0,
+    };
+    (0..count).map(bot)
 }
 
 /// An objective, and a handicap it can count: none, whole, any, or larger than all weights.
@@ -49,8 +69,8 @@ fn objectives() -> impl Strategy<Value = (Objective, f64)> {
 }
 
 prop_compose! {
-    fn bots_on_a_team()(count in 0usize..5, weight in 0u32..300) -> BotsThere {
-        BotsThere { count, weight: if count == 0 { 0.0 } else { f64::from(weight) } }
+    fn bots_on_a_team()(count in 0usize..5, weight in 0u32..300) -> (usize, f64) {
+        (count, f64::from(weight))
     }
 }
 
@@ -65,7 +85,7 @@ prop_compose! {
             prop::collection::vec(prop_oneof![Just(0.0), Just(f64::MAX), Just(1e300), Just(5e-324), 0.0..1e9], 0..=most),
         ],
         bot in prop_oneof![Just(0.0), Just(2.0), 0.0..60.0],
-        (min, more, target) in (0usize..12, 0usize..12, 0usize..30),
+        (min, more, target) in (0u32..12, 0u32..12, 0u32..30),
         max_share in prop_oneof![Just(18.0 / 32.0), 0.3..1.0],
         max_difference in prop_oneof![Just(Some(1)), Just(None), Just(Some(0)), Just(Some(2))],
         parties in prop::collection::vec(prop::collection::vec(0usize..12, 0..4), 0..3),
@@ -77,22 +97,27 @@ prop_compose! {
         there in prop::collection::vec(bots_on_a_team(), 8),
     ) -> ProblemSpec {
         let count = weights.len();
-        let human = |(index, weight): (usize, f64)| WeightedHuman {
-            pin: pins[index].map(|team| team % teams),
-            current: current[index].map(|team| team % teams),
-            last: last[index].map(|team| team % teams),
+        let exists = |team: usize| (team % teams) as u8;
+        let human = |(index, weight): (usize, f64)| HumanInGame {
+            pin: pins[index].map(exists),
+            team: current[index].map(exists),
+            last: last[index].map(exists),
             newcomer: weight == 0.0,
             weak_sides: (index % 3) as f64,
-            ..WeightedHuman::new(format!("p{index}"), weight)
+            ..HumanInGame::new(format!("p{index}"), weight)
         };
         let mut seen = std::collections::BTreeSet::new();
         let mut fresh = |human: &usize| *human < count && seen.insert(*human);
         let mut keep = |party: Vec<usize>| -> Vec<usize> { party.into_iter().filter(|h| fresh(h)).collect() };
         ProblemSpec {
-            humans: weights.into_iter().enumerate().map(human).collect(),
-            teams,
-            bots: Bots { fill: true, weight: bot, min, max: min + more, target },
-            bots_there: there.iter().take(if bots_there { teams } else { 0 }).copied().collect(),
+            view: GameView {
+                humans: weights.into_iter().enumerate().map(human).collect(),
+                teams: teams as u8,
+                fill: Fill { on: true, wish: target, map_range: (min, min + more), min_humans: 0 },
+                next_bot: bot,
+                bots: (0u8..).zip(there).take(if bots_there { teams } else { 0 }).flat_map(|(team, there)| bots_on(team, there)).collect(),
+                ..GameView::default()
+            },
             max_share,
             max_difference,
             parties: parties.into_iter().map(&mut keep).collect(),

@@ -24,15 +24,18 @@ fn page() -> ProblemSpec {
         (49.0, "Jack O'Neill"),
     ];
     ProblemSpec {
-        humans: players
-            .map(|(weight, name)| WeightedHuman::new(name, weight))
-            .to_vec(),
-        bots: Bots {
-            fill: true,
-            weight: 20.0,
-            min: 6,
-            max: 12,
-            target: 8,
+        view: GameView {
+            humans: players
+                .map(|(weight, name)| HumanInGame::new(name, weight))
+                .to_vec(),
+            fill: Fill {
+                on: true,
+                wish: 8,
+                map_range: (6, 12),
+                min_humans: 0,
+            },
+            next_bot: 20.0,
+            ..GameView::default()
         },
         ..ProblemSpec::default()
     }
@@ -63,7 +66,12 @@ fn best_ratio(weights: &[f64]) -> f64 {
 
 #[test]
 fn the_sums_of_stated_weights_are_as_even_as_they_can_be_on_any_scale() {
-    let page: Vec<f64> = page().humans.iter().map(|human| human.weight).collect();
+    let page: Vec<f64> = page()
+        .view
+        .humans
+        .iter()
+        .map(|human| human.weight)
+        .collect();
     let lists: [&[f64]; 10] = [
         &[5.0, 3.0, 3.0, 2.0, 2.0, 1.0, 1.0],
         &page,
@@ -195,7 +203,7 @@ fn a_factor_turns_the_pick() {
     let pick = |factors: Factors| {
         let mut spec = lobby(&weights);
         spec.avoid = vec![(0, 3), (0, 3), (3, 0)];
-        for (human, last) in spec.humans.iter_mut().zip([0, 1, 1, 0, 0, 1, 1, 0]) {
+        for (human, last) in spec.view.humans.iter_mut().zip([0, 1, 1, 0, 0, 1, 1, 0]) {
             human.last = Some(last);
         }
         let problem = Problem::new(spec).unwrap();
@@ -263,8 +271,8 @@ fn a_factor_turns_the_pick() {
 #[test]
 fn as_few_as_possible_leave_their_teams() {
     let mut spec = lobby(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0]);
-    for (human, current) in spec.humans.iter_mut().zip([1, 0, 0, 0, 1, 1]) {
-        human.current = Some(current);
+    for (human, current) in spec.view.humans.iter_mut().zip([1, 0, 0, 0, 1, 1]) {
+        human.team = Some(current);
     }
     let problem = Problem::new(spec).unwrap();
     for seed in 0..20 {
@@ -341,7 +349,7 @@ fn a_party_may_weigh_more_than_its_members() {
 #[test]
 fn each_human_is_told_what_would_be_elsewhere() {
     let mut spec = lobby(&[8.0, 5.0, 2.0, 1.0]);
-    spec.bots.weight = 1.0;
+    spec.view.next_bot = 1.0;
     let solution = solved(
         &Problem::new(spec).unwrap(),
         &Settings {

@@ -65,10 +65,8 @@ fn ties_of_different_players_are_equally_likely() {
 
 #[test]
 fn three_teams_of_equals_are_equally_likely() {
-    let spec = ProblemSpec {
-        teams: 3,
-        ..lobby(&[50.0; 6])
-    };
+    let mut spec = lobby(&[50.0; 6]);
+    spec.view.teams = 3;
     let problem = Problem::new(spec).unwrap();
     let settings = Settings {
         top: Count::of(5),
@@ -101,13 +99,8 @@ fn three_teams_of_equals_are_equally_likely() {
 #[test]
 fn many_equals_are_split_exactly_at_once() {
     for count in [40, 41, 128] {
-        let spec = ProblemSpec {
-            bots: Bots {
-                weight: 1.0,
-                ..Bots::default()
-            },
-            ..lobby(&vec![50.0; count])
-        };
+        let mut spec = lobby(&vec![50.0; count]);
+        spec.view.next_bot = 1.0;
         let problem = Problem::new(spec).unwrap();
         let solution = solved(&problem, &Settings::default(), 7);
         assert!(solution.exact);

@@ -15,8 +15,9 @@ prop_compose! {
         tolerance in prop::option::of((0.8..1.0, 0.0..0.2)),
     ) -> ProblemSpec {
         let mut spec = spec;
-        for (human, wish) in spec.humans.iter_mut().zip(wishes) {
-            human.wish = wish.map(|team| team % spec.teams);
+        let teams = spec.teams();
+        for (human, wish) in spec.view.humans.iter_mut().zip(wishes) {
+            human.wish = wish.map(|team| (team % teams) as u8);
         }
         spec.tolerance = tolerance.map(|(enough, slack)| Tolerance { enough, slack });
         spec
@@ -59,13 +60,13 @@ proptest! {
         budget in prop_oneof![Just(0.03), Just(0.0), 0.0..0.3],
         worth in prop_oneof![Just(0.02), Just(0.0), 0.0..0.2],
     ) {
-        let mut spec = ProblemSpec { bots_there: Vec::new(), ..spec };
-        for human in &mut spec.humans {
-            (human.current, human.weight) = (None, human.weight.min(1e6));
+        let mut spec = without_bots(spec);
+        for human in &mut spec.view.humans {
+            (human.team, human.weight) = (None, human.weight.min(1e6));
         }
-        spec.bots.weight = spec.bots.weight.round();
+        spec.view.next_bot = spec.view.next_bot.round();
         let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
-        let wishes = spec.humans.iter().filter(|human| human.wish.is_some()).count();
+        let wishes = spec.view.humans.iter().filter(|human| human.wish.is_some()).count();
         let mut settings = Settings {
             top: Count::of(4096),
             wish_budget: Share::of(budget),
@@ -83,7 +84,7 @@ proptest! {
         prop_assert!(told.granted >= granted, "{} {granted}", told.granted);
         let first = solution.candidates[0].figures.evenness;
         prop_assert!((first - best).abs() < 1e-9, "{first} {best}");
-        if let (2, Some(limit)) = (spec.teams, spec.tolerance) {
+        if let (2, Some(limit)) = (spec.teams(), spec.tolerance) {
             let floor = match oracle.cost(best) > 0.0 {
                 true => chance_of_weaker(oracle.without) - budget,
                 false => chance_of_weaker(oracle.free),
@@ -107,14 +108,14 @@ fn wherever_the_time_ends_there_are_teams() {
     for teams in 2..=4 {
         let weights: Vec<f64> = (0..28).map(|n| f64::from(n * 37 % 101)).collect();
         let mut spec = ProblemSpec {
-            teams,
             tolerance: Some(Tolerance {
                 enough: 0.95,
                 slack: 0.01,
             }),
             ..lobby(&weights)
         };
-        for (at, human) in spec.humans.iter_mut().enumerate().step_by(3) {
+        spec.view.teams = teams;
+        for (at, human) in (0u8..).zip(&mut spec.view.humans).step_by(3) {
             human.wish = Some(at % teams);
         }
         let problem = Problem::new(spec).unwrap();
@@ -133,7 +134,7 @@ fn wherever_the_time_ends_there_are_teams() {
 /// Two giants and two others.
 fn giants() -> ProblemSpec {
     let mut spec = lobby(&[95.0, 94.0, 20.0, 21.0]);
-    (spec.humans[0].wish, spec.humans[1].wish) = (Some(0), Some(0));
+    (spec.view.humans[0].wish, spec.view.humans[1].wish) = (Some(0), Some(0));
     spec
 }
 
@@ -160,8 +161,8 @@ fn a_wish_that_would_break_the_game_is_refused_and_its_cost_is_said() {
 fn wishes_together_may_cost_what_one_alone_may_not() {
     // With p0 and p1 on one team, the ratio is 59/63 at best: a share of 0.4836 of the weight.
     let mut spec = lobby(&[30.0, 33.0, 31.0, 28.0]);
-    spec.humans[0].wish = Some(0);
-    spec.humans[1].pin = Some(0);
+    spec.view.humans[0].wish = Some(0);
+    spec.view.humans[1].pin = Some(0);
     let granted = |spec: &ProblemSpec, budget: f64, worth: f64| {
         let mut settings = Settings {
             wish_budget: Share::of(budget),
@@ -183,7 +184,7 @@ fn wishes_together_may_cost_what_one_alone_may_not() {
         "it costs more than the budget"
     );
     // The only teams that suit p0 suit p3, too.
-    spec.humans[3].wish = Some(1);
+    spec.view.humans[3].wish = Some(1);
     assert_eq!(granted(&spec, 0.03, 0.01), 2);
 }
 
@@ -193,8 +194,8 @@ fn forty_players_with_wishes_are_divided_in_time() {
         .map(|n| 30.0 + f64::from(n * 37 % 40) + 0.123 * f64::from(n))
         .collect();
     let mut spec = lobby(&weights);
-    for (at, human) in spec.humans.iter_mut().enumerate() {
-        human.wish = (at % 3 == 0).then_some(at % 2);
+    for (at, human) in spec.view.humans.iter_mut().enumerate() {
+        human.wish = (at % 3 == 0).then_some((at % 2) as u8);
     }
     let problem = Problem::new(spec).unwrap();
     let mut polls = 8_000; // some thirty steps of a microsecond each

@@ -14,13 +14,13 @@ pub(super) struct Oracle {
 
 impl Oracle {
     pub(super) fn of(spec: &ProblemSpec, given_up: &[Vec<String>], budget: f64) -> Self {
-        let (n, teams) = (spec.humans.len(), spec.teams);
+        let (n, teams) = (spec.view.humans.len(), spec.teams());
         let mut splits = Vec::new();
         for code in 0..teams.pow(n as u32) {
             let team = |human: usize| (code / teams.pow(human as u32) % teams) as u8;
             let team_of: Vec<u8> = (0..n).map(team).collect();
             if let Some(evenness) = evenness(spec, given_up, &team_of) {
-                let granted = (0..n).filter(|&h| spec.humans[h].wish == Some(team_of[h].into()));
+                let granted = (0..n).filter(|&h| spec.view.humans[h].wish == Some(team_of[h]));
                 let granted = granted.count();
                 splits.push((team_of, evenness, granted));
             }
@@ -65,32 +65,28 @@ impl Oracle {
 
 /// The ratio of the teams' sums; `None` if the split is illegal or tears a party that was not given up.
 fn evenness(spec: &ProblemSpec, given_up: &[Vec<String>], team_of: &[u8]) -> Option<f64> {
-    let (n, teams) = (spec.humans.len(), spec.teams);
+    let (n, teams) = (spec.view.humans.len(), spec.teams());
     let on = |team: usize| (0..n).filter(move |&h| usize::from(team_of[h]) == team);
     let counts: Vec<usize> = (0..teams).map(|team| on(team).count()).collect();
     let (most, least) = (*counts.iter().max()?, *counts.iter().min()?);
     let share = ((spec.max_share * n as f64) as usize).max(n.div_ceil(teams));
     let uneven = usize::from(!n.is_multiple_of(teams));
     let difference = spec.max_difference.map_or(n, |limit| limit.max(uneven));
-    let key = |&h: &usize| spec.humans[h].key.clone();
+    let key = |&h: &usize| spec.view.humans[h].id.clone();
     let whole = |party: &Vec<usize>| {
         let together = party.iter().all(|&h| team_of[h] == team_of[party[0]]);
         together || given_up.contains(&party.iter().map(key).collect())
     };
-    let pinned = |h: usize| {
-        spec.humans[h]
-            .pin
-            .is_none_or(|pin| pin == usize::from(team_of[h]))
-    };
+    let pinned = |h: usize| spec.view.humans[h].pin.is_none_or(|pin| pin == team_of[h]);
     let legal = most <= share && most - least <= difference;
     if !(legal && (0..n).all(pinned) && spec.parties.iter().all(whole)) {
         return None;
     }
-    let bots = spec.bots.target.clamp(spec.bots.min, spec.bots.max);
+    let bots = spec.view.fill.players() as usize;
     let size = bots.div_ceil(teams).max(most);
     let sum = |team: usize| {
-        let own: f64 = on(team).map(|h| spec.humans[h].weight).sum();
-        own + spec.bots.weight * (size - counts[team]) as f64
+        let own: f64 = on(team).map(|h| spec.view.humans[h].weight).sum();
+        own + spec.view.next_bot * (size - counts[team]) as f64
     };
     let sums = (0..teams).map(sum);
     let (low, high) = sums.fold((f64::MAX, 0.0f64), |(a, b), sum| (a.min(sum), b.max(sum)));
@@ -106,13 +102,13 @@ pub(super) fn check_reasons(
     let Some(told) = &solution.wishes else {
         return Ok(());
     };
-    let at = |who: usize| usize::from(solution.team_of[who]);
-    let has = |who: usize| spec.humans[who].wish == Some(at(who));
-    let humans = 0..spec.humans.len();
+    let at = |who: usize| solution.team_of[who];
+    let has = |who: usize| spec.view.humans[who].wish == Some(at(who));
+    let humans = 0..spec.view.humans.len();
     let refused = humans
         .clone()
-        .filter(|&who| spec.humans[who].wish.is_some() && !has(who));
-    let keys: Vec<&String> = refused.map(|who| &spec.humans[who].key).collect();
+        .filter(|&who| spec.view.humans[who].wish.is_some() && !has(who));
+    let keys: Vec<&String> = refused.map(|who| &spec.view.humans[who].id).collect();
     prop_assert_eq!(
         told.refused.iter().map(|one| &one.who).collect::<Vec<_>>(),
         keys
@@ -121,12 +117,11 @@ pub(super) fn check_reasons(
     for one in &told.refused {
         let who = humans
             .clone()
-            .find(|&who| spec.humans[who].key == one.who)
+            .find(|&who| spec.view.humans[who].id == one.who)
             .unwrap();
         let with = |team_of: &[u8], _: usize| {
             let mut kept = humans.clone().filter(|&other| has(other));
-            usize::from(team_of[who]) == one.team
-                && kept.all(|other| team_of[other] == solution.team_of[other])
+            team_of[who] == one.team && kept.all(|other| team_of[other] == solution.team_of[other])
         };
         // Friends of a party that was given up may happen to be together, and count as one then.
         let together = |party: &&Vec<usize>| party.iter().all(|&h| at(h) == at(party[0]));
@@ -144,10 +139,10 @@ pub(super) fn check_reasons(
         let best = oracle.best(with);
         match one.why {
             Refusal::Pinned => {
-                prop_assert!(spec.humans[who].pin.is_some_and(|pin| pin != one.team))
+                prop_assert!(spec.view.humans[who].pin.is_some_and(|pin| pin != one.team))
             }
             Refusal::Party => {
-                let held = |friend: usize| has(friend) || spec.humans[friend].pin.is_some();
+                let held = |friend: usize| has(friend) || spec.view.humans[friend].pin.is_some();
                 prop_assert!(friends().any(held));
             }
             Refusal::NoRoom => prop_assert!(best.is_none() || party.is_some()),

@@ -1,8 +1,6 @@
 use super::*;
-use crate::{
-    domain::{Outlook, units::UpToADay},
-    lobby::snapshot::tests::outlook,
-};
+use crate::domain::{Outlook, units::UpToADay};
+use crate::partition::view::tests::outlook;
 use proptest::prelude::*;
 
 fn factor(question: &Advantage) -> (u8, f64) {

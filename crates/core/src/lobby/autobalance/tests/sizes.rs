@@ -5,12 +5,10 @@ use proptest::prelude::*;
 use crate::{
     domain::{Ident, Stream, StreamPurpose, units::MaxDifference},
     lobby::{
-        AutoBalanceRules, Command, Fate, Lobby, LobbySettings, MoveBlock, Power, StayReason,
-        Update,
-        snapshot::tests::outlook,
+        AutoBalanceRules, Command, Fate, Lobby, LobbySettings, Power, StayReason, Update,
         weights::tests::{WeightTable, ctf},
     },
-    partition::Objective,
+    partition::{MoveBlock, Objective, view::tests::outlook},
 };
 
 const OBJECTIVES: [Objective; 2] = [Objective::Ratio, Objective::Chance];
@@ -345,7 +343,7 @@ proptest! {
             now.for_each(|(_, turn)| evening.take(turn, humans));
             evening.die(who);
         }
-        let game = evening.lobby.snapshot(&evening.weights).unwrap();
+        let game = evening.lobby.view(&evening.weights).unwrap();
         let size = |team: u8| game.humans.iter().filter(|human| human.team == Some(team)).count();
         let fewest = (0..game.teams).map(size).min().unwrap();
         for (who, human) in game.humans.iter().enumerate() {

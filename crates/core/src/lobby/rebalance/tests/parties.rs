@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{advise, game};
-use crate::lobby::{
-    Advice, Decided, MoveBlock, Question, Rebalance, RebalanceSettings, Snapshot,
-    snapshot::tests::{by_chance, snapshot},
+use crate::lobby::{Advice, Decided, Question, Rebalance, RebalanceSettings};
+use crate::partition::{
+    GameView, MoveBlock,
+    view::tests::{by_chance, view},
 };
 
 /// Equal humans without bots: the sizes of the parties on each team, of which 1 is a human alone.
-fn parties(teams: &[&[usize]]) -> Snapshot {
+fn parties(teams: &[&[usize]]) -> GameView {
     let mut humans = Vec::new();
     let mut names = Vec::new();
     for (team, sizes) in (0u8..).zip(teams) {
@@ -21,7 +22,7 @@ fn parties(teams: &[&[usize]]) -> Snapshot {
             names.extend(vec![name; *size]);
         }
     }
-    let mut game = snapshot(teams.len() as u8, &humans);
+    let mut game = view(teams.len() as u8, &humans);
     game.fill.on = false;
     for (human, name) in game.humans.iter_mut().zip(names) {
         human.party = name;
@@ -30,7 +31,7 @@ fn parties(teams: &[&[usize]]) -> Snapshot {
 }
 
 /// The team of each human once the advice is followed.
-fn after(game: &Snapshot, advice: &Advice) -> Vec<u8> {
+fn after(game: &GameView, advice: &Advice) -> Vec<u8> {
     let team = |id: &str| {
         let mut steps = advice.steps();
         steps.find(|step| step.id.text() == id).map(|step| step.to)
@@ -49,7 +50,7 @@ fn sizes(teams: u8, of: &[u8]) -> Vec<usize> {
 }
 
 /// How many parties are not together on these teams.
-fn torn(game: &Snapshot, of: &[u8]) -> usize {
+fn torn(game: &GameView, of: &[u8]) -> usize {
     let apart = |at: &usize| game.mates(*at).any(|mate| of[mate] != of[*at]);
     let parties = (0..of.len()).filter(apart);
     let parties: BTreeSet<_> = parties.map(|at| &game.humans[at].party).collect();
@@ -85,7 +86,7 @@ fn a_party_is_split_for_a_team_that_is_empty_or_outnumbered() {
                 let settings = RebalanceSettings::default();
                 let decided = Decided::by(
                     Rebalance {
-                        snapshot: game.clone(),
+                        view: game.clone(),
                         settings,
                     },
                     seed,
@@ -136,7 +137,7 @@ fn the_party_because_of_which_nobody_moves_is_named() {
         let game = if chances { by_chance(game) } else { game };
         let settings = RebalanceSettings::default();
         let mut question = Rebalance {
-            snapshot: game,
+            view: game,
             settings,
         };
         let named = "nobody moves, because the party of a, b, c, d stays together";
@@ -144,7 +145,7 @@ fn the_party_because_of_which_nobody_moves_is_named() {
         assert!(decided.answer.moves.is_empty());
         assert!(decided.to_string().contains(named), "{decided}");
         // If they must stay anyway, it is not because of the party.
-        for human in &mut question.snapshot.humans {
+        for human in &mut question.view.humans {
             human.held = Some(MoveBlock::Protected);
         }
         let decided = Decided::by(question, 1);
@@ -173,7 +174,7 @@ fn no_party_is_split_without_need(
     let game = if chances { by_chance(game) } else { game };
     let settings = RebalanceSettings::default();
     let question = Rebalance {
-        snapshot: game.clone(),
+        view: game.clone(),
         settings,
     };
     let lack = |advice: &Advice| {

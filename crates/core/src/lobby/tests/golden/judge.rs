@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use super::story::Kind;
 use crate::{
     domain::{TeamLoad, chance_of_weaker, units::Factor},
-    lobby::{HumanInGame, Snapshot},
+    partition::{GameView, HumanInGame},
 };
 
 /// What is bad about teams: the first number that differs decides, and the lower one is better.
@@ -29,7 +29,7 @@ pub(super) struct Worth {
 
 impl Worth {
     /// What is bad about these teams of the humans of a game; `limit` is by how many humans teams may differ.
-    pub(super) fn of(game: &Snapshot, teams: &str, limit: usize, kind: Kind) -> Self {
+    pub(super) fn of(game: &GameView, teams: &str, limit: usize, kind: Kind) -> Self {
         let on: Vec<Option<usize>> = teams
             .chars()
             .map(|team| team.to_digit(10).map(|team| team as usize))
@@ -84,7 +84,7 @@ impl Worth {
 }
 
 /// How even the teams are, 0 to 1.
-fn evenness(game: &Snapshot, loads: &[TeamLoad], weights: &[f64]) -> f64 {
+fn evenness(game: &GameView, loads: &[TeamLoad], weights: &[f64]) -> f64 {
     if let Some(model) = &game.chance {
         return model.outlook.evenness(loads);
     }
@@ -102,7 +102,7 @@ fn factor(factors: &[Factor], size: usize) -> f64 {
 
 /// The players and the sums of the strengths and weights of each team, with the bots that it will have. Friends count as
 /// they are together on these teams.
-fn totals(game: &Snapshot, on: &[Option<usize>], sizes: &[usize]) -> (Vec<TeamLoad>, Vec<f64>) {
+fn totals(game: &GameView, on: &[Option<usize>], sizes: &[usize]) -> (Vec<TeamLoad>, Vec<f64>) {
     let model = game.chance.as_ref();
     let friends = |who: usize| {
         let party = &game.humans[who].party;
@@ -159,7 +159,7 @@ fn totals(game: &Snapshot, on: &[Option<usize>], sizes: &[usize]) -> (Vec<TeamLo
 }
 
 /// How many parties are on several teams.
-fn torn(game: &Snapshot, on: &[Option<usize>]) -> usize {
+fn torn(game: &GameView, on: &[Option<usize>]) -> usize {
     let mut parties = BTreeMap::<&str, Vec<usize>>::new();
     for (human, on) in game.humans.iter().zip(on) {
         if let (Some(party), Some(on)) = (&human.party, on) {
@@ -171,7 +171,7 @@ fn torn(game: &Snapshot, on: &[Option<usize>]) -> usize {
 }
 
 /// How many humans are on one team with somebody whom they avoid.
-fn together(game: &Snapshot, on: &[Option<usize>]) -> usize {
+fn together(game: &GameView, on: &[Option<usize>]) -> usize {
     let humans = || game.humans.iter().zip(on);
     let meets = |(human, on): &(&HumanInGame, &Option<usize>)| {
         let mut others = humans().filter(|(_, other)| on.is_some() && *other == *on);

@@ -64,8 +64,8 @@ impl Recorded {
 /// What has become of a lobby.
 #[derive(Debug, Default)]
 struct Compared {
-    /// The decisions that differ, with how they compare.
-    differ: Vec<(Outcome, Ordering)>,
+    /// The decisions that differ, with what is bad about their teams and about the recorded ones.
+    differ: Vec<(Outcome, [Worth; 2])>,
     again: Recorded,
 }
 
@@ -79,9 +79,9 @@ fn decide(number: u64, recorded: &Recorded) -> Compared {
         if then != outcome.teams {
             let limit = story.limit();
             let of = |teams: &str| Worth::of(&outcome.before, teams, limit, outcome.kind);
-            let compare = of(&outcome.teams).compare(&of(&then));
+            let worths = [&outcome.teams, &then].map(|teams| of(teams));
             story.put(&then);
-            compared.differ.push((outcome, compare));
+            compared.differ.push((outcome, worths));
         }
         compared.again.teams.push(then);
     }
@@ -97,11 +97,12 @@ fn check(first: u64) {
     let mut counts = BTreeMap::<_, usize>::new();
     for number in (first..LOBBIES).step_by(4) {
         let compared = decide(number, &all[&number]);
-        for (outcome, compare) in &compared.differ {
-            let line = format!("{number} {outcome} instead of {:?}", all[&number].teams);
+        for (outcome, [now, then]) in &compared.differ {
+            let (compare, teams) = (now.compare(then), &all[&number].teams);
+            let line = format!("{number} {outcome} instead of {teams:?}: {now:?}, {then:?}");
             println!("{compare:?}: {line}");
-            *counts.entry(*compare).or_default() += 1;
-            if *compare == Ordering::Greater && !DECIDED_BY_OTHER_SUMS.contains(&number) {
+            *counts.entry(compare).or_default() += 1;
+            if compare == Ordering::Greater && !DECIDED_BY_OTHER_SUMS.contains(&number) {
                 worse.push(line);
             }
         }

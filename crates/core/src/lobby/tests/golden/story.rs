@@ -9,11 +9,10 @@ use crate::{
     },
     lobby::{
         AutoBalanceRules, Command, Lobby, LobbySettings, PlaceSettings, RebalanceSettings,
-        RosterSettings, SizeLimits, Snapshot, Update,
-        snapshot::tests::outlook,
+        RosterSettings, Update,
         weights::tests::{WeightTable, ctf},
     },
-    partition::{self, Objective},
+    partition::{self, GameView, Objective, SizeLimits, view::tests::outlook},
 };
 
 /// How often BALANCE may look at the clock: it counts, so that the same search ends at the same place on any machine.
@@ -33,7 +32,7 @@ pub(super) enum Kind {
 pub(super) struct Outcome {
     pub(super) kind: Kind,
     /// The game when it was made.
-    pub(super) before: Snapshot,
+    pub(super) before: GameView,
     /// The teams of all humans since.
     pub(super) teams: String,
 }
@@ -230,7 +229,7 @@ impl Story {
             _ => return None,
         };
         self.prepare(kind);
-        let before = self.lobby.snapshot_by_objective(&self.weights).unwrap();
+        let before = self.lobby.view_by_objective(&self.weights).unwrap();
         match kind {
             Kind::Balance => self.balance(),
             Kind::Place => self.place(),

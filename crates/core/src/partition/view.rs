@@ -1,20 +1,17 @@
-//! A team game at one moment, as plain data: everything that a decision depends on.
+//! A team game at one moment, as plain data: everything that a decision on its teams depends on.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChanceModel, Conduct};
-use crate::{
-    domain::{MAX_PLAYERS, MAX_TEAMS, Naming, units::Factor, worded},
-    partition::{Counted, Fill, TeamSums, party_factor},
-};
+use super::{Counted, Fill, TeamSum, TeamSums, party_factor};
+use crate::domain::{MAX_PLAYERS, MAX_TEAMS, Naming, Outlook, counted, units::Factor, worded};
 
-/// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
-/// with the decision, so that the decision can be replayed.
+/// Who plays on which team, with their weights. All decisions take it; it is stored with them, so that they can be
+/// replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Snapshot {
-    /// Number of teams, 2 to 8. Teams are counted from 0.
+pub struct GameView {
+    /// Number of teams, 2 to [`MAX_TEAMS`]. Teams are counted from 0.
     pub teams: u8,
     /// The humans, in the order in which they joined.
     pub humans: Vec<HumanInGame>,
@@ -37,12 +34,33 @@ pub struct Snapshot {
     pub chance: Option<ChanceModel>,
 }
 
-/// A human in a [`Snapshot`].
+/// How strong all players of a game are, and how strengths become chances. Strengths are in the rating system's unit; a
+/// newcomer's is 0. Unlike weights, they have no limits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChanceModel {
+    /// Turns the teams' strengths into a chance.
+    pub outlook: Outlook,
+    /// The strength of each human, in the order of the view, without what their party adds.
+    pub humans: Vec<f64>,
+    /// The strength of each bot, in the order of the view.
+    pub bots: Vec<f64>,
+    /// The expected strength of the next bot that is added.
+    pub next_bot: f64,
+    /// The standard deviation of each human's strength, in the order of the view; empty if they are not known.
+    pub doubts: Vec<f64>,
+    /// What parties of 2, 3 and so on count as a multiple of their weights, as far as the outlook has not learned it from
+    /// matches; see [`Outlook::befriended`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub party_multiplier: Vec<Factor>,
+}
+
+/// A human in a [`GameView`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HumanInGame {
-    /// The identity that the game server sent.
+    /// The identity that the game server sent, unique in the game. Together with the seed it breaks ties, so that the
+    /// order of the humans does not matter.
     pub id: String,
-    /// Their own weight, without what their party adds.
+    /// Their own weight, in any unit, without what their party adds: finite, at least 0.
     pub weight: f64,
     /// The team that they are on; `None` for a late arrival.
     pub team: Option<u8>,
@@ -74,12 +92,12 @@ pub struct HumanInGame {
     /// Whether nothing is known of them, so that the weight is a newcomer's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub newcomer: bool,
-    /// How often they were on the weaker side of the map in the last games, the latest counting most.
+    /// How often they were on the weaker side of the map in the last games, the latest counting most: at least 0.
     #[serde(default)]
     pub weak_sides: f64,
 }
 
-/// A bot in a [`Snapshot`].
+/// A bot in a [`GameView`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BotInGame {
     /// The name that the game server sent.
@@ -90,6 +108,39 @@ pub struct BotInGame {
     pub team: u8,
     /// The bot's points on the scoreboard.
     pub points: f64,
+}
+
+/// How often, in this session, a human's behaviour suggested that they exploit the balancing. It is
+/// shown to operators; no decision depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conduct {
+    /// How often they left a game and came back to it.
+    pub returns: u32,
+    /// How often they changed to the stronger team on their own.
+    pub switches: u32,
+    /// How often PLACE or REBALANCE was sent shortly after such a change.
+    pub asks: u32,
+}
+
+impl Conduct {
+    /// Whether all counts are 0.
+    pub fn is_clean(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Formats the counts, such as `returned 2 times, changed to the stronger team 1 time, 1 of them
+/// before a request to balance`.
+impl fmt::Display for Conduct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "returned {}, changed to the stronger team {}, {} of them before a request to balance",
+            counted(self.returns, "time"),
+            counted(self.switches, "time"),
+            self.asks
+        )
+    }
 }
 
 worded! {
@@ -110,10 +161,43 @@ worded! {
     }
 }
 
-impl Snapshot {
+impl Default for GameView {
+    /// Two teams without players, of which bots fill up the smaller one.
+    fn default() -> Self {
+        Self {
+            teams: 2,
+            humans: Vec::new(),
+            bots: Vec::new(),
+            fill: Fill {
+                on: true,
+                wish: 0,
+                map_range: (0, 0),
+                min_humans: 0,
+            },
+            next_bot: 0.0,
+            scores: vec![0.0; 2],
+            points_reported: false,
+            party_factors: Vec::new(),
+            chance: None,
+        }
+    }
+}
+
+impl HumanInGame {
+    /// A human of this weight, of whom nothing else is stated.
+    pub fn new(id: impl Into<String>, weight: f64) -> Self {
+        Self {
+            id: id.into(),
+            weight,
+            ..Self::default()
+        }
+    }
+}
+
+impl GameView {
     /// Whether its parts are consistent: existing teams, weights that are finite and not negative,
     /// and no more players than a roster can hold.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
         let person = |human: &HumanInGame| {
             let teams = [
@@ -138,7 +222,7 @@ impl Snapshot {
     }
 
     /// The weight and strength with which a human counts on their team, with what the members of their party there add.
-    pub(super) fn counted(&self, human: usize) -> Counted {
+    pub(crate) fn counted(&self, human: usize) -> Counted {
         self.counted_on(human, &|who| self.humans[who].team)
     }
 
@@ -166,7 +250,7 @@ impl Snapshot {
     }
 
     /// The weight and strength with which a bot counts.
-    pub(super) fn counted_bot(&self, bot: usize) -> Counted {
+    pub(crate) fn counted_bot(&self, bot: usize) -> Counted {
         let strengths = self.chance.as_ref().map(|chance| &chance.bots);
         Counted {
             weight: self.bots[bot].weight,
@@ -175,25 +259,30 @@ impl Snapshot {
         }
     }
 
+    /// The same for the next bot that is added.
+    pub(crate) fn counted_next_bot(&self) -> Counted {
+        let chance = self.chance.as_ref();
+        Counted {
+            weight: self.next_bot,
+            strength: chance.map_or(0.0, |chance| chance.next_bot),
+            variance: 0.0,
+        }
+    }
+
     /// The sums over the players of each team. Humans without a team are left out.
-    pub(super) fn sums(&self) -> TeamSums {
+    pub(crate) fn sums(&self) -> TeamSums {
         self.sums_with(&[], 0)
     }
 
     /// The same with these humans on a team.
-    pub(super) fn sums_with(&self, joined: &[usize], to: u8) -> TeamSums {
+    pub(crate) fn sums_with(&self, joined: &[usize], to: u8) -> TeamSums {
         let team = |who: usize| match joined.contains(&who) {
             true => Some(to),
             false => self.humans[who].team,
         };
-        let chance = self.chance.as_ref();
-        let next_bot = Counted {
-            weight: self.next_bot,
-            strength: chance.map_or(0.0, |chance| chance.next_bot),
-            variance: 0.0,
-        };
         let teams = usize::from(self.teams);
-        let outlook = chance.map(|chance| chance.outlook);
+        let outlook = self.chance.as_ref().map(|chance| chance.outlook);
+        let next_bot = self.counted_next_bot();
         let mut sums = TeamSums::new(teams, self.fill, next_bot, outlook);
         for who in 0..self.humans.len() {
             let on = team(who).map(usize::from);
@@ -207,8 +296,68 @@ impl Snapshot {
         sums
     }
 
+    /// Adds the bots that the game server is expected to add to the teams as they are now.
+    pub(crate) fn expect_bots(&mut self) {
+        let coming = self.coming_bots();
+        if let Some(chance) = &mut self.chance {
+            let next = chance.next_bot;
+            chance.bots.extend(coming.iter().map(|_| next));
+        }
+        self.bots.extend(coming);
+    }
+
+    /// The bots that the game server is expected to add to the teams as they are now; none where it
+    /// does not act on bots.
+    pub(crate) fn coming_bots(&self) -> Vec<BotInGame> {
+        let sums = self.sums();
+        let coming = |(team, missing)| {
+            let bot = BotInGame {
+                name: String::new(),
+                weight: self.next_bot,
+                team,
+                points: 0.0,
+            };
+            std::iter::repeat_n(bot, missing)
+        };
+        (0u8..).zip(sums.missing_bots()).flat_map(coming).collect()
+    }
+
+    /// How bots fill up the teams once all humans are on one. Where none are expected, the places that they would fill
+    /// stay empty.
+    pub fn filling(&self) -> Fill {
+        match self.fill.is_none(self.humans.len()) {
+            true => Fill {
+                on: false,
+                wish: 0,
+                ..self.fill
+            },
+            false => Fill {
+                min_humans: 0,
+                ..self.fill
+            },
+        }
+    }
+
+    /// The weight of each bot that comes then; 0 for an empty place.
+    pub fn weight_of_place(&self) -> f64 {
+        match self.filling().on {
+            true => self.next_bot,
+            false => 0.0,
+        }
+    }
+
+    /// The sums of the teams whose bots count then; none without bots. Where the game is expected to get no bots, those
+    /// that are there are expected to go.
+    pub(crate) fn teams_with_bots(&self) -> Vec<TeamSum> {
+        let go = self.fill.on && self.fill.is_none(self.humans.len());
+        match self.bots.is_empty() || go {
+            true => Vec::new(),
+            false => self.sums().sides().to_vec(),
+        }
+    }
+
     /// Whether these bots are on teams that exist, have possible weights, and are not too many.
-    pub(super) fn are_sound(&self, bots: &[BotInGame]) -> bool {
+    pub(crate) fn are_sound(&self, bots: &[BotInGame]) -> bool {
         let robot =
             |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         // Each team may lack as many bots as a map recommends players.
@@ -216,18 +365,18 @@ impl Snapshot {
     }
 
     /// Indices of the humans without a team.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
         let humans = self.humans.iter().enumerate();
         humans.filter_map(|(who, human)| human.team.is_none().then_some(who))
     }
 
     /// Whether other members of this human's party are in the game.
-    pub(super) fn in_party(&self, human: usize) -> bool {
+    pub(crate) fn in_party(&self, human: usize) -> bool {
         self.mates(human).next().is_some()
     }
 
     /// Indices of the other members of this human's party.
-    pub(super) fn mates(&self, human: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn mates(&self, human: usize) -> impl Iterator<Item = usize> {
         let party = self.humans[human].party.as_ref();
         let others = self.humans.iter().enumerate();
         others
@@ -238,7 +387,7 @@ impl Snapshot {
     }
 
     /// Indices of the humans whom this one wants to avoid, and of those who want to avoid this one.
-    pub(super) fn avoided(&self, human: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn avoided(&self, human: usize) -> impl Iterator<Item = usize> {
         let avoids = |one: usize, other: usize| {
             let other = &self.humans[other].id;
             self.humans[one].avoid.contains(other)
@@ -250,7 +399,7 @@ impl Snapshot {
     /// Of `team`, the humans of one team, those who are not among its best: the lower `share` by
     /// points, and those whose points are not reported. If no points are reported at all, weights
     /// decide. Humans with equal points or weights have equal ranks.
-    pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
+    pub(crate) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
         let by = |key: &dyn Fn(usize) -> f64| -> Vec<(usize, f64)> {
             team.iter().map(|&who| (who, key(who))).collect()
         };
@@ -268,12 +417,36 @@ impl Snapshot {
     }
 
     /// Writes a line for each human whose behaviour suggests that they exploit the balancing.
-    pub(super) fn write_conduct(&self, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn write_conduct(&self, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = self.humans.iter().filter(|human| !human.conduct.is_clean());
         for human in seen {
             writeln!(f, "{} {}", naming.player(&human.id), human.conduct)?;
         }
         Ok(())
+    }
+}
+
+impl ChanceModel {
+    /// Whether the model has a strength for each of so many humans and bots, and all numbers are finite.
+    pub(super) fn is_sound(&self, humans: usize, bots: usize) -> bool {
+        let strengths = self.humans.iter().chain(&self.bots).chain(&self.doubts);
+        self.outlook.is_sound()
+            && self.humans.len() == humans
+            && self.bots.len() == bots
+            && [0, humans].contains(&self.doubts.len())
+            && strengths.chain([&self.next_bot]).all(|s| s.abs() <= 1e12)
+    }
+
+    /// The strength of humans who are together on a team: one human, or the members of one party.
+    pub(super) fn together(&self, members: impl Iterator<Item = usize> + Clone) -> f64 {
+        let size = members.clone().count();
+        let friends = size.saturating_sub(1);
+        let multiplier = party_factor(&self.party_multiplier, size);
+        let of = |member: usize| {
+            let alone = self.humans[member];
+            alone + self.outlook.befriended(alone, friends, multiplier)
+        };
+        members.map(of).sum()
     }
 }
 
@@ -296,12 +469,12 @@ fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::domain::{Company, Crowding, Link, Outlook};
 
     /// A game without bots, of humans a, b, c, … given as `(weight, team)`; team 9 means no team.
-    pub(in crate::lobby) fn snapshot(teams: u8, humans: &[(f64, u8)]) -> Snapshot {
+    pub(crate) fn view(teams: u8, humans: &[(f64, u8)]) -> GameView {
         let person = |(index, &(weight, team)): (usize, &(f64, u8))| HumanInGame {
             id: char::from(b'a' + index as u8).to_string(),
             weight,
@@ -320,7 +493,7 @@ pub(super) mod tests {
             newcomer: false,
             weak_sides: 0.0,
         };
-        Snapshot {
+        GameView {
             teams,
             humans: humans.iter().enumerate().map(person).collect(),
             bots: Vec::new(),
@@ -339,7 +512,7 @@ pub(super) mod tests {
     }
 
     /// A bot with this weight, on this team.
-    pub(in crate::lobby) fn robot(weight: f64, team: u8) -> BotInGame {
+    pub(crate) fn robot(weight: f64, team: u8) -> BotInGame {
         BotInGame {
             name: format!("bot {weight} {team}"),
             weight,
@@ -349,7 +522,7 @@ pub(super) mod tests {
     }
 
     /// The same game by chances, with strengths that follow the weights: 50 is none, 25 points are one.
-    pub(in crate::lobby) fn by_chance(mut game: Snapshot) -> Snapshot {
+    pub(crate) fn by_chance(mut game: GameView) -> GameView {
         let strength = |weight: f64| (weight - 50.0) / 25.0;
         game.chance = Some(ChanceModel {
             outlook: outlook(),
@@ -363,7 +536,7 @@ pub(super) mod tests {
     }
 
     /// In a match of eight, one unit of strength is an edge of a half, and one head more a fifth.
-    pub(in crate::lobby) fn outlook() -> Outlook {
+    pub(crate) fn outlook() -> Outlook {
         Outlook {
             link: Link::Normal,
             per_strength: 0.5,
@@ -381,7 +554,7 @@ pub(super) mod tests {
     /// The weights of a game are players' own: what friends add follows from who is on which team.
     #[test]
     fn friends_count_where_they_are_together() {
-        let mut game = by_chance(snapshot(2, &[(75.0, 0), (75.0, 0), (75.0, 1)]));
+        let mut game = by_chance(view(2, &[(75.0, 0), (75.0, 0), (75.0, 1)]));
         for human in &mut game.humans {
             human.party = Some("p".into());
         }
@@ -417,7 +590,7 @@ pub(super) mod tests {
     #[test]
     fn bots_that_stay_are_themselves_and_others_are_means() {
         // 2 against 1 and two bots; 6 players are wanted, so each team needs one more bot.
-        let mut game = snapshot(2, &[(10.0, 0), (20.0, 0), (30.0, 1)]);
+        let mut game = view(2, &[(10.0, 0), (20.0, 0), (30.0, 1)]);
         game.fill.wish = 6;
         game.bots = vec![robot(4.0, 1), robot(8.0, 1)];
         game.next_bot = 5.0;
@@ -443,7 +616,7 @@ pub(super) mod tests {
 
     #[test]
     fn bots_that_are_off_stay() {
-        let mut game = snapshot(2, &[(10.0, 0)]);
+        let mut game = view(2, &[(10.0, 0)]);
         game.bots = vec![robot(5.0, 1)];
         game.fill.wish = 8;
         game.fill.on = false;
@@ -473,7 +646,7 @@ pub(super) mod tests {
 
     #[test]
     fn evenness_is_that_of_the_chances_with_the_heads_that_are_there() {
-        let mut game = snapshot(2, &[(75.0, 0), (50.0, 0), (100.0, 1), (50.0, 9)]);
+        let mut game = view(2, &[(75.0, 0), (50.0, 0), (100.0, 1), (50.0, 9)]);
         game.fill.on = false;
         game.bots = vec![robot(25.0, 1)];
         let game = by_chance(game);
@@ -512,7 +685,7 @@ pub(super) mod tests {
 
     #[test]
     fn four_against_one_is_not_even_by_any_chance() {
-        let mut game = snapshot(2, &[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
+        let mut game = view(2, &[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
         game.fill.on = false;
         let mut game = by_chance(game);
         if let Some(chance) = &mut game.chance {

@@ -3,12 +3,11 @@
 use crate::{
     domain::{Kind, LineupPlayer, PlayerKey, RoleName},
     lobby::{
-        Bot, BotInGame, ChanceModel, HumanInGame, Lobby, LobbyError, MoveBlock, RunningGame,
-        Snapshot, Weights,
+        Bot, Lobby, LobbyError, RunningGame, Weights,
         roster::{Human, Roster},
         weights::{counted_bot, next_bot, sane, sane_strength},
     },
-    partition::{Counted, Objective},
+    partition::{BotInGame, ChanceModel, Counted, GameView, HumanInGame, MoveBlock, Objective},
 };
 
 impl Lobby {
@@ -16,7 +15,7 @@ impl Lobby {
     ///
     /// # Errors
     /// Fails if there is no game, or if it has no teams.
-    pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
+    pub fn view(&self, weights: &dyn Weights) -> Result<GameView, LobbyError> {
         let game = self.team_game()?;
         let humans = game.roster.humans().iter();
         let bots = game.roster.bots();
@@ -30,7 +29,7 @@ impl Lobby {
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
         let parties = self.party_factors(weights)?;
-        Ok(Snapshot {
+        Ok(GameView {
             teams: self.teams,
             humans: humans
                 .map(|human| self.human_in_game(game, human, weights))
@@ -46,15 +45,15 @@ impl Lobby {
     }
 
     /// The same; with `[balance] objective = "chance"`, it contains a chance model, too.
-    pub(in crate::lobby) fn snapshot_by_objective(
+    pub(in crate::lobby) fn view_by_objective(
         &self,
         weights: &dyn Weights,
-    ) -> Result<Snapshot, LobbyError> {
-        let mut snapshot = self.snapshot(weights)?;
+    ) -> Result<GameView, LobbyError> {
+        let mut view = self.view(weights)?;
         if self.settings.objective == Objective::Chance {
-            snapshot.chance = self.chance_model(weights, &self.lineup()?)?;
+            view.chance = self.chance_model(weights, &self.lineup()?)?;
         }
-        Ok(snapshot)
+        Ok(view)
     }
 
     /// The model that predicts chances for the players of this lineup; `None` as long as nothing has been
