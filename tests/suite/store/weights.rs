@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use evenkeel::{
     domain::{Kind, PlayerKey, Rank, Timestamp},
     store::{
-        Correction, DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, Meanwhile, NewWeights, Recount,
-        RecountCause, Store, WeightRow, open_at,
+        Correction, DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, Meanwhile, NewWeights,
+        Recount, RecountCause, Store, WeightRow, open_at,
     },
 };
 use tempfile::TempDir;

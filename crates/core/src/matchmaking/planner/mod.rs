@@ -23,8 +23,8 @@ use super::{
     pool::Pool,
     search::{Failure, MatchProposal, MatchSearch},
 };
-pub(super) use report::reports;
 pub use input::{Effort, PlanInput};
+pub(super) use report::reports;
 pub use report::{Left, Plan, PlannedMatch, RuleReport};
 pub use why::Explanation;
 
