@@ -82,8 +82,7 @@ pub(in crate::cli) struct BalanceArgs {
     /// The weights of parties of 2, 3, … players, as multiples of their members' sum
     #[arg(long, value_name = "M,M…", value_delimiter = ',')]
     party_multiplier: Option<Vec<f64>>,
-    /// The cost of one unit of a term (ratio_gap, best_gap, spread_gap, broken_parties,
-    /// avoided_pairs, moved, repeated, weak_again, newcomers, wishes, uncertain, or all); may be repeated
+    /// The cost of one unit of a term of `[balance.factors]`, or of all of them (`all=0`); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
     /// Pick one of the K best combinations, not only the most even one

@@ -40,7 +40,7 @@ impl<'a> Scorer<'a> {
     /// The terms of a split, given each human's team. O(humans + pairs to avoid).
     pub fn terms(&self, team_of: &[u8], evenness: f64) -> Terms {
         let spec = self.problem.spec();
-        let (best_gap, spread_gap) = self.gaps(team_of);
+        let [best_gap, worst_gap, spread_gap] = self.gaps(team_of);
         let together = |&(a, b): &(usize, usize)| team_of[a] == team_of[b];
         let broken = |party: &&Vec<usize>| party.iter().any(|&h| team_of[h] != team_of[party[0]]);
         let elsewhere = |&(human, team): &(&super::HumanInGame, &u8)| {
@@ -52,6 +52,7 @@ impl<'a> Scorer<'a> {
         Terms {
             ratio_gap: 1.0 - evenness,
             best_gap,
+            worst_gap,
             spread_gap,
             broken_parties: spec.parties.iter().filter(broken).count() as f64,
             avoided_pairs: self.avoid.iter().filter(|pair| together(pair)).count() as f64,
@@ -120,12 +121,12 @@ impl<'a> Scorer<'a> {
         if all > 0.0 { (most - least) / all } else { 0.0 }
     }
 
-    /// The largest minus the smallest over the teams, of their best weights and of their
+    /// The largest minus the smallest over the teams, of their best weights, of their lowest, and of their
     /// deviations.
-    fn gaps(&self, team_of: &[u8]) -> (f64, f64) {
+    fn gaps(&self, team_of: &[u8]) -> [f64; 3] {
         let teams = self.problem.spec().view.teams;
         let bot = self.shares[self.shares.len() - 1];
-        let (mut best, mut spread) = ((f64::MAX, 0.0), (f64::MAX, 0.0));
+        let [mut best, mut worst, mut spread] = [(f64::MAX, f64::MIN); 3];
         let widen = |range: (f64, f64), value: f64| (range.0.min(value), range.1.max(value));
         for team in 0..teams {
             let shares = || {
@@ -139,9 +140,10 @@ impl<'a> Scorer<'a> {
             let mean = shares().sum::<f64>() / count;
             let variance = shares().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
             best = widen(best, shares().reduce(f64::max).unwrap_or(bot));
+            worst = widen(worst, shares().reduce(f64::min).unwrap_or(bot));
             spread = widen(spread, variance.sqrt());
         }
-        (best.1 - best.0, spread.1 - spread.0)
+        [best, worst, spread].map(|(least, most)| most - least)
     }
 
     /// The share of pairs from the last game that are together again.

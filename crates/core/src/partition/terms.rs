@@ -15,7 +15,7 @@ macro_rules! terms {
 
         /// The cost of one unit of each of the [`Terms`].
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
+        #[serde(default, deny_unknown_fields)]
         #[allow(missing_docs)]
         pub struct Factors {
             $(pub $name: Amount,)*
@@ -55,6 +55,9 @@ terms! {
     /// Difference of the teams' best humans, relative to the best of all, 0 to 1; by strengths,
     /// relative to the range of the weights. For a team without humans a bot counts.
     best_gap * 1.0,
+    /// Difference of the teams' weakest humans, in the same measure. Where the map gives each player a part of the field,
+    /// the team with the weakest one has a hole there. The shared histories do not say what that is worth.
+    worst_gap * 0.0,
     /// Difference of the standard deviations of the teams' human weights, relative to the largest
     /// weight, 0 to 1/2; by strengths, relative to the range of the weights.
     spread_gap * 1.0,

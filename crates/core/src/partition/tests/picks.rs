@@ -248,6 +248,11 @@ fn a_factor_turns_the_pick() {
         ..Factors::default()
     });
     assert!(least("best_gap", &best, &all) && best.terms.best_gap < 0.021);
+    let worst = pick(Factors {
+        worst_gap: Amount::of(1e6),
+        ..Factors::default()
+    });
+    assert!(least("worst_gap", &worst, &all) && worst.team_of != best.team_of);
     let spread = pick(Factors {
         spread_gap: Amount::of(1e6),
         ..Factors::default()
