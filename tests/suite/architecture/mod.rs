@@ -152,6 +152,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "partition",
             "rating",
             "ingest",
+            "lobby",
             "matchmaking",
             "sidecar",
             "history",
