@@ -11,11 +11,7 @@
 //!
 //! An engine also prints the commands for [`TeamChanges`]. It decides neither when to balance nor whom to move.
 
-use super::{
-    chat::ChatLine,
-    follower::{FollowedServer, LoggedPlayer},
-    progress::GamePhase,
-};
+use super::{chat::ChatLine, follower::FollowedServer, logged::LoggedPlayer, progress::GamePhase};
 
 /// An engine: how its log reads, and which console commands its servers take.
 pub trait Engine {

@@ -7,7 +7,7 @@
 //! - `grammar` reads one line.
 //! - `setup` reads the settings of a game from its `InitGame:` line, and `known` which game it is.
 //! - `clients` holds who is on which client number.
-//! - `scoring` decides which team scores; a sidecar uses it, too.
+//! - `server` says what the lines mean, for records and for those who follow a running server.
 //! - `half_time` joins the halves of a match whose teams change sides.
 //! - `game` follows one game, and `parser` separates the games of a log.
 
@@ -17,7 +17,7 @@ pub(crate) mod grammar;
 mod half_time;
 mod known;
 mod parser;
-pub(crate) mod scoring;
+pub(crate) mod server;
 pub(crate) mod setup;
 #[cfg(test)]
 mod tests;

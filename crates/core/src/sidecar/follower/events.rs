@@ -1,20 +1,21 @@
 //! Handles what happens in a game until its results: sends requests to the daemon.
 
-use super::{
-    FollowedServer,
-    game::{FollowedGame, FollowedSetup},
-    roster::{ConnectionKey, LoggedPlayer, ServerRoster},
-    sides::RoundSides,
-};
+use super::{FollowedServer, game::FollowedGame, roster::ServerRoster, sides::RoundSides};
 use crate::{
     domain::{Kind, PlayerKey},
     protocol::Request,
-    sidecar::{Act, balancing_window::BalancingWindow, entry::RosterUpdate, progress::GamePhase},
+    sidecar::{
+        Act,
+        balancing_window::BalancingWindow,
+        entry::RosterUpdate,
+        logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
+        progress::GamePhase,
+    },
 };
 
 impl FollowedServer {
     /// A game begins: its map is loaded, or the server begins the same one again.
-    pub(in crate::sidecar) fn begin(&mut self, setup: FollowedSetup) {
+    pub(in crate::sidecar) fn begin(&mut self, setup: LoggedSetup) {
         if self.phase() == Some(GamePhase::Over) {
             self.end();
         }
@@ -45,7 +46,7 @@ impl FollowedServer {
 
     /// Play starts. Announces the game again if its setup has changed since the announcement, or if play
     /// has started before: what was played until now does not count.
-    pub(in crate::sidecar) fn start(&mut self, setup: FollowedSetup) {
+    pub(in crate::sidecar) fn start(&mut self, setup: LoggedSetup) {
         let before = [GamePhase::Opening, GamePhase::WarmUp];
         let announced = self
             .game

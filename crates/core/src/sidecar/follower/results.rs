@@ -1,12 +1,70 @@
 //! Handles scores, points and the end of a game: sends requests to the daemon.
 
-use super::{FollowedServer, roster::ConnectionKey};
+use super::FollowedServer;
 use crate::{
+    ingest::GameEvent,
     protocol::Request,
-    sidecar::{balancing_window::BalancingWindow, progress::GamePhase},
+    sidecar::{balancing_window::BalancingWindow, logged::ConnectionKey, progress::GamePhase},
 };
 
 impl FollowedServer {
+    /// Handles what the log shows of the clients in play, and of the results.
+    pub(in crate::sidecar) fn take(&mut self, event: GameEvent) {
+        match event {
+            GameEvent::Left(client) => self.player_left(&ConnectionKey::of(client)),
+            GameEvent::Over => self.over(),
+            GameEvent::Death {
+                victim,
+                by,
+                enemy,
+                moved,
+            } => {
+                let victim = ConnectionKey::of(victim);
+                let killer = by.filter(|_| enemy).map(ConnectionKey::of);
+                self.killed(&victim, killer.as_ref());
+                if !moved {
+                    self.death(&victim);
+                }
+            }
+            GameEvent::Score { team, points, by } => {
+                self.side_score(team, points, by.map(ConnectionKey::of).as_ref());
+            }
+            GameEvent::Total { team, points } if self.is_playing() => {
+                self.finals(vec![(team, points)]);
+            }
+            GameEvent::Result([one, two]) if self.is_over() => {
+                if self
+                    .game
+                    .as_mut()
+                    .is_some_and(|game| game.results.note_result())
+                {
+                    self.finals(vec![(0, one), (1, two)]);
+                }
+            }
+            GameEvent::Points { client, points } if self.is_over() => {
+                let of = ConnectionKey::of(client);
+                let known = self.roster.entry(&of).is_some();
+                let game = self.game.as_mut().filter(|_| known);
+                if game.is_some_and(|game| game.results.note_points(client)) {
+                    self.points(&of, points);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the game if all results have been logged, or are overdue.
+    pub(in crate::sidecar) fn end_if_results_are_known(&mut self) {
+        let known = self.game.as_ref().is_some_and(|game| {
+            let numbers = self.known_players().filter_map(|connection| connection.0);
+            let numbers = numbers.map(|number| number as usize);
+            game.results.are_whole(game.setup.teams, numbers)
+        });
+        if (self.is_over() && known) || self.is_overdue() {
+            self.end();
+        }
+    }
+
     /// A player has changed the score of their side by `points`.
     pub(in crate::sidecar) fn score(&mut self, by: &ConnectionKey, points: f64) {
         let seat = self.roster.get(by);

@@ -5,11 +5,18 @@
 
 use std::collections::BTreeMap;
 
-use super::output::{self, Output};
+use super::{
+    output::{self, Output},
+    players,
+};
 use crate::{
-    ingest::teeworlds::{play::Play, players::Player, steps::Step},
-    sidecar::agent::{
-        AgentMatch, GameMode, HostClient, HostEngine, HostEvent, HostSetup, Limit, Proof,
+    ingest::{
+        GameEvent,
+        teeworlds::{play::Play, steps::Step},
+    },
+    sidecar::{
+        agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
+        logged::{LoggedPlayer, LoggedSetup},
     },
 };
 
@@ -56,13 +63,14 @@ pub struct TeeworldsHost {
 struct Shown {
     /// The match for which the next map is.
     next: Option<i64>,
-    clients: BTreeMap<usize, HostClient>,
+    setup: LoggedSetup,
+    clients: BTreeMap<usize, LoggedPlayer>,
     /// Whether the game of the map is over: the next one is of no match.
     over: bool,
 }
 
 impl Shown {
-    fn step(&mut self, play: &Play, step: Step, events: &mut Vec<HostEvent>) {
+    fn step(&mut self, play: &Play, step: Step, events: &mut Vec<GameEvent>) {
         match step {
             Step::Map => {
                 let id = self.next.take();
@@ -74,83 +82,76 @@ impl Shown {
                     self.begin(play, None, events);
                     self.compare(play, events);
                 }
-                events.push(HostEvent::Start);
+                events.push(GameEvent::Start);
             }
-            Step::Score(change) => events.push(HostEvent::Score {
+            Step::Score(change) => events.push(GameEvent::Score {
                 team: change.side,
-                points: change.points as i64,
+                points: change.points,
                 by: change.by.map(|slot| slot as usize),
             }),
-            Step::Death { killer, victim } => events.push(HostEvent::Death {
-                killer: killer.map(|slot| slot as usize),
+            Step::Death { killer, victim } => events.push(GameEvent::Death {
                 victim: victim as usize,
+                by: killer.map(|slot| slot as usize),
+                enemy: killer.is_some(),
+                moved: false,
             }),
             Step::Over(_) => self.end(play, events),
-            Step::Aborted => events.push(HostEvent::WarmUp),
+            Step::Aborted => events.push(GameEvent::WarmUp),
             Step::Setting | Step::Vote => {}
         }
     }
 
     /// A game begins in its warm-up, with nobody on it yet.
-    fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<HostEvent>) {
+    fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<GameEvent>) {
         self.clients.clear();
         self.over = false;
-        let map = play.map.clone();
-        // All modes are team games, and the log does not say what a map is for before play starts.
-        let teams = true;
-        events.push(HostEvent::Game(HostSetup {
+        self.setup = LoggedSetup {
+            map: play.map.clone(),
+            // All modes are team games, and the log does not say what a map is for before play starts.
+            teams: true,
             match_id,
-            map,
-            teams,
-        }));
-        events.push(HostEvent::WarmUp);
+            ..LoggedSetup::default()
+        };
+        events.push(GameEvent::Game);
+        events.push(GameEvent::WarmUp);
     }
 
-    fn end(&mut self, play: &Play, events: &mut Vec<HostEvent>) {
+    fn end(&mut self, play: &Play, events: &mut Vec<GameEvent>) {
         self.over = true;
-        events.push(HostEvent::Over);
-        let points = self.clients.keys().map(|&client| HostEvent::Points {
+        events.push(GameEvent::Over);
+        let points = self.clients.keys().map(|&client| GameEvent::Points {
             client,
             points: play.points(client as u32),
         });
         events.extend(points);
-        let scores = play.scores().map(|score| score as i64);
-        events.push(HostEvent::Result(scores));
+        events.push(GameEvent::Result(play.scores()));
     }
 
     /// Compares the players with those whom the agent was told of.
-    fn compare(&mut self, play: &Play, events: &mut Vec<HostEvent>) {
-        let now: BTreeMap<usize, HostClient> = play.players.iter().map(described).collect();
+    fn compare(&mut self, play: &Play, events: &mut Vec<GameEvent>) {
+        let described = players(play).into_iter();
+        let described = described.filter_map(|(_, player)| Some((player.number? as usize, player)));
+        let now: BTreeMap<usize, LoggedPlayer> = described.collect();
         let gone = self.clients.keys().filter(|slot| !now.contains_key(slot));
-        events.extend(gone.map(|&slot| HostEvent::Left(slot)));
+        events.extend(gone.map(|&slot| GameEvent::Left(slot)));
         for (&slot, client) in &now {
             match self.clients.get(&slot) {
                 Some(before) if before == client => continue,
                 // Another player has the number.
-                Some(before) if before.name != client.name => events.push(HostEvent::Left(slot)),
+                Some(before) if before.name != client.name => events.push(GameEvent::Left(slot)),
                 _ => {}
             }
-            events.push(HostEvent::Client(slot, client.clone()));
+            events.push(GameEvent::Client(slot));
         }
         self.clients = now;
     }
-}
-
-fn described((slot, player): (u32, &Player)) -> (usize, HostClient) {
-    let client = HostClient {
-        name: player.name.clone(),
-        team: player.team,
-        bot: false,
-        begun: true,
-    };
-    (slot as usize, client)
 }
 
 impl HostEngine for TeeworldsHost {
     const ALIVE: &'static str = "sv_max_clients";
     const QUIT: &'static str = "shutdown";
 
-    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<HostEvent>) {
+    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<GameEvent>) {
         let Some(line) = output::split(line) else {
             return;
         };
@@ -161,7 +162,7 @@ impl HostEngine for TeeworldsHost {
                     self.shown.next = id.and_then(|id| id.trim().parse().ok());
                 }
             }
-            b"server" if line.text.starts_with(NO_MAP) => events.push(HostEvent::NoMap),
+            b"server" if line.text.starts_with(NO_MAP) => events.push(GameEvent::NoMap),
             _ => {}
         }
         let shown = &mut self.shown;
@@ -169,10 +170,18 @@ impl HostEngine for TeeworldsHost {
             .read(&line, now, |play, step| shown.step(play, step, events));
     }
 
-    fn tick(&mut self, now: u64, events: &mut Vec<HostEvent>) {
+    fn tick(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         let shown = &mut self.shown;
         self.output
             .tick(now, |play, step| shown.step(play, step, events));
+    }
+
+    fn setup(&self) -> LoggedSetup {
+        self.shown.setup.clone()
+    }
+
+    fn player(&self, number: usize) -> Option<LoggedPlayer> {
+        self.shown.clients.get(&number).cloned()
     }
 
     fn clear(&mut self) {

@@ -14,7 +14,8 @@ pub use hosting::{TeeworldsHost, host_limit, host_mode};
 use super::{
     chat::ChatCommand,
     engine::{Engine, TeamChanges, TeamOrders, in_turns},
-    follower::{ConnectionKey, FollowedServer, FollowedSetup, LoggedPlayer},
+    follower::FollowedServer,
+    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
     progress::GamePhase,
 };
 use crate::ingest::teeworlds::{
@@ -121,12 +122,13 @@ impl Asking {
 }
 
 /// The setup of the game, once the map and the type are known.
-fn setup(play: &Play) -> Option<FollowedSetup> {
-    (!play.map.is_empty() && !play.kind.is_empty()).then(|| FollowedSetup {
+fn setup(play: &Play) -> Option<LoggedSetup> {
+    (!play.map.is_empty() && !play.kind.is_empty()).then(|| LoggedSetup {
         game_type: format!("{GAME}.{}", play.kind),
         mutators: Vec::new(),
         map: play.map.clone(),
         teams: play.teams,
+        match_id: None,
     })
 }
 
@@ -138,8 +140,9 @@ fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
             key: players.key(slot, player),
             name: player.name.clone(),
             number: Some(slot),
-            side: player.team.filter(|_| play.teams),
+            side: player.team,
             free: player.team.is_some(),
+            begun: true,
             role: None,
         };
         (ConnectionKey::numbered(slot), logged)

@@ -12,10 +12,8 @@ use std::collections::BTreeMap;
 
 use super::{
     engine::{Engine, TeamChanges, TeamOrders},
-    follower::{
-        ConnectionKey, FollowedServer, FollowedSetup, LoggedPlayer, OpeningTime, TeamWord,
-        TemplateCommands,
-    },
+    follower::{FollowedServer, OpeningTime, TeamWord, TemplateCommands},
+    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
 use crate::ingest::{
     stamp,
@@ -40,7 +38,7 @@ pub struct Xonotic {
     opening: OpeningTime,
     /// Whether games begin with a warm-up, which a restart ends.
     warms_up: bool,
-    setup: FollowedSetup,
+    setup: LoggedSetup,
     /// The type of the game, for example `ctf`.
     kind: String,
     /// The players by the number that the log gives them.
@@ -72,7 +70,7 @@ impl Xonotic {
             commands,
             opening: OpeningTime::new(opening),
             warms_up,
-            setup: FollowedSetup::default(),
+            setup: LoggedSetup::default(),
             kind: String::new(),
             clients: BTreeMap::new(),
             scores: Scores::default(),
@@ -98,6 +96,7 @@ impl XonoticClient {
             side: None,
             // In a game without teams no line states a team.
             free: true,
+            begun: true,
             role: None,
         };
         Self { bot, player }
@@ -157,11 +156,12 @@ impl Xonotic {
         server.leave_map();
         self.scores = Scores::default();
         self.kind = server_name(kind).to_lowercase();
-        self.setup = FollowedSetup {
+        self.setup = LoggedSetup {
             game_type: format!("{GAME}.{}", self.kind),
             mutators: Vec::new(),
             map: server_name(map),
             teams: !WITHOUT_TEAMS.contains(&self.kind.as_str()),
+            match_id: None,
         };
         self.opening.reset();
         self.announce(server);
