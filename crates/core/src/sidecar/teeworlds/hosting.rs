@@ -3,17 +3,12 @@
 //! The agent makes the server print which match the next map is for (`echo`). Players are known by their names alone, as
 //! everywhere in this game: who has the name of a player of the match is that player.
 
-use std::collections::BTreeMap;
-
 use super::{
+    described,
     output::{self, Output},
-    players,
 };
 use crate::{
-    ingest::{
-        GameEvent,
-        teeworlds::{play::Play, steps::Step},
-    },
+    ingest::{GameEvent, teeworlds::play::Play},
     sidecar::{
         agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
         logged::{LoggedPlayer, LoggedSetup},
@@ -64,46 +59,32 @@ struct Shown {
     /// The match for which the next map is.
     next: Option<i64>,
     setup: LoggedSetup,
-    clients: BTreeMap<usize, LoggedPlayer>,
     /// Whether the game of the map is over: the next one is of no match.
     over: bool,
 }
 
 impl Shown {
-    fn step(&mut self, play: &Play, step: Step, events: &mut Vec<GameEvent>) {
-        match step {
-            Step::Map => {
+    fn take(&mut self, play: &Play, event: GameEvent, events: &mut Vec<GameEvent>) {
+        match event {
+            GameEvent::Game => {
                 let id = self.next.take();
                 self.begin(play, id, events);
             }
-            Step::Roster => self.compare(play, events),
-            Step::Start => {
+            GameEvent::Start => {
                 if self.over {
                     self.begin(play, None, events);
-                    self.compare(play, events);
+                    let all = play.players.iter();
+                    events.extend(all.map(|(client, _)| GameEvent::Client(client)));
                 }
                 events.push(GameEvent::Start);
             }
-            Step::Score(change) => events.push(GameEvent::Score {
-                team: change.side,
-                points: change.points,
-                by: change.by.map(|slot| slot as usize),
-            }),
-            Step::Death { killer, victim } => events.push(GameEvent::Death {
-                victim: victim as usize,
-                by: killer.map(|slot| slot as usize),
-                enemy: killer.is_some(),
-                moved: false,
-            }),
-            Step::Over(_) => self.end(play, events),
-            Step::Aborted => events.push(GameEvent::WarmUp),
-            Step::Setting | Step::Vote => {}
+            GameEvent::Over => self.end(play, events),
+            other => events.push(other),
         }
     }
 
     /// A game begins in its warm-up, with nobody on it yet.
     fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<GameEvent>) {
-        self.clients.clear();
         self.over = false;
         self.setup = LoggedSetup {
             map: play.map.clone(),
@@ -112,38 +93,18 @@ impl Shown {
             match_id,
             ..LoggedSetup::default()
         };
-        events.push(GameEvent::Game);
-        events.push(GameEvent::WarmUp);
+        events.extend([GameEvent::Game, GameEvent::WarmUp]);
     }
 
     fn end(&mut self, play: &Play, events: &mut Vec<GameEvent>) {
         self.over = true;
         events.push(GameEvent::Over);
-        let points = self.clients.keys().map(|&client| GameEvent::Points {
+        let points = play.players.iter().map(|(client, _)| GameEvent::Points {
             client,
-            points: play.points(client as u32),
+            points: play.points(client),
         });
         events.extend(points);
         events.push(GameEvent::Result(play.scores()));
-    }
-
-    /// Compares the players with those whom the agent was told of.
-    fn compare(&mut self, play: &Play, events: &mut Vec<GameEvent>) {
-        let described = players(play).into_iter();
-        let described = described.filter_map(|(_, player)| Some((player.number? as usize, player)));
-        let now: BTreeMap<usize, LoggedPlayer> = described.collect();
-        let gone = self.clients.keys().filter(|slot| !now.contains_key(slot));
-        events.extend(gone.map(|&slot| GameEvent::Left(slot)));
-        for (&slot, client) in &now {
-            match self.clients.get(&slot) {
-                Some(before) if before == client => continue,
-                // Another player has the number.
-                Some(before) if before.name != client.name => events.push(GameEvent::Left(slot)),
-                _ => {}
-            }
-            events.push(GameEvent::Client(slot));
-        }
-        self.clients = now;
     }
 }
 
@@ -167,13 +128,13 @@ impl HostEngine for TeeworldsHost {
         }
         let shown = &mut self.shown;
         self.output
-            .read(&line, now, |play, step| shown.step(play, step, events));
+            .read(&line, now, |play, event| shown.take(play, event, events));
     }
 
     fn tick(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         let shown = &mut self.shown;
         self.output
-            .tick(now, |play, step| shown.step(play, step, events));
+            .tick(now, |play, event| shown.take(play, event, events));
     }
 
     fn setup(&self) -> LoggedSetup {
@@ -181,7 +142,9 @@ impl HostEngine for TeeworldsHost {
     }
 
     fn player(&self, number: usize) -> Option<LoggedPlayer> {
-        self.shown.clients.get(&number).cloned()
+        let play = &self.output.play;
+        let known = play.players.get(number)?;
+        Some(described(play, number, known).1)
     }
 
     fn clear(&mut self) {
