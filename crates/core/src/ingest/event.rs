@@ -1,12 +1,17 @@
 //! What the lines of game servers mean, in words that all formats share. The recorder of matches, a sidecar and an agent
 //! take the same events.
 
+/// The most teams of a game that a log tells apart.
+pub const TEAMS: usize = 4;
+
 /// Something that the log of a game server shows. Clients are known by their numbers; the state of the format that
 /// has read the log says who they are, and which game it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GameEvent {
     /// A game begins: its map is loaded. The log names all clients again.
     Game,
+    /// More is known of the game that has begun.
+    Setup,
     /// A round of the game begins, of games whose log marks it.
     Round,
     /// The game waits for players; nothing counts until play starts.
@@ -50,8 +55,8 @@ pub enum GameEvent {
         /// Its score.
         points: f64,
     },
-    /// The final scores of two teams.
-    Result([f64; 2]),
+    /// The final scores of the teams that have one.
+    Result([Option<f64>; TEAMS]),
     /// A client's final points.
     Points {
         /// The number of the client.

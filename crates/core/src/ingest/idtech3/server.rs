@@ -55,7 +55,10 @@ impl LoggedServer {
                 },
                 _ => return,
             },
-            Event::Result(scores) => GameEvent::Result(scores.map(|score| score as f64)),
+            Event::Result(scores) => {
+                let [red, blue] = scores.map(|score| Some(score as f64));
+                GameEvent::Result([red, blue, None, None])
+            }
             Event::Points { client, points } => {
                 let points = points as f64;
                 GameEvent::Points { client, points }

@@ -89,7 +89,9 @@ impl Seen {
             GameEvent::Total { team, points } if playing => {
                 return self.total(team, points as i64).into_iter().collect();
             }
-            GameEvent::Result([red, blue]) if over && running.results.note_result() => {
+            GameEvent::Result([Some(red), Some(blue), ..])
+                if over && running.results.note_result() =>
+            {
                 let changes = [self.total(0, red as i64), self.total(1, blue as i64)];
                 return changes.into_iter().flatten().collect();
             }

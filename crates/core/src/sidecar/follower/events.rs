@@ -284,17 +284,6 @@ impl FollowedServer {
         }
     }
 
-    /// A player has died, in whatever way, perhaps because another one has killed them. With auto-balance, the daemon may
-    /// then move them.
-    pub(in crate::sidecar) fn dies(
-        &mut self,
-        victim: &ConnectionKey,
-        killer: Option<&ConnectionKey>,
-    ) {
-        self.killed(victim, killer);
-        self.death(victim);
-    }
-
     /// Counts a death, and a kill if an enemy is the killer.
     pub(in crate::sidecar) fn killed(
         &mut self,

@@ -32,13 +32,12 @@ impl FollowedServer {
             GameEvent::Total { team, points } if self.is_playing() => {
                 self.finals(vec![(team, points)]);
             }
-            GameEvent::Result([one, two]) if self.is_over() => {
-                if self
-                    .game
-                    .as_mut()
-                    .is_some_and(|game| game.results.note_result())
-                {
-                    self.finals(vec![(0, one), (1, two)]);
+            GameEvent::Result(scores) if self.is_over() => {
+                let game = self.game.as_mut();
+                if game.is_some_and(|game| game.results.note_result()) {
+                    let scores = (0..).zip(scores);
+                    let stated = scores.filter_map(|(team, score)| Some((team, score?)));
+                    self.finals(stated.collect());
                 }
             }
             GameEvent::Points { client, points } if self.is_over() => {
@@ -65,16 +64,8 @@ impl FollowedServer {
         }
     }
 
-    /// A player has changed the score of their side by `points`.
-    pub(in crate::sidecar) fn score(&mut self, by: &ConnectionKey, points: f64) {
-        let seat = self.roster.get(by);
-        if let Some(side) = seat.and_then(|seat| seat.player.side) {
-            self.side_score(side, points, Some(by));
-        }
-    }
-
     /// The score of a side has changed by `points`, because of a player if the log names one.
-    pub(in crate::sidecar) fn side_score(
+    fn side_score(
         &mut self,
         side: u8,
         points: f64,

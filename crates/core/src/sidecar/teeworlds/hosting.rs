@@ -104,7 +104,8 @@ impl Shown {
             points: play.points(client),
         });
         events.extend(points);
-        events.push(GameEvent::Result(play.scores()));
+        let [red, blue] = play.scores().map(Some);
+        events.push(GameEvent::Result([red, blue, None, None]));
     }
 }
 

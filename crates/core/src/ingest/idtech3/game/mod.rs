@@ -135,8 +135,8 @@ impl Game {
                     self.recorder.player(visit).points.get_or_insert(own);
                 }
             }
-            GameEvent::Result(result) if self.is_over() => {
-                self.result.get_or_insert(result);
+            GameEvent::Result([Some(red), Some(blue), ..]) if self.is_over() => {
+                self.result.get_or_insert([red, blue]);
             }
             _ if self.is_over() => {}
             GameEvent::WarmUp => self.warm_up = true,
