@@ -49,13 +49,14 @@ impl FollowedServer {
 
     /// Ends the game if all results have been logged, or are overdue.
     pub(in crate::sidecar) fn end_if_results_are_known(&mut self) {
-        let known = self.game.as_ref().is_some_and(|game| {
+        let game = self.game.as_ref().filter(|_| self.is_over());
+        let known = game.is_some_and(|game| {
             let known = self.roster.seats().filter(|(_, seat)| seat.entry.is_some());
             let numbers = known.filter_map(|(connection, _)| connection.0);
             let numbers = numbers.map(|number| number as usize);
             game.results.are_whole(game.setup.teams, numbers)
         });
-        if (self.is_over() && known) || self.is_overdue() {
+        if known || self.is_overdue() {
             self.end();
         }
     }
