@@ -11,6 +11,7 @@
 pub(crate) mod clock;
 pub(crate) mod doubled;
 mod encoding;
+mod event;
 mod foreign;
 mod format;
 mod halves;
@@ -34,6 +35,7 @@ mod ut2004;
 mod ut99;
 pub(crate) mod xonotic;
 
+pub use event::GameEvent;
 pub use foreign::why_unread;
 pub use format::{Context, DateZone, Format, LogParser};
 pub use halves::{PAUSE, join_halves};

@@ -7,7 +7,7 @@
 //!
 //! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`],
 //! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` the phase of a game,
-//! `results` which results the log has, `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
+//! `results` which results the log has, `logged` the games and players that it describes, `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
 //! choose teams, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
@@ -23,6 +23,7 @@ mod entry;
 pub mod follower;
 pub mod idtech3;
 mod link;
+mod logged;
 mod progress;
 mod results;
 pub mod source;
@@ -30,6 +31,7 @@ pub mod teeworlds;
 pub mod xonotic;
 
 pub use chat::ChatSettings;
+pub use logged::{ConnectionKey, LoggedPlayer, LoggedSetup};
 
 use crate::protocol::{Push, Reply, Request};
 use agent::AgentMatch;

@@ -3,13 +3,15 @@
 use super::grammar::pairs;
 use crate::{
     domain::{Kind, PlayerKey},
-    ingest::text::{name, name_or, weak_identity},
+    ingest::text::{name, name_or, real, weak_identity},
 };
 
 pub(crate) use crate::ingest::team::ClientTeam;
 
 /// What the game calls a player without a name.
 const UNNAMED: &str = "UnnamedPlayer";
+/// The skill of a bot whose log line contains none: the middle of the game's scale from 1 to 5.
+const DEFAULT_SKILL: f64 = 3.0;
 
 /// One client number.
 #[derive(Clone, Debug, Default)]
@@ -27,14 +29,10 @@ pub(crate) struct Client {
     skilled: bool,
     /// Whether `ClientUserinfo` has a skill.
     userinfo_skilled: bool,
-    /// The player's visit in the record of the game being read.
-    pub(crate) visit: Option<usize>,
-    /// The team that the visit is on.
-    pub(crate) seated: Option<u8>,
-    /// The identity that the visit has.
-    pub(crate) known_as: Option<ClientIdentity>,
-    /// Whether the name or identity may have changed since the visit got them.
-    pub(crate) renamed: bool,
+    /// How often the name or the identity may have changed.
+    pub(crate) renamed: u32,
+    /// A bot's skill, if the log contains it.
+    skill: Option<f64>,
 }
 
 impl Client {
@@ -54,36 +52,55 @@ impl Client {
                 _ => {}
             }
         }
-        self.renamed |= set(&mut self.guid, guid) | (self.userinfo_skilled != skilled);
+        let renamed = set(&mut self.guid, guid) | (self.userinfo_skilled != skilled);
+        self.renamed = self.renamed.wrapping_add(renamed.into());
         self.userinfo_skilled = skilled;
     }
 
-    /// Takes a `ClientUserinfoChanged` line: name, team and id as the game has them. Returns whether
-    /// anything changed; games repeat these lines.
-    pub(crate) fn changed(&mut self, info: &[u8]) -> bool {
-        let (mut name, mut id, mut team, mut skilled) = (&b""[..], &b""[..], &b""[..], false);
+    /// Takes a `ClientUserinfoChanged` line: name, team and id as the game has them. Games repeat these lines.
+    pub(crate) fn changed(&mut self, info: &[u8]) {
+        let (mut name, mut id, mut team, mut skill) = (&b""[..], &b""[..], &b""[..], None);
         for (key, value) in pairs(info) {
             match key {
                 b"n" => name = value,
                 b"t" => team = value,
                 b"id" => id = value,
-                b"skill" => skilled = true,
+                b"skill" => skill = Some(value),
                 _ => {}
             }
         }
-        let team = match team {
+        self.team = match team {
             b"0" => ClientTeam::Free,
             b"1" => ClientTeam::Team(0),
             b"2" => ClientTeam::Team(1),
             b"3" => ClientTeam::Spectator,
             _ => self.team,
         };
-        let renamed =
-            set(&mut self.raw_name, name) | set(&mut self.id, id) | (self.skilled != skilled);
-        self.skilled = skilled;
-        self.renamed |= renamed;
-        let moved = std::mem::replace(&mut self.team, team) != team;
-        moved || renamed
+        let renamed = set(&mut self.raw_name, name)
+            | set(&mut self.id, id)
+            | (self.skilled != skill.is_some());
+        self.renamed = self.renamed.wrapping_add(renamed.into());
+        self.skilled = skill.is_some();
+        let known = |skill: &f64| (0.0..=100.0).contains(skill);
+        self.skill = skill.and_then(real).filter(known);
+    }
+
+    /// The skill, if this is a bot.
+    pub(crate) fn skill(&self) -> f64 {
+        self.skill.unwrap_or(DEFAULT_SKILL)
+    }
+
+    /// The team that the client plays on; `None` for spectators and in games without teams.
+    pub(crate) fn team(&self) -> Option<u8> {
+        match self.team {
+            ClientTeam::Team(team) if self.begun => Some(team),
+            _ => None,
+        }
+    }
+
+    /// Whether the client plays, if the game has no teams.
+    pub(crate) fn is_free(&self) -> bool {
+        self.team == ClientTeam::Free && self.begun
     }
 
     /// The player's name as the log writes it, with colour codes.
@@ -180,21 +197,13 @@ impl ClientSlots {
         shared.then(|| name(strong))
     }
 
-    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Client> {
-        self.slots.iter_mut()
+    /// All clients, with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Client)> {
+        self.slots.iter().enumerate()
     }
 
     pub(crate) fn remove(&mut self, number: usize) {
         *self.client(number) = Client::default();
-    }
-
-    /// Forgets the visits of a game that is over; its clients stay connected.
-    pub(crate) fn forget_visits(&mut self) {
-        for client in &mut self.slots {
-            client.visit = None;
-            client.seated = None;
-            client.known_as = None;
-        }
     }
 }
 
@@ -281,8 +290,10 @@ mod tests {
     #[test]
     fn repetition_is_not_news() {
         let mut client = client("n\\A\\t\\1", "");
-        assert!(!client.changed(b"n\\A\\t\\1\\model\\other"));
-        assert!(client.changed(b"n\\A\\t\\2"));
-        assert_eq!(client.team, ClientTeam::Team(1));
+        let before = client.renamed;
+        client.changed(b"n\\A\\t\\2\\model\\other");
+        assert_eq!((client.team, client.renamed), (ClientTeam::Team(1), before));
+        client.changed(b"n\\B\\t\\2");
+        assert_ne!(client.renamed, before);
     }
 }

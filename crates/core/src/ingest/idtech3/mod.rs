@@ -7,7 +7,7 @@
 //! - `grammar` reads one line.
 //! - `setup` reads the settings of a game from its `InitGame:` line, and `known` which game it is.
 //! - `clients` holds who is on which client number.
-//! - `scoring` decides which team scores; a sidecar uses it, too.
+//! - `server` says what the lines mean, for records and for those who follow a running server.
 //! - `half_time` joins the halves of a match whose teams change sides.
 //! - `game` follows one game, and `parser` separates the games of a log.
 
@@ -17,7 +17,7 @@ pub(crate) mod grammar;
 mod half_time;
 mod known;
 mod parser;
-pub(crate) mod scoring;
+pub(crate) mod server;
 pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
@@ -48,7 +48,7 @@ pub(super) fn is_without_time(line: &[u8]) -> bool {
 }
 
 /// Events that no record needs.
-const NEEDLESS: [&str; 36] = [
+const NEEDLESS: [&str; 38] = [
     "-----",
     "Item",
     "tell",
@@ -57,6 +57,8 @@ const NEEDLESS: [&str; 36] = [
     "Playerstore",
     "Award",
     "CTF",
+    "1FCTF",
+    "1fCTF",
     "Flag",
     "FlagCaptureTime",
     "TeamScore",

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    clients::{Client, ClientSlots},
+    clients::ClientSlots,
     game::Game,
     grammar::{self, Event, MAX_CLIENTS},
     half_time::{EndedGame, HalfTime, Next},
+    server::LoggedServer,
     setup::GameSetup,
 };
 use crate::{
     domain::Timestamp,
     ingest::{
         clock::{Calendar, LogClock},
+        event::GameEvent,
         format::{Context, LogParser},
         item::LogItem,
         lines::LogLine,
@@ -40,13 +42,15 @@ enum LogPhase {
 pub(super) struct Parser {
     server: String,
     clock: LogClock,
-    clients: ClientSlots,
+    log: LoggedServer,
+    /// What the line being read means.
+    events: Vec<GameEvent>,
     phase: LogPhase,
     /// The ids that several players have had at the same time since the last `InitGame:`.
     shared: BTreeSet<String>,
     half_time: HalfTime,
     /// The final points that the log has stated since the last end of a game, by client number.
-    points: BTreeMap<usize, i64>,
+    points: BTreeMap<usize, f64>,
     /// The time stamps before the lines.
     stamps: Calendar,
     /// The date of the last line, if its stamp has one.
@@ -69,7 +73,7 @@ impl Parser {
             return grammar::read(line.bytes, line.whole);
         };
         self.date = stamp.is_date.then_some(stamp.at);
-        let clients = &self.clients;
+        let clients = &self.log.clients;
         self.stamps.read(stamp.at, || clients.are_opposed());
         let own = grammar::clock(line.bytes).is_some();
         if self.has_clock.is_none() && (own || grammar::is_beneath(line.bytes)) {
@@ -86,9 +90,9 @@ impl Parser {
         }
     }
 
-    /// Reads the settings of a game. Without a date of its own, it has that of its line's stamp.
-    fn setup(&self, info: &[u8]) -> GameSetup {
-        let mut setup = GameSetup::read(info);
+    /// The settings of the game. Without a date of its own, it has that of its line's stamp.
+    fn setup(&self) -> GameSetup {
+        let mut setup = self.log.setup.clone().unwrap_or_default();
         setup.date = setup.date.or(self.date);
         setup
     }
@@ -128,27 +132,20 @@ impl Parser {
                 self.half_time.take(game, next, items);
             }
         }
-        self.clients.forget_visits();
     }
 
     /// Begins a game, which is announced by its own line unless it is a round.
-    fn begin(&mut self, line: u64, info: &[u8], round: Option<bool>, items: &mut Vec<LogItem>) {
+    fn begin(&mut self, line: u64, round: Option<bool>, items: &mut Vec<LogItem>) {
         let next = round.map_or(Next::Game, |_| Next::Round);
         self.close(next, items);
         let clients_known = round.unwrap_or(true);
-        let game = Game::new(line, self.setup(info), self.clock, clients_known);
+        let game = Game::new(line, self.setup(), self.clock, clients_known);
         self.phase = LogPhase::Game(Box::new(game));
     }
 
     /// Like [`Parser::begin`], for a game that may be the second half after one that has ended.
-    fn begin_half(
-        &mut self,
-        line: u64,
-        info: &[u8],
-        clients_known: bool,
-        items: &mut Vec<LogItem>,
-    ) {
-        self.begin(line, info, Some(clients_known), items);
+    fn begin_half(&mut self, line: u64, clients_known: bool, items: &mut Vec<LogItem>) {
+        self.begin(line, Some(clients_known), items);
         if let LogPhase::Game(game) = &mut self.phase {
             game.keep_points(std::mem::take(&mut self.points));
         }
@@ -156,8 +153,8 @@ impl Parser {
 
     /// A round of Urban Terror begins. Until the exit, rounds belong to the same game; its play
     /// begins with the first round after a warm-up.
-    fn round(&mut self, line: u64, info: &[u8], items: &mut Vec<LogItem>) {
-        let setup = self.setup(info);
+    fn round(&mut self, line: u64, items: &mut Vec<LogItem>) {
+        let setup = self.setup();
         match &mut self.phase {
             LogPhase::Game(game) if game.is_between_rounds() => return,
             LogPhase::Game(game) if !game.is_over() => {
@@ -165,97 +162,79 @@ impl Parser {
             }
             LogPhase::Game(game) => {
                 let clients_known = game.clients_known;
-                self.begin_half(line, info, clients_known, items);
+                self.begin_half(line, clients_known, items);
             }
             // No line announced this round's game, so players may have joined before the log began.
-            _ => self.begin_half(line, info, false, items),
+            _ => self.begin_half(line, false, items),
         }
-        self.clients.forget_visits();
         if let LogPhase::Game(game) = &mut self.phase {
-            for client in self.clients.all() {
-                game.update_client(client, self.clock);
+            for (number, client) in self.log.clients.iter() {
+                game.update_client(number, client, self.clock);
             }
         }
     }
 
-    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
-        match event {
-            Event::Exit => self.points.clear(),
-            Event::Points { client, points } => {
-                self.points.entry(client).or_insert(points);
-            }
-            _ => {}
+    /// Takes what a line states.
+    fn take(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+        if let (Event::ServerTime(date), LogPhase::Game(game)) = (event, &mut self.phase) {
+            game.note_date(date, self.clock);
         }
+        let mut events = std::mem::take(&mut self.events);
+        self.log.interpret(event, &mut events);
+        for event in events.drain(..) {
+            self.event(line, event, items);
+        }
+        self.events = events;
+    }
+
+    fn event(&mut self, line: u64, event: GameEvent, items: &mut Vec<LogItem>) {
         match event {
-            Event::InitGame(info) => {
-                self.begin(line, info, None, items);
-                self.clients = ClientSlots::default();
+            GameEvent::Game => {
+                self.begin(line, None, items);
                 self.shared.clear();
                 self.points.clear();
             }
-            Event::InitRound(info) => self.round(line, info, items),
-            Event::Shutdown => self.close(Next::Game, items),
-            Event::Connect(number) => self.client(number, |client| client.begun = false),
-            Event::Begin(number) => self.client(number, |client| client.begun = true),
-            Event::Userinfo(number, info) => {
-                self.client(number, |client| client.userinfo(info));
+            GameEvent::Round => self.round(line, items),
+            GameEvent::Closed => self.close(Next::Game, items),
+            GameEvent::Client(number) => {
+                if let (LogPhase::Game(game), Some(client)) =
+                    (&mut self.phase, self.log.clients.get(number))
+                {
+                    game.update_client(number, client, self.clock);
+                }
                 self.note_shared(number);
             }
-            Event::Changed(number, info) => {
-                let client = self.clients.client(number);
-                if client.changed(info) {
-                    self.client(number, |_| {});
-                    self.note_shared(number);
-                }
-            }
-            Event::Disconnect(number) => {
-                self.client(number, |client| client.begun = false);
-                self.clients.remove(number);
+            GameEvent::Left(number) => {
                 self.points.remove(&number);
                 if let LogPhase::Game(game) = &mut self.phase {
-                    game.forget_points(number);
+                    game.remove_client(number, self.clock);
                 }
             }
-            Event::Warmup
-            | Event::Kill { .. }
-            | Event::Capture { .. }
-            | Event::RoundWon(_)
-            | Event::TeamScore { .. }
-            | Event::Exit
-            | Event::Result(_)
-            | Event::Points { .. } => self.play(line, event),
-            Event::ServerTime(date) => {
-                if let LogPhase::Game(game) = &mut self.phase {
-                    game.note_date(date, self.clock);
-                }
-            }
-            Event::Say(_) | Event::Other => {}
-        }
-    }
-
-    /// Changes a client, and updates the game being read accordingly.
-    fn client(&mut self, number: usize, change: impl FnOnce(&mut Client)) {
-        let client = self.clients.client(number);
-        change(client);
-        if let LogPhase::Game(game) = &mut self.phase {
-            game.update_client(client, self.clock);
+            other => self.play(line, other),
         }
     }
 
     /// Notes the id of this client if another one with another name has it, too. A player who returns
     /// before the server has noticed the end of the old connection has the same name.
     fn note_shared(&mut self, number: usize) {
-        if let Some(id) = self.clients.shared_id(number)
+        if let Some(id) = self.log.clients.shared_id(number)
             && self.shared.len() < MAX_CLIENTS
         {
             self.shared.insert(id);
         }
     }
 
-    fn play(&mut self, line: u64, event: Event<'_>) {
+    fn play(&mut self, line: u64, event: GameEvent) {
+        match event {
+            GameEvent::Over => self.points.clear(),
+            GameEvent::Points { client, points } => {
+                self.points.entry(client).or_insert(points);
+            }
+            _ => {}
+        }
         match &mut self.phase {
-            LogPhase::Game(game) => game.event(event, &self.clients, self.clock),
-            LogPhase::Beginning if event != Event::Warmup => {
+            LogPhase::Game(game) => game.event(event, &self.log.clients, self.clock),
+            LogPhase::Beginning if event != GameEvent::WarmUp => {
                 self.phase = LogPhase::Headless(line);
             }
             LogPhase::Beginning | LogPhase::Headless(_) | LogPhase::BetweenGames => {}
@@ -272,10 +251,10 @@ impl LogParser for Parser {
                     // The server was restarted. Unless its end was read already, the game being
                     // read has no end; a game whose beginning is missing may follow.
                     self.close(Next::Game, items);
-                    self.clients = ClientSlots::default();
+                    self.log.clients = ClientSlots::default();
                     self.phase = LogPhase::Beginning;
                 }
-                self.event(line.number, event, items);
+                self.take(line.number, event, items);
             }
             Err(why) => items.push(LogItem::malformed(line, why)),
         }
@@ -286,7 +265,7 @@ impl LogParser for Parser {
         // is skipped now, because its record would differ without the results. The next reading of
         // the log has them.
         if let LogPhase::Game(game) = &mut self.phase
-            && !game.has_results(&mut self.clients)
+            && !game.has_results()
         {
             game.forget_end();
         }

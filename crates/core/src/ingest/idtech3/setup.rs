@@ -40,11 +40,14 @@ const VARIANTS: [(&str, f64); 21] = [
     ("server_promode", 0.0),
 ];
 
+/// The variable of the game server that names the match of a game.
+pub(crate) const MATCH_VARIABLE: &str = "evenkeel_match";
+
 /// The game's name if the line has none: that of the original Quake III Arena.
 const DEFAULT_GAME: &str = "baseq3";
 
 /// The settings of a game that matter to its record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct GameSetup {
     pub(crate) map: String,
     /// `<gamename>.<kind of play>`, for example `baseoa.ctf`.
@@ -54,7 +57,7 @@ pub(crate) struct GameSetup {
     /// Whether it is a team game.
     pub(crate) teams: bool,
     /// Whether it is played in rounds, each of which gains its winner a point.
-    pub(super) rounds: bool,
+    pub(crate) rounds: bool,
     /// Whether teams score by killing, as in team deathmatch.
     pub(crate) scored_by_kills: bool,
     /// Whether the teams change sides at half-time (`g_swaproles`), and players keep their points.
@@ -62,7 +65,9 @@ pub(crate) struct GameSetup {
     /// What the game is called, if its logs are not understood.
     pub(crate) unsupported: Option<String>,
     /// When the line was written, if it has a date.
-    pub(crate) date: Option<Timestamp>,
+    pub(super) date: Option<Timestamp>,
+    /// The match of a queue that the game is, on a server that hosts matches.
+    pub(crate) match_id: Option<i64>,
 }
 
 impl GameSetup {
@@ -70,7 +75,7 @@ impl GameSetup {
     pub(crate) fn read(info: &[u8]) -> Self {
         let (mut map, mut game, mut mode, mut date) = (String::new(), String::new(), 0, None);
         let mut mutators = BTreeSet::new();
-        let (mut swaps, mut names) = (false, GameNames::default());
+        let (mut swaps, mut names, mut match_id) = (false, GameNames::default(), None);
         for (key, value) in pairs(info) {
             names.note(key, value);
             match key {
@@ -79,6 +84,10 @@ impl GameSetup {
                 b"g_swaproles" => swaps = atoi(value) != 0,
                 b"g_gametype" => mode = atoi(value),
                 b"g_timestamp" => date = date_time(value),
+                _ if key == MATCH_VARIABLE.as_bytes() => {
+                    let id = std::str::from_utf8(value).ok();
+                    match_id = id.and_then(|id| id.parse().ok());
+                }
                 _ => mutators.extend(mutator(key, value)),
             }
         }
@@ -97,6 +106,7 @@ impl GameSetup {
             swaps: swaps && urban_terror,
             unsupported: names.unsupported(),
             date,
+            match_id,
         }
     }
 }

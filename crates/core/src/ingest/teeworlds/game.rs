@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{play::Play, steps::Step};
+use super::play::Play;
 use crate::{
     domain::{MatchRecord, MatchRecorder, PlayerKey, Timestamp},
     ingest::{
         clock::signed,
+        event::GameEvent,
         record::{self, UNKNOWN_TEAM},
         skip::Skip,
     },
@@ -26,7 +27,7 @@ pub(super) struct Game {
     /// The earliest end: after the last change of the score, in milliseconds since it began.
     earliest: u64,
     /// The players' timelines in the record, by their numbers on the server.
-    visits: BTreeMap<u32, (PlayerKey, usize)>,
+    visits: BTreeMap<usize, (PlayerKey, usize)>,
 }
 
 impl Game {
@@ -44,27 +45,29 @@ impl Game {
     }
 
     /// Handles what happens in the match at this time, in milliseconds since the log began.
-    pub(super) fn step(&mut self, step: Step, now: u64, play: &Play) {
+    pub(super) fn event(&mut self, event: GameEvent, now: u64, play: &Play) {
         let now = now.saturating_sub(self.began);
-        match step {
-            Step::Roster => self.settle(play, now),
-            Step::Score(change) => {
-                let by = change.by.and_then(|slot| self.visit(slot));
+        match event {
+            GameEvent::Client(_) | GameEvent::Left(_) => self.settle(play, now),
+            GameEvent::Score { team, points, by } => {
+                let by = by.and_then(|client| self.visit(client));
                 let at = self.recorder.tick(now);
                 self.earliest = at + 1;
-                self.recorder.score(change.side, change.points, by, at);
+                self.recorder.score(team, points, by, at);
             }
-            Step::Death { killer, victim } => {
+            GameEvent::Death {
+                victim, by, enemy, ..
+            } => {
                 self.recorder.count_death(self.visit(victim), now);
-                let killer = killer.and_then(|slot| self.visit(slot));
+                let killer = by.filter(|_| enemy).and_then(|by| self.visit(by));
                 self.recorder.count_kill(killer, now);
             }
             _ => {}
         }
     }
 
-    fn visit(&self, slot: u32) -> Option<usize> {
-        self.visits.get(&slot).map(|(_, visit)| *visit)
+    fn visit(&self, client: usize) -> Option<usize> {
+        self.visits.get(&client).map(|(_, visit)| *visit)
     }
 
     /// Puts all players in the record on the teams on which they are.
@@ -96,18 +99,13 @@ impl Game {
         }
     }
 
-    /// Builds the record of the match that was over at this time, in milliseconds since the log began.
+    /// Builds the record of the match, which is over.
     ///
     /// # Errors
     /// Returns why there is no record.
-    pub(super) fn finish(
-        mut self,
-        at: u64,
-        play: &Play,
-        server: &str,
-    ) -> Result<MatchRecord, Skip> {
+    pub(super) fn finish(mut self, play: &Play, server: &str) -> Result<MatchRecord, Skip> {
         // What players did while the final score was shown does not count.
-        let lasted = at.saturating_sub(self.began).max(self.earliest);
+        let lasted = play.ended.saturating_sub(self.began).max(self.earliest);
         self.recorder.end_at(lasted);
         for (&slot, (_, visit)) in &self.visits {
             self.recorder.player(*visit).points = Some(play.points(slot));

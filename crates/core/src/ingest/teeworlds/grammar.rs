@@ -30,7 +30,7 @@ pub(crate) enum Event<'a> {
     /// A player changes teams.
     Change(Seen<'a>),
     /// The player of this number has left the server.
-    Left(u32),
+    Left(usize),
     Kill(Kill<'a>),
     /// A player has taken the flag of the other team.
     Grab(Named<'a>),
@@ -48,7 +48,7 @@ pub(crate) enum Event<'a> {
     Value(&'a [u8]),
     /// A line of the chat, from the number of the player on.
     Said {
-        slot: u32,
+        slot: usize,
         rest: &'a [u8],
     },
     /// Any other line; it does not affect the record.
@@ -141,7 +141,7 @@ fn read_server(text: &[u8]) -> Event<'_> {
     }
     if let Some(rest) = text.strip_prefix(b"client dropped. cid=") {
         return match number(rest) {
-            Some((slot, _)) => u32::try_from(slot).map_or(Event::Other, Event::Left),
+            Some((slot, _)) => usize::try_from(slot).map_or(Event::Other, Event::Left),
             None => Event::Other,
         };
     }
@@ -228,7 +228,7 @@ mod tests {
         read(&split(text.as_bytes()).expect("a line"))
     }
 
-    fn named(slot: u32, name: &str) -> Named<'_> {
+    fn named(slot: usize, name: &str) -> Named<'_> {
         let name = name.as_bytes();
         Named { slot, name }
     }
@@ -360,7 +360,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_is_read_whole(name in "[ -~é]{1,15}", slot in 0u32..64) {
+        fn any_name_is_read_whole(name in "[ -~é]{1,15}", slot in 0usize..64) {
             let line = format!("[20:06:16][game]: team_join player='{slot}:{name}' team=0->1");
             let who = named(slot, &name);
             prop_assert_eq!(event(&line), Ok(Event::Change(Seen { who, team: Some(1) })));

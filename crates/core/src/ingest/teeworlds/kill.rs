@@ -7,7 +7,7 @@ use crate::ingest::text::{LineResult, number};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kill<'a> {
     /// The number of the killer; `None` if nobody killed.
-    pub(crate) killer: Option<u32>,
+    pub(crate) killer: Option<usize>,
     team: i64,
     /// What follows the killer's team: `name' victim='NUMBER:TEAM:name`.
     names: &'a [u8],
@@ -29,7 +29,7 @@ impl<'a> Kill<'a> {
         let weapon = rest[end + 1..].strip_prefix(b" weapon=");
         let (weapon, _) = weapon.and_then(number).ok_or("the weapon is no number")?;
         Ok(Self {
-            killer: u32::try_from(killer).ok(),
+            killer: usize::try_from(killer).ok(),
             team,
             names: &rest[..end],
             by_game: weapon == WEAPON_GAME,

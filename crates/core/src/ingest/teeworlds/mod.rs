@@ -9,14 +9,14 @@ mod kill;
 mod named;
 pub(crate) mod play;
 pub(crate) mod players;
-pub(crate) mod scoring;
+mod scoring;
 mod settings;
-pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
 
 use super::{
     clock::Calendar,
+    event::GameEvent,
     format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
@@ -28,9 +28,8 @@ use super::{
 pub(crate) use game::GAME;
 use game::Game;
 use grammar::Event;
-use play::Play;
+use play::{Play, Stage};
 use scoring::Rules;
-use steps::{Stage, Step};
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
@@ -68,7 +67,8 @@ struct Parser {
     play: Play,
     game: Option<Box<Game>>,
     stray: StrayPlay,
-    steps: Vec<Step>,
+    /// What the line being read means.
+    events: Vec<GameEvent>,
 }
 
 impl Parser {
@@ -79,7 +79,7 @@ impl Parser {
             play: Play::default(),
             game: None,
             stray: StrayPlay::default(),
-            steps: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -88,42 +88,44 @@ impl Parser {
             self.stray.note(line.number);
         }
         let now = self.calendar.position();
-        let mut steps = std::mem::take(&mut self.steps);
-        self.play.pass(Some(&event), now, &mut steps);
-        self.take(line.number, &mut steps, items);
-        if let Err(why) = self.play.event(event, now, &mut steps) {
+        let mut events = std::mem::take(&mut self.events);
+        self.play.pass(Some(&event), now, &mut events);
+        self.take(line.number, &mut events, items);
+        if let Err(why) = self.play.event(event, now, &mut events) {
             items.push(LogItem::malformed(line, why));
         }
-        self.take(line.number, &mut steps, items);
-        self.steps = steps;
+        self.take(line.number, &mut events, items);
+        self.events = events;
     }
 
-    fn take(&mut self, line: u64, steps: &mut Vec<Step>, items: &mut Vec<LogItem>) {
-        for step in steps.drain(..) {
-            self.step(line, step, items);
+    fn take(&mut self, line: u64, events: &mut Vec<GameEvent>, items: &mut Vec<LogItem>) {
+        for event in events.drain(..) {
+            self.game_event(line, event, items);
         }
     }
 
-    fn step(&mut self, line: u64, step: Step, items: &mut Vec<LogItem>) {
+    fn game_event(&mut self, line: u64, event: GameEvent, items: &mut Vec<LogItem>) {
         let now = self.calendar.position();
-        match step {
-            Step::Map => self.stray.close(true, items),
-            Step::Start => {
+        match event {
+            GameEvent::Game => self.stray.close(true, items),
+            GameEvent::Start => {
                 self.stray.close(true, items);
                 let game = Game::new(line, self.calendar.date(), now, &self.play);
                 self.game = Some(Box::new(game));
             }
-            Step::Over(at) => {
+            GameEvent::Over => {
                 if let Some(game) = self.game.take() {
                     let line = game.line;
-                    let outcome = game.finish(at, &self.play, &self.server);
-                    items.push(LogItem::of_game(line, outcome));
+                    items.push(LogItem::of_game(
+                        line,
+                        game.finish(&self.play, &self.server),
+                    ));
                 }
             }
-            Step::Aborted => self.abandon(Skip::Aborted, items),
+            GameEvent::WarmUp => self.abandon(Skip::Aborted, items),
             other => {
                 if let Some(game) = &mut self.game {
-                    game.step(other, now, &self.play);
+                    game.event(other, now, &self.play);
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::ingest::text::{LineResult, number};
 /// A player in a line: the number on the server, and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named<'a> {
-    pub(crate) slot: u32,
+    pub(crate) slot: usize,
     pub(crate) name: &'a [u8],
 }
 
@@ -18,9 +18,9 @@ pub(crate) struct Seen<'a> {
 }
 
 /// Reads `NUMBER:`, the number of a player.
-pub(super) fn slot(text: &[u8]) -> LineResult<(u32, &[u8])> {
+pub(super) fn slot(text: &[u8]) -> LineResult<(usize, &[u8])> {
     let (slot, rest) = number(text).ok_or("a player has no number")?;
-    let slot = u32::try_from(slot).map_err(|_| "a player's number is negative")?;
+    let slot = usize::try_from(slot).map_err(|_| "a player's number is negative")?;
     let rest = rest.strip_prefix(b":").ok_or("a player has no number")?;
     Ok((slot, rest))
 }

@@ -9,9 +9,11 @@ use super::{
     players::Players,
     scoring::{MatchScore, Rules},
     settings::{Answer, Settings},
-    steps::{Stage, Step},
 };
-use crate::ingest::text::{self, LineResult};
+use crate::ingest::{
+    event::GameEvent,
+    text::{self, LineResult},
+};
 
 /// How long the server shows the final score, in milliseconds.
 const SHOWN: u64 = 10_000;
@@ -23,6 +25,20 @@ const AFTER_SCORE: u64 = 1_000;
 const AFTER_TIME: u64 = 2_000;
 /// If nothing happened for so long before the time limit, the game may be paused, and its end is not certain.
 const QUIET: u64 = 20_000;
+
+/// How far the game is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The output began in the middle.
+    #[default]
+    Unknown,
+    WarmUp,
+    /// A match has begun, and there are not enough players.
+    Waiting,
+    Playing,
+    /// The final score is shown.
+    Over,
+}
 
 /// What is known of a server's games.
 #[derive(Debug, Default)]
@@ -46,6 +62,8 @@ pub(crate) struct Play {
     began: u64,
     /// When something last happened in the match.
     acted: u64,
+    /// When the last match was over.
+    pub(super) ended: u64,
 }
 
 impl Play {
@@ -65,8 +83,8 @@ impl Play {
     }
 
     /// A player's points in this match.
-    pub(crate) fn points(&self, slot: u32) -> f64 {
-        self.score.points.get(&slot).copied().unwrap_or(0.0)
+    pub(crate) fn points(&self, client: usize) -> f64 {
+        self.score.points.get(&client).copied().unwrap_or(0.0)
     }
 
     /// Whether anything has happened in this match.
@@ -82,70 +100,79 @@ impl Play {
         &mut self,
         event: Event<'_>,
         now: u64,
-        steps: &mut Vec<Step>,
+        events: &mut Vec<GameEvent>,
     ) -> LineResult<()> {
         self.sudden |= self.stage == Stage::Playing && self.is_overtime(now) && !self.is_decided();
         match event {
-            Event::Map(name) => self.load(text::name(name), steps),
+            Event::Map(name) => self.load(text::name(name), events),
             Event::Rotates(map) => self.rotates = text::name(map) != self.map,
-            Event::Start { kind, teams } => self.start(kind, teams, now, steps),
+            Event::Start { kind, teams } => self.start(kind, teams, now, events),
             Event::Enter(seen) => {
-                self.note(seen, steps);
+                self.note(seen, events);
                 if self.stage == Stage::Waiting {
-                    self.play(now, steps);
+                    self.play(now, events);
                 }
             }
-            Event::Change(seen) => self.note(seen, steps),
+            Event::Change(seen) => self.note(seen, events),
             Event::Left(slot) => {
                 self.score.drop_flag(slot);
                 if self.players.remove(slot) {
-                    steps.push(Step::Roster);
+                    events.push(GameEvent::Left(slot));
                 }
             }
             Event::Asked(command) => self.commanded |= self.settings.ask(command),
-            Event::Voted => {
-                self.settings.doubt_limits();
-                steps.push(Step::Vote);
-            }
-            Event::Value(value) => self.answer(value, steps),
+            Event::Voted => self.settings.doubt_limits(),
+            Event::Value(value) => self.answer(value),
             Event::Said { .. } | Event::Other => {}
-            other => self.act(other, now, steps)?,
+            other => self.act(other, now, events)?,
         }
         Ok(())
     }
 
-    /// Lets time pass until this event, if there is one: a match may be over. Call it, and do what the steps say,
+    /// Lets time pass until this event, if there is one: a match may be over. Call it, and do what the events mean,
     /// before [`event`](Self::event), which may begin the next match.
-    pub(crate) fn pass(&mut self, event: Option<&Event<'_>>, now: u64, steps: &mut Vec<Step>) {
+    pub(crate) fn pass(
+        &mut self,
+        event: Option<&Event<'_>>,
+        now: u64,
+        events: &mut Vec<GameEvent>,
+    ) {
         if self.stage != Stage::Playing {
             return;
         }
         if self.knows_limits() && self.is_decided() {
-            self.end_by_limits(now, steps);
+            self.end_by_limits(now, events);
         }
         if matches!(event, Some(Event::Map(_) | Event::Start { .. })) {
-            self.close(now, steps);
+            self.close(now, events);
         }
     }
 
-    fn end_by_limits(&mut self, now: u64, steps: &mut Vec<Step>) {
+    fn end_by_limits(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         let at = now.saturating_sub(self.acted);
         let end = self.settings.time_limit();
         let end = end.map(|limit| self.began.saturating_add(limit));
         if self.is_at_score_limit() && at >= AFTER_SCORE {
-            self.over(self.acted, steps);
+            self.over(self.acted, events);
         } else if let Some(end) = end
             && now >= end.saturating_add(AFTER_TIME)
             && at >= AFTER_TIME
             && self.acted.saturating_add(QUIET) >= end
         {
-            self.over(self.acted.max(end), steps);
+            self.over(self.acted.max(end), events);
         }
     }
 
-    fn over(&mut self, at: u64, steps: &mut Vec<Step>) {
-        self.stage = Stage::Over;
-        steps.push(Step::Over(at));
+    fn over(&mut self, at: u64, events: &mut Vec<GameEvent>) {
+        (self.stage, self.ended) = (Stage::Over, at);
+        events.push(GameEvent::Over);
+        let players = self.players.iter();
+        events.extend(players.map(|(client, _)| GameEvent::Points {
+            client,
+            points: self.points(client),
+        }));
+        let [red, blue] = self.scores().map(|score| self.teams.then_some(score));
+        events.push(GameEvent::Result([red, blue, None, None]));
     }
 
     fn is_decided(&self) -> bool {
@@ -174,71 +201,73 @@ impl Play {
     }
 
     /// Ends the match that another one, or another map, follows.
-    fn close(&mut self, now: u64, steps: &mut Vec<Step>) {
+    fn close(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         if self.stage != Stage::Playing {
             return;
         }
         let quiet = now.saturating_sub(self.acted) >= SHOWN - COARSE;
         let limited = !self.knows_limits() || self.is_at_limit(now);
         if quiet && limited && !self.commanded && self.is_decided() {
-            self.over(self.acted.max(now.saturating_sub(SHOWN)), steps);
+            self.over(self.acted.max(now.saturating_sub(SHOWN)), events);
         } else {
             self.stage = Stage::WarmUp;
-            steps.push(Step::Aborted);
+            events.push(GameEvent::WarmUp);
         }
     }
 
-    fn load(&mut self, map: String, steps: &mut Vec<Step>) {
+    fn load(&mut self, map: String, events: &mut Vec<GameEvent>) {
         self.players.clear();
         self.stage = Stage::WarmUp;
         self.map = map;
         (self.rotates, self.commanded) = (false, false);
-        steps.push(Step::Map);
+        events.push(GameEvent::Game);
     }
 
-    fn start(&mut self, kind: &[u8], teams: bool, now: u64, steps: &mut Vec<Step>) {
+    fn start(&mut self, kind: &[u8], teams: bool, now: u64, events: &mut Vec<GameEvent>) {
         self.kind = text::name(kind).to_lowercase();
         self.teams = teams;
         if !self.rotates {
             self.stage = Stage::Waiting;
             self.commanded = false;
-            self.play(now, steps);
+            self.play(now, events);
         }
     }
 
     /// Starts play if there are enough players.
-    fn play(&mut self, now: u64, steps: &mut Vec<Step>) {
+    fn play(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         if self.players.are_enough(self.teams) {
             self.stage = Stage::Playing;
             self.sudden = false;
             self.score = MatchScore::new(Rules::of(&self.kind, self.teams));
             (self.began, self.acted) = (now, now);
-            steps.push(Step::Start);
+            events.push(GameEvent::Start);
         }
     }
 
-    fn note(&mut self, seen: Seen<'_>, steps: &mut Vec<Step>) {
+    fn note(&mut self, seen: Seen<'_>, events: &mut Vec<GameEvent>) {
+        let client = seen.who.slot;
+        let before = self.players.raw_name(client);
+        let is_other = before.is_some_and(|name| name != seen.who.name);
         if self.players.note(seen) {
-            steps.push(Step::Roster);
+            events.extend(is_other.then_some(GameEvent::Left(client)));
+            events.push(GameEvent::Client(client));
         }
     }
 
     /// Handles the value of the setting that was asked for.
-    fn answer(&mut self, value: &[u8], steps: &mut Vec<Step>) {
+    fn answer(&mut self, value: &[u8]) {
         match self.settings.answer(value) {
             Some(Answer::Map(map)) if self.map.is_empty() => self.map = map,
             Some(Answer::Kind(kind)) if self.kind.is_empty() => {
                 self.teams = ["ctf", "tdm", "lts"].contains(&kind.as_str());
                 self.kind = kind;
             }
-            Some(_) => {}
-            None => return,
+            _ => {}
         }
-        steps.push(Step::Setting);
     }
 
     /// Handles what happens only while a game, or a warm-up, runs.
-    fn act(&mut self, event: Event<'_>, now: u64, steps: &mut Vec<Step>) -> LineResult<()> {
+    fn act(&mut self, event: Event<'_>, now: u64, events: &mut Vec<GameEvent>) -> LineResult<()> {
         let playing = self.stage == Stage::Playing;
         if !matches!(event, Event::Kill(kill) if kill.by_game) {
             self.acted = now;
@@ -255,13 +284,13 @@ impl Play {
             Event::Kill(kill) => {
                 let known = kill.killer.and_then(|slot| self.players.raw_name(slot));
                 let (killer, victim) = kill.of(known)?;
-                self.kill(killer, victim, kill.by_game, steps);
+                self.kill(killer, victim, kill.by_game, events);
                 None
             }
             _ => None,
         };
         if let Some(change) = change.filter(|_| playing) {
-            steps.push(Step::Score(change));
+            events.push(change);
         }
         Ok(())
     }
@@ -271,12 +300,12 @@ impl Play {
         killer: Option<Seen<'_>>,
         victim: Seen<'_>,
         by_game: bool,
-        steps: &mut Vec<Step>,
+        events: &mut Vec<GameEvent>,
     ) {
         // A sidecar may have missed that these players came.
         for seen in killer.into_iter().chain([victim]).filter(|_| !by_game) {
             if self.players.raw_name(seen.who.slot).is_none() {
-                self.note(seen, steps);
+                self.note(seen, events);
             }
         }
         let slot = victim.who.slot;
@@ -287,12 +316,14 @@ impl Play {
             return;
         }
         if !by_game {
-            let other = by.filter(|(by, team)| *by != slot && (!self.teams || *team != side));
-            steps.push(Step::Death {
-                killer: other.map(|(by, _)| by),
+            let other = by.filter(|(by, _)| *by != slot);
+            events.push(GameEvent::Death {
                 victim: slot,
+                by: other.map(|(by, _)| by),
+                enemy: other.is_some_and(|(_, team)| !self.teams || team != side),
+                moved: false,
             });
         }
-        steps.extend(changes.into_iter().map(Step::Score));
+        events.extend(changes);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Player {
 
 /// All players on the server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Players(BTreeMap<u32, Player>);
+pub(crate) struct Players(BTreeMap<usize, Player>);
 
 impl Players {
     /// Notes a player whom a line names. Returns whether this was not known.
@@ -44,7 +44,7 @@ impl Players {
     }
 
     /// The player of this number is gone. Returns whether there was one.
-    pub(super) fn remove(&mut self, slot: u32) -> bool {
+    pub(super) fn remove(&mut self, slot: usize) -> bool {
         self.0.remove(&slot).is_some()
     }
 
@@ -54,17 +54,22 @@ impl Players {
     }
 
     /// The name of a player as the server prints it.
-    pub(crate) fn raw_name(&self, slot: u32) -> Option<&[u8]> {
+    pub(crate) fn raw_name(&self, slot: usize) -> Option<&[u8]> {
         self.0.get(&slot).map(|player| player.raw.as_slice())
     }
 
     /// The team of a player; `None` if the player watches or is not known.
-    pub(crate) fn team(&self, slot: u32) -> Option<u8> {
+    pub(crate) fn team(&self, slot: usize) -> Option<u8> {
         self.0.get(&slot)?.team
     }
 
+    /// The player of this number.
+    pub(crate) fn get(&self, slot: usize) -> Option<&Player> {
+        self.0.get(&slot)
+    }
+
     /// All players, with their numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Player)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Player)> {
         self.0.iter().map(|(&slot, player)| (slot, player))
     }
 
@@ -78,13 +83,13 @@ impl Players {
     }
 
     /// The identity of a player: the name, or what no name can be while another player has the same one.
-    pub(crate) fn key(&self, slot: u32, player: &Player) -> PlayerKey {
+    pub(crate) fn key(&self, slot: usize, player: &Player) -> PlayerKey {
         let shared = self
             .iter()
             .any(|(other, p)| other != slot && p.name == player.name);
         let key = text::key_by_name(false, player.name.clone());
         match shared {
-            true => key.of_nobody(Nobody::Twice, slot),
+            true => key.of_nobody(Nobody::Twice, u32::try_from(slot).unwrap_or(u32::MAX)),
             false => key,
         }
     }
@@ -95,7 +100,7 @@ mod tests {
     use super::*;
     use crate::ingest::teeworlds::named::Named;
 
-    fn seen(slot: u32, name: &str, team: Option<u8>) -> Seen<'_> {
+    fn seen(slot: usize, name: &str, team: Option<u8>) -> Seen<'_> {
         let name = name.as_bytes();
         let who = Named { slot, name };
         Seen { who, team }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::players::Players;
+use crate::ingest::event::GameEvent;
 
 /// What decides a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,17 +40,9 @@ impl Rules {
 enum Flag {
     #[default]
     Home,
-    Carried(u32),
+    Carried(usize),
     /// It lies somewhere since this event.
     Dropped(u64),
-}
-
-/// A change of a team's score.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
-    pub(crate) side: u8,
-    pub(crate) points: f64,
-    pub(crate) by: Option<u32>,
 }
 
 /// The score of one match.
@@ -58,12 +51,12 @@ pub(super) struct MatchScore {
     pub(super) rules: Rules,
     pub(super) sides: [f64; 2],
     /// The points of the players who have any.
-    pub(super) points: BTreeMap<u32, f64>,
+    pub(super) points: BTreeMap<usize, f64>,
     flags: [Flag; 2],
     /// Counts the flags that were dropped.
     drops: u64,
     /// Who is alive in a round; `None` between two rounds.
-    alive: Option<BTreeSet<u32>>,
+    alive: Option<BTreeSet<usize>>,
 }
 
 impl MatchScore {
@@ -95,34 +88,35 @@ impl MatchScore {
         }
     }
 
-    fn add(&mut self, slot: u32, points: f64) {
-        *self.points.entry(slot).or_default() += points;
+    fn add(&mut self, client: usize, points: f64) {
+        *self.points.entry(client).or_default() += points;
     }
 
-    fn score(&mut self, side: u8, points: f64, by: Option<u32>) -> Change {
+    fn score(&mut self, side: u8, points: f64, by: Option<usize>) -> GameEvent {
         self.sides[usize::from(side & 1)] += points;
-        Change { side, points, by }
+        let team = side;
+        GameEvent::Score { team, points, by }
     }
 
     /// A player of this team has taken the other team's flag.
-    pub(super) fn grab(&mut self, slot: u32, side: u8) -> Option<Change> {
-        self.add(slot, 1.0);
+    pub(super) fn grab(&mut self, client: usize, side: u8) -> Option<GameEvent> {
+        self.add(client, 1.0);
         let flag = &mut self.flags[usize::from(1 - (side & 1))];
-        let home = std::mem::replace(flag, Flag::Carried(slot)) == Flag::Home;
-        home.then(|| self.score(side, 1.0, Some(slot)))
+        let home = std::mem::replace(flag, Flag::Carried(client)) == Flag::Home;
+        home.then(|| self.score(side, 1.0, Some(client)))
     }
 
     /// A player of this team has captured.
-    pub(super) fn capture(&mut self, slot: u32, side: u8) -> Change {
-        self.add(slot, 5.0);
+    pub(super) fn capture(&mut self, client: usize, side: u8) -> GameEvent {
+        self.add(client, 5.0);
         self.flags = [Flag::Home; 2];
-        self.score(side, 100.0, Some(slot))
+        self.score(side, 100.0, Some(client))
     }
 
     /// A player has brought the own team's flag back, or the flag that lies longest has come back on its own.
-    pub(super) fn flag_returned(&mut self, by: Option<(u32, u8)>) {
-        if let Some((slot, side)) = by {
-            self.add(slot, 1.0);
+    pub(super) fn flag_returned(&mut self, by: Option<(usize, u8)>) {
+        if let Some((client, side)) = by {
+            self.add(client, 1.0);
             self.flags[usize::from(side & 1)] = Flag::Home;
             return;
         }
@@ -140,23 +134,23 @@ impl MatchScore {
     /// A player has died. `killer` is who killed, with the team; `by_game` whether the game removed the player.
     pub(super) fn kill(
         &mut self,
-        killer: Option<(u32, u8)>,
-        victim: (u32, u8),
+        killer: Option<(usize, u8)>,
+        victim: (usize, u8),
         by_game: bool,
         players: &Players,
-    ) -> Vec<Change> {
+    ) -> Vec<GameEvent> {
         let carried = self.drop_flag(victim.0);
         let mut changes = Vec::new();
-        if let Some((slot, side)) = killer.filter(|_| !by_game) {
+        if let Some((client, side)) = killer.filter(|_| !by_game) {
             let teams = self.rules != Rules::Points;
-            let enemy = slot != victim.0 && (!teams || side != victim.1);
+            let enemy = client != victim.0 && (!teams || side != victim.1);
             let points = if enemy { 1.0 } else { -1.0 };
-            self.add(slot, points);
+            self.add(client, points);
             if carried && enemy {
-                self.add(slot, 1.0);
+                self.add(client, 1.0);
             }
             if self.rules == Rules::TeamKills {
-                changes.push(self.score(side, points, Some(slot)));
+                changes.push(self.score(side, points, Some(client)));
             }
         }
         if self.rules == Rules::Rounds {
@@ -166,11 +160,11 @@ impl MatchScore {
     }
 
     /// A player does not carry a flag any more. Returns whether they did.
-    pub(super) fn drop_flag(&mut self, slot: u32) -> bool {
+    pub(super) fn drop_flag(&mut self, client: usize) -> bool {
         self.drops += 1;
         let mut carried = false;
         for flag in &mut self.flags {
-            if *flag == Flag::Carried(slot) {
+            if *flag == Flag::Carried(client) {
                 *flag = Flag::Dropped(self.drops);
                 carried = true;
             }
@@ -179,7 +173,7 @@ impl MatchScore {
     }
 
     /// A player dies in a match of rounds. Who is left alone on the server after a kill has won the round.
-    fn die(&mut self, victim: u32, by_game: bool, players: &Players) -> Vec<Change> {
+    fn die(&mut self, victim: usize, by_game: bool, players: &Players) -> Vec<GameEvent> {
         let everybody = || {
             let on_teams = players.iter().filter(|(_, player)| player.team.is_some());
             on_teams.map(|(slot, _)| slot).collect()
@@ -215,7 +209,7 @@ mod tests {
     use super::*;
     use crate::ingest::teeworlds::named::{Named, Seen};
 
-    fn players(count: u32) -> Players {
+    fn players(count: usize) -> Players {
         let mut players = Players::default();
         for slot in 0..count {
             let name = &[b'a' + u8::try_from(slot).unwrap()];

@@ -1,120 +1,63 @@
 //! One game of the event log, from its beginning to the end of its scores.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::grammar::{self, Event};
+use super::{grammar::Event, server::LoggedServer};
 use crate::{
-    domain::{Fingerprint, MatchRecord, MatchRecorder, PlayerKey, Timestamp},
+    domain::{Fingerprint, MatchRecord, MatchRecorder, Timestamp},
     ingest::{
         clock::Calendar,
+        event::{GameEvent, TEAMS},
         record::{self, UNKNOWN_TEAM},
         skip::Skip,
         team::ClientTeam,
-        text,
     },
 };
 
 /// The game in the names of game types. The log does not state whether Xonotic or Nexuiz wrote it.
 pub(crate) const GAME: &str = "xonotic";
-/// Red, blue, yellow and pink.
-const TEAMS: usize = 4;
-/// The most player numbers in one game. A real server uses fewer.
-const MAX_CLIENTS: usize = 10_000;
-
-/// A player on the server.
-struct Client {
-    bot: bool,
-    name: String,
-    place: Option<ClientTeam>,
-    /// The player's visit in the record, once they have played.
-    visit: Option<usize>,
-}
-
-impl Client {
-    fn key(&self) -> PlayerKey {
-        text::key_by_name(self.bot, self.name.clone())
-    }
-}
 
 /// The recorder for a game of this kind: in assault the teams change sides at half-time.
-fn new_recorder(kind: &[u8]) -> MatchRecorder {
-    MatchRecorder::with_sides_if(kind == b"as")
+fn new_recorder(kind: &str) -> MatchRecorder {
+    MatchRecorder::with_sides_if(kind == "as")
 }
 
-/// Decodes a name, which must not be empty in a record.
-pub(super) fn name(nick: &[u8]) -> String {
-    match grammar::plain(nick) {
-        name if name.is_empty() => "unnamed".to_owned(),
-        name => name,
-    }
-}
-
-/// The kind of score lines being read.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum ScoreSection {
-    /// No scores are being read.
-    #[default]
-    None,
-    /// The scores of a moment in play.
-    Interim,
-    /// The final scores.
-    Final,
-}
-
-#[derive(Default)]
 pub(super) struct Game {
     /// The line on which it began.
     pub(super) line: u64,
-    kind: String,
-    map: String,
-    mutators: BTreeSet<String>,
     /// When play began: by the log's dates, and in milliseconds since the log began.
     date: Option<Timestamp>,
     began: u64,
     /// How long the game lasted: in seconds as the game states it, and in milliseconds by the log's dates.
     ended: Option<(Option<f64>, u64)>,
-    clients: BTreeMap<u32, Client>,
+    /// The players' timelines in the record, by their numbers.
+    visits: BTreeMap<usize, usize>,
     recorder: MatchRecorder,
-    section: ScoreSection,
-    /// Which of the scores in a list decides the game.
-    label: Option<usize>,
     /// Whether any player was on a team.
     teams: bool,
-    team_scores: [Option<f64>; TEAMS],
     /// The visits of those who watched the end, and who may have played before.
     watchers: Vec<usize>,
 }
 
 impl Game {
-    pub(super) fn new(line: u64, kind: &[u8], map: &[u8], now: Calendar) -> Self {
+    pub(super) fn new(line: u64, log: &LoggedServer, now: Calendar) -> Self {
         Self {
             line,
-            kind: text::name(kind).to_lowercase(),
-            map: text::name(map),
             date: now.date(),
             began: now.position(),
-            recorder: new_recorder(kind),
-            ..Self::default()
+            ended: None,
+            visits: BTreeMap::new(),
+            recorder: new_recorder(&log.kind),
+            teams: false,
+            watchers: Vec::new(),
         }
     }
 
-    /// Whether anybody on the server has an opponent.
-    pub(super) fn are_opposed(&self) -> bool {
-        ClientTeam::are_opposed(self.clients.values().filter_map(|client| client.place))
-    }
-
-    /// Handles the end of a list of scores, and returns whether those were the final ones.
-    pub(super) fn ends(&mut self) -> bool {
-        std::mem::replace(&mut self.section, ScoreSection::None) == ScoreSection::Final
-    }
-
-    pub(super) fn event(&mut self, event: Event<'_>, calendar: &mut Calendar) {
-        let now = calendar.position().saturating_sub(self.began);
+    /// Takes what a line states beside what it means to all.
+    pub(super) fn note(&mut self, event: Event<'_>, calendar: &mut Calendar) {
         match event {
-            Event::Status => self.section = ScoreSection::Interim,
             Event::Scores { seconds } => {
-                self.section = ScoreSection::Final;
-                let mut at = now;
+                let mut at = calendar.position().saturating_sub(self.began);
                 if let (None, Some(seconds)) = (self.date, seconds) {
                     // In a log without dates, only this line states how long the game lasted.
                     at = (seconds * 1_000.0) as u64; // saturates
@@ -122,136 +65,103 @@ impl Game {
                 }
                 self.ended = Some((seconds, at));
             }
-            Event::PlayerLabels(labels) | Event::TeamLabels(labels) => {
-                self.label = grammar::deciding(labels);
-            }
             Event::Player {
                 id,
-                scores,
                 played,
                 watches,
                 team,
+                ..
             } => {
-                self.result(id, scores, played, watches);
+                self.result(id, played, watches);
                 self.name_team(id, team);
             }
-            Event::TeamScores { team, scores } if self.section == ScoreSection::Final => {
-                let score = self.label.and_then(|label| grammar::score(scores, label));
-                if let Some(slot) = self.team_scores.get_mut(usize::from(team)) {
-                    *slot = score;
+            _ => {}
+        }
+    }
+
+    pub(super) fn event(&mut self, event: GameEvent, log: &LoggedServer, calendar: Calendar) {
+        let now = calendar.position().saturating_sub(self.began);
+        match event {
+            GameEvent::Points { client, points } => {
+                if let Some(visit) = self.visit(client) {
+                    self.recorder.player(visit).points = Some(points);
                 }
             }
             _ if self.ended.is_some() => {}
-            Event::Mutators(list) => {
-                let names = list.split(|&b| b == b':').map(text::name);
-                self.mutators = names.filter(|name| !name.is_empty()).collect();
+            GameEvent::Start => self.restart(log, calendar),
+            GameEvent::Client(id) => self.settle(id, log, now),
+            GameEvent::Left(id) => {
+                if let Some(visit) = self.visits.remove(&id) {
+                    self.move_to(visit, None, now);
+                }
             }
-            Event::Restart => self.restart(calendar),
-            Event::Join { id, bot, nick, .. } => self.join(id, bot, nick, now),
-            Event::Team { id, place } => self.settle(id, Some(place), now),
-            Event::Part(id) => {
-                self.settle(id, None, now);
-                self.clients.remove(&id);
+            GameEvent::Death {
+                victim, by, enemy, ..
+            } => {
+                self.recorder.count_death(self.visit(victim), now);
+                let killer = by.filter(|_| enemy).and_then(|by| self.visit(by));
+                self.recorder.count_kill(killer, now);
             }
-            Event::Name { id, nick } => self.rename(id, nick),
-            Event::Kill {
-                frag,
-                killer,
-                victim,
-            } => self.kill(frag, killer, victim, now),
-            Event::Capture(id) => self.score(id, 1.0, now),
+            GameEvent::Score { team, points, by } => {
+                let by = by.and_then(|by| self.visit(by));
+                let at = self.recorder.tick(now);
+                self.recorder.score(team, points, by, at);
+            }
             _ => {}
         }
     }
 
     /// Begins play, with the players who are there. Everything before was warm-up.
-    fn restart(&mut self, calendar: &Calendar) {
-        self.recorder = new_recorder(self.kind.as_bytes());
+    fn restart(&mut self, log: &LoggedServer, calendar: Calendar) {
+        self.recorder = new_recorder(&log.kind);
         self.date = calendar.date();
         self.began = calendar.position();
-        for client in self.clients.values_mut() {
-            client.visit = None;
-        }
-        let places: Vec<_> = self.clients.iter().map(|(&id, c)| (id, c.place)).collect();
-        for (id, place) in places {
-            self.settle(id, place, 0);
+        self.visits.clear();
+        for &id in log.clients.keys() {
+            self.settle(id, log, 0);
         }
     }
 
-    fn join(&mut self, id: u32, bot: bool, nick: &[u8], now: u64) {
-        self.settle(id, None, now);
-        if self.clients.len() < MAX_CLIENTS {
-            let client = Client {
-                bot,
-                name: name(nick),
-                place: None,
-                visit: None,
-            };
-            self.clients.insert(id, client);
-            // In a game without teams no line states a team.
-            self.settle(id, Some(ClientTeam::Free), now);
-        }
-    }
-
-    /// Moves a player to this team in the record; to none if `place` is `None`.
-    fn settle(&mut self, id: u32, place: Option<ClientTeam>, now: u64) {
-        let Some(client) = self.clients.get_mut(&id) else {
+    /// Takes over a player's present name and team.
+    fn settle(&mut self, id: usize, log: &LoggedServer, now: u64) {
+        let Some(client) = log.clients.get(&id) else {
             return;
         };
-        client.place = place;
-        let team = match place {
-            Some(ClientTeam::Team(team)) => {
-                self.teams = true;
-                Some(team)
-            }
-            Some(ClientTeam::Free) => Some(UNKNOWN_TEAM),
-            Some(ClientTeam::Spectator | ClientTeam::Unknown) | None => None,
+        self.teams |= client.team().is_some();
+        let team = match client.place {
+            ClientTeam::Free => Some(UNKNOWN_TEAM),
+            _ => client.team(),
         };
-        let player = || (client.key(), client.name.clone());
-        client.visit = self.recorder.place(client.visit, team, now, player);
-    }
-
-    fn rename(&mut self, id: u32, nick: &[u8]) {
-        if let Some(client) = self.clients.get_mut(&id) {
-            client.name = name(nick);
-            if let Some(visit) = client.visit {
-                let (key, name) = (client.key(), client.name.clone());
-                self.recorder.rename(visit, key, name);
+        match (self.visit(id), team) {
+            (Some(visit), team) => {
+                self.recorder
+                    .rename(visit, client.key(), client.name.clone());
+                let current = self.recorder.player(visit).current;
+                if current.map(|(team, _)| team) != team {
+                    self.move_to(visit, team, now);
+                }
             }
+            (None, Some(team)) => {
+                let visit = self.recorder.enter(client.key(), client.name.clone());
+                self.visits.insert(id, visit);
+                self.move_to(visit, Some(team), now);
+            }
+            (None, None) => {}
         }
     }
 
-    fn kill(&mut self, frag: bool, killer: u32, victim: u32, now: u64) {
-        self.recorder.count_death(self.visit(victim), now);
-        if frag {
-            self.recorder.count_kill(self.visit(killer), now);
-        }
-        if self.kind == "tdm" {
-            // A suicide or the death of a team mate costs the killer's team a point.
-            self.score(killer, if frag { 1.0 } else { -1.0 }, now);
-        }
+    fn move_to(&mut self, visit: usize, team: Option<u8>, now: u64) {
+        let at = self.recorder.tick(now);
+        self.recorder.set_team(visit, team, at);
     }
 
-    /// Changes the score of a player's team.
-    fn score(&mut self, id: u32, points: f64, now: u64) {
-        let Some(client) = self.clients.get(&id) else {
-            return;
-        };
-        if let Some(ClientTeam::Team(team)) = client.place {
-            let at = self.recorder.tick(now);
-            self.recorder.score(team, points, client.visit, at);
-        }
+    fn visit(&self, id: usize) -> Option<usize> {
+        self.visits.get(&id).copied()
     }
 
-    fn visit(&self, id: u32) -> Option<usize> {
-        self.clients.get(&id)?.visit
-    }
-
-    /// Handles a player's final scores.
-    fn result(&mut self, id: u32, scores: &[u8], played: Option<f64>, watches: bool) {
-        let (Some(visit), ScoreSection::Final, Some((seconds, at))) =
-            (self.visit(id), self.section, self.ended)
-        else {
+    /// Handles a player's line in the final scores.
+    fn result(&mut self, id: usize, played: Option<f64>, watches: bool) {
+        let (Some(visit), Some((seconds, at))) = (self.visit(id), self.ended) else {
             return;
         };
         let player = self.recorder.player(visit);
@@ -260,7 +170,6 @@ impl Game {
             self.watchers.push(visit);
             return;
         }
-        player.points = self.label.and_then(|label| grammar::score(scores, label));
         // In a log without dates, only the time that a player took part shows when they joined.
         if let (None, Some(played), Some(seconds)) = (self.date, played, seconds)
             && let Some((_, from)) = &mut player.current
@@ -271,9 +180,8 @@ impl Game {
     }
 
     /// Takes the team that the final scores state of a player. Who has come back may have no other line about it.
-    fn name_team(&mut self, id: u32, team: Option<u8>) {
-        let (Some(visit), ScoreSection::Final, Some(stated)) = (self.visit(id), self.section, team)
-        else {
+    fn name_team(&mut self, id: usize, team: Option<u8>) {
+        let (Some(visit), Some(_), Some(stated)) = (self.visit(id), self.ended, team) else {
             return;
         };
         if let Some((team, _)) = &mut self.recorder.player(visit).current
@@ -283,18 +191,18 @@ impl Game {
         }
     }
 
-    /// Builds the record, or returns why there is none.
-    pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
+    /// Builds the record of the game, which has ended with these scores, or returns why there is none.
+    pub(super) fn finish(
+        mut self,
+        scores: [Option<f64>; TEAMS],
+        log: &LoggedServer,
+        server: &str,
+    ) -> Result<MatchRecord, Skip> {
         let (_, at) = self.ended.ok_or(Skip::Unfinished)?;
         let lasted = self.recorder.end(at);
-        let last = self.team_scores.iter().rposition(Option::is_some);
-        let scores: Vec<f64> = match last {
-            Some(last) => {
-                let stated = &self.team_scores[..=last];
-                stated.iter().map(|score| score.unwrap_or(0.0)).collect()
-            }
-            None => Vec::new(),
-        };
+        let last = scores.iter().rposition(Option::is_some);
+        let stated = last.map_or(&[][..], |last| &scores[..=last]);
+        let scores: Vec<f64> = stated.iter().map(|score| score.unwrap_or(0.0)).collect();
         if scores.len() == 1 || (scores.is_empty() && self.teams) {
             return Err(Skip::NoResult);
         }
@@ -304,9 +212,9 @@ impl Game {
             server: server.to_owned(),
             start: self.date.unwrap_or(began),
             clock: self.date.is_none().then_some(self.began),
-            map: self.map,
-            game_type: format!("{GAME}.{}", self.kind),
-            mutators: self.mutators.into_iter().collect(),
+            map: log.map.clone(),
+            game_type: format!("{GAME}.{}", log.kind),
+            mutators: log.mutators.iter().cloned().collect(),
             scores,
             ..MatchRecord::default()
         };

@@ -23,26 +23,26 @@ pub(crate) enum Event<'a> {
     Mutators(&'a [u8]),
     /// A player connected.
     Join {
-        id: u32,
+        id: usize,
         /// The number by which commands name the player.
         slot: Option<u32>,
         bot: bool,
         nick: &'a [u8],
     },
     /// A player's new team.
-    Team { id: u32, place: ClientTeam },
+    Team { id: usize, place: ClientTeam },
     /// The player of this number left.
-    Part(u32),
+    Part(usize),
     /// A player's new name.
-    Name { id: u32, nick: &'a [u8] },
+    Name { id: usize, nick: &'a [u8] },
     Kill {
         /// Whether the victim was an enemy, and not a team mate or the killer.
         frag: bool,
-        killer: u32,
-        victim: u32,
+        killer: usize,
+        victim: usize,
     },
     /// The player of this number captured a flag.
-    Capture(u32),
+    Capture(usize),
     /// The map begins again: everything played so far was warm-up.
     Restart,
     /// The game is over, and its final scores follow.
@@ -58,7 +58,7 @@ pub(crate) enum Event<'a> {
     TeamLabels(&'a [u8]),
     /// A player's scores, separated by commas.
     Player {
-        id: u32,
+        id: usize,
         scores: &'a [u8],
         /// How long the player took part, in seconds.
         played: Option<f64>,
@@ -169,8 +169,8 @@ impl<'a> Fields<'a> {
         self.0.take().ok_or(MISSING)
     }
 
-    fn id(&mut self) -> LineResult<u32> {
-        let id = whole_number(self.next()?).and_then(|id| u32::try_from(id).ok());
+    fn id(&mut self) -> LineResult<usize> {
+        let id = whole_number(self.next()?).and_then(|id| usize::try_from(id).ok());
         id.ok_or("a player's number is missing")
     }
 }

@@ -2,27 +2,30 @@
 //!
 //! A line is `:event:field:…`; a `:time:` line before it has the date, unless the server has that
 //! switched off; then the time stamps that another program wrote before the lines count. A game begins with `:gamestart:` and ends with `:scores:` (`:status:` lists scores in
-//! mid-game); `:end` closes the list. `grammar` reads one line, `game` follows one game.
+//! mid-game); `:end` closes the list. `grammar` reads one line, `server` says what the lines mean, `game` records one game.
 
 mod game;
 pub(crate) mod grammar;
+pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
 use super::{
     clock::Calendar,
+    event::GameEvent,
     format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
     stray::StrayPlay,
-    text::{self, CUT_LINE},
+    text::CUT_LINE,
     unknown::kind_of,
 };
-use crate::domain::{PlayerKey, Timestamp};
+use crate::domain::Timestamp;
 pub(crate) use game::GAME;
 use game::Game;
 use grammar::Event;
+use server::LoggedServer;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
@@ -70,17 +73,6 @@ fn is_known(line: &[u8]) -> bool {
     verb.is_some_and(|verb| VERBS.contains(&verb))
 }
 
-/// The identity and the name of a player of this nick.
-pub(crate) fn identity(bot: bool, nick: &[u8]) -> (PlayerKey, String) {
-    let name = game::name(nick);
-    (text::key_by_name(bot, name.clone()), name)
-}
-
-/// A name of the server's, such as that of a map.
-pub(crate) fn server_name(bytes: &[u8]) -> String {
-    text::name(bytes)
-}
-
 /// Events that no record needs.
 const NEEDLESS: [&str; 13] = [
     "logversion",
@@ -109,6 +101,9 @@ fn unknown(line: &[u8]) -> Option<&[u8]> {
 struct Parser {
     server: String,
     calendar: Calendar,
+    log: LoggedServer,
+    /// What the line being read means.
+    events: Vec<GameEvent>,
     game: Option<Box<Game>>,
     stray: StrayPlay,
     /// Whether the log has dates of its own.
@@ -120,6 +115,8 @@ impl Parser {
         Self {
             server: context.server.clone(),
             calendar: Calendar::default(),
+            log: LoggedServer::default(),
+            events: Vec::new(),
             game: None,
             stray: StrayPlay::default(),
             dated: false,
@@ -128,9 +125,9 @@ impl Parser {
 
     /// Takes the date of the next line.
     fn pass(&mut self, date: Timestamp) {
-        let game = self.game.as_ref();
+        let log = self.game.as_ref().map(|_| &self.log);
         self.calendar
-            .read(date, || game.is_some_and(|game| game.are_opposed()));
+            .read(date, || log.is_some_and(LoggedServer::are_opposed));
     }
 
     /// Skips the game being read for this reason.
@@ -144,34 +141,50 @@ impl Parser {
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         match event {
-            Event::Other => {}
+            Event::Other | Event::GameStart { .. } | Event::GameOver | Event::End => {}
             Event::Time(date) => {
                 self.dated = true;
                 self.pass(date);
             }
-            Event::GameStart { kind, map } => {
+            other => match &mut self.game {
+                Some(game) => game.note(other, &mut self.calendar),
+                None => self.stray.note(line),
+            },
+        }
+        let mut events = std::mem::take(&mut self.events);
+        self.log.interpret(event, &mut events);
+        for event in events.drain(..) {
+            self.take(line, event, items);
+        }
+        self.events = events;
+    }
+
+    fn take(&mut self, line: u64, event: GameEvent, items: &mut Vec<LogItem>) {
+        match event {
+            GameEvent::Game => {
                 self.abandon(Skip::Unfinished, items);
-                let game = Game::new(line, kind, map, self.calendar);
+                let game = Game::new(line, &self.log, self.calendar);
                 self.game = Some(Box::new(game));
             }
-            Event::GameOver => {
+            GameEvent::Closed => {
                 // A game that was played to its end has been closed by `:end` before.
                 self.abandon(Skip::Aborted, items);
                 self.stray.close(true, items);
             }
-            Event::End => self.end(items),
-            other => match &mut self.game {
-                Some(game) => game.event(other, &mut self.calendar),
-                None => self.stray.note(line),
-            },
+            GameEvent::Result(scores) => {
+                if let Some(game) = self.game.take() {
+                    self.stray.close(true, items);
+                    let line = game.line;
+                    let outcome = game.finish(scores, &self.log, &self.server);
+                    items.push(LogItem::of_game(line, outcome));
+                }
+            }
+            other => {
+                if let Some(game) = &mut self.game {
+                    game.event(other, &self.log, self.calendar);
+                }
+            }
         }
-    }
-
-    fn end(&mut self, items: &mut Vec<LogItem>) {
-        let over = self.game.take_if(|game| game.ends());
-        let Some(game) = over else { return };
-        self.stray.close(true, items);
-        items.push(LogItem::of_game(game.line, game.finish(&self.server)));
     }
 }
 

@@ -1,89 +1,16 @@
 //! What an agent has to know about an engine: how another game's servers are made to host matches.
 //!
-//! An engine reads the log, of which it makes [`HostEvent`]s, and prints console commands. It needs one file, and a
+//! An engine reads the log, of which it makes [`GameEvent`]s, and prints console commands. It needs one file, and a
 //! subcommand in `cli/sidecar`. Its console answers one question at a time. The agent decides everything else.
 //!
 //! The game server must say in its log which match a game is, because an agent that is killed and started again reads the
 //! log from its beginning: [`HostEngine::prepare`] makes it do that.
 
-use super::hosted::{AgentMatch, TEAMS};
-
-/// Something that the log shows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum HostEvent {
-    /// A game begins: its map is loaded. The log names all clients again.
-    Game(HostSetup),
-    /// The game waits for players.
-    WarmUp,
-    /// Play starts.
-    Start,
-    /// Play has ended, and results may follow.
-    Over,
-    /// The game has ended.
-    Ended,
-    /// A client is new, or something of it has changed.
-    Client(usize, HostClient),
-    /// A client has left.
-    Left(usize),
-    /// A client has died.
-    Death {
-        /// The number of the enemy who has killed them; `None` if it was nobody's kill.
-        killer: Option<usize>,
-        /// The number of the client who has died.
-        victim: usize,
-    },
-    /// The score of a team changes, perhaps because of a client.
-    Score {
-        /// The team.
-        team: u8,
-        /// By how much its score changes.
-        points: i64,
-        /// The number of the client who has caused it.
-        by: Option<usize>,
-    },
-    /// A team has this score.
-    Total {
-        /// The team.
-        team: u8,
-        /// Its score.
-        points: i64,
-    },
-    /// The final scores.
-    Result([i64; TEAMS]),
-    /// A client's final points.
-    Points {
-        /// The number of the client.
-        client: usize,
-        /// The points.
-        points: f64,
-    },
-    /// The game server does not have the map that was to be loaded.
-    NoMap,
-}
-
-/// What the log says of a game when it begins.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HostSetup {
-    /// The match that it is.
-    pub match_id: Option<i64>,
-    /// The map.
-    pub map: String,
-    /// Whether it is a game of two teams.
-    pub teams: bool,
-}
-
-/// A client as the log describes it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HostClient {
-    /// The name.
-    pub name: String,
-    /// The team on which the client plays.
-    pub team: Option<u8>,
-    /// Whether it is a bot.
-    pub bot: bool,
-    /// Whether the client is in the game, so that it can be ordered onto a team.
-    pub begun: bool,
-}
+use super::hosted::AgentMatch;
+use crate::{
+    ingest::GameEvent,
+    sidecar::logged::{LoggedPlayer, LoggedSetup},
+};
 
 /// How an engine says which player of a match a client is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,10 +29,16 @@ pub trait HostEngine {
     const QUIT: &'static str;
 
     /// Reads a line of the log, without its end.
-    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<HostEvent>);
+    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<GameEvent>);
 
     /// Lets time pass, several times per second.
-    fn tick(&mut self, now: u64, events: &mut Vec<HostEvent>);
+    fn tick(&mut self, now: u64, events: &mut Vec<GameEvent>);
+
+    /// The game that the log shows.
+    fn setup(&self) -> LoggedSetup;
+
+    /// The player on a client number, as the log describes them.
+    fn player(&self, number: usize) -> Option<LoggedPlayer>;
 
     /// The game server has ended: nothing of what the log has shown holds any more.
     fn clear(&mut self);

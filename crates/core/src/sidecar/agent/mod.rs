@@ -36,7 +36,7 @@ mod teams;
 #[cfg(test)]
 mod tests;
 
-pub use engine::{HostClient, HostEngine, HostEvent, HostSetup, Proof};
+pub use engine::{HostEngine, Proof};
 pub use hosted::AgentMatch;
 pub use settings::{AgentSettings, GameMode, Limit, map_name};
 

@@ -1,7 +1,7 @@
 //! The game in play: what has happened in it, and how it ends.
 
 use super::{
-    Act, Agent, HostEngine, HostEvent, NO_MAP,
+    Act, Agent, HostEngine, NO_MAP,
     guests::GuestKind,
     hosted::{AgentStage, TEAMS},
     leave,
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Verdict},
+    ingest::GameEvent,
     protocol::{Join, Request},
     sidecar::progress::GamePhase,
 };
@@ -30,19 +31,24 @@ impl<E: HostEngine> Agent<E> {
         self.take_events(events, now, acts);
     }
 
-    pub(super) fn take_events(&mut self, events: Vec<HostEvent>, now: u64, acts: &mut Vec<Act>) {
+    pub(super) fn take_events(&mut self, events: Vec<GameEvent>, now: u64, acts: &mut Vec<Act>) {
         for event in events {
             match event {
-                HostEvent::Left(number) => {
+                GameEvent::Left(number) => {
                     if let Some(GuestKind::Player(seat)) = self.seen.left(number) {
                         self.report_departure(seat, acts);
                     }
                 }
-                HostEvent::NoMap if self.stage() == Some(AgentStage::Opening) => {
+                GameEvent::Game => {
+                    self.finish_if_over(true, now, acts);
+                    self.seen.begin(self.engine.setup(), now);
+                }
+                GameEvent::Client(number) => self.seen.saw(number, self.engine.player(number)),
+                GameEvent::NoMap if self.stage() == Some(AgentStage::Opening) => {
                     self.refuse(NO_MAP, now, acts);
                 }
                 event => {
-                    if matches!(event, HostEvent::Game(_) | HostEvent::Ended) {
+                    if event == GameEvent::Closed {
                         self.finish_if_over(true, now, acts);
                     }
                     let requests = self.seen.take(event, now);

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::{
-    engine::{HostClient, HostEvent},
     guests::{GuestKind, Guests},
     hosted::TEAMS,
     seen_game::SeenGame,
 };
 use crate::{
     domain::Ident,
+    ingest::GameEvent,
     protocol::{Join, Request},
-    sidecar::{link::name_ident, progress::GamePhase},
+    sidecar::{
+        link::name_ident,
+        logged::{LoggedPlayer, LoggedSetup},
+        progress::GamePhase,
+    },
 };
 
 /// How long the results may take after the end of play, in milliseconds.
@@ -21,7 +25,7 @@ const RESULTS: u64 = 3_000;
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) running: Option<SeenGame>,
-    pub(super) clients: BTreeMap<usize, HostClient>,
+    pub(super) clients: BTreeMap<usize, LoggedPlayer>,
     /// The identities of the players of the match, by client number.
     seated: BTreeMap<usize, Ident>,
     pub(super) guests: Guests,
@@ -44,49 +48,54 @@ impl Seen {
         *self = Self::default();
     }
 
-    /// Handles an event other than a client's departure. Returns what it means for the daemon, of a game in play.
-    pub(super) fn take(&mut self, event: HostEvent, now: u64) -> Vec<Request> {
-        match event {
-            HostEvent::Game(setup) => {
-                self.running = Some(SeenGame::new(setup, now));
-                self.clients.clear();
-                self.seated.clear();
-                self.guests.doubt_all();
-            }
-            HostEvent::Client(number, client) => {
-                self.clients.insert(number, client);
-                self.guests.saw(number);
-            }
-            other => return self.play(other, now),
-        }
-        Vec::new()
+    /// A game begins.
+    pub(super) fn begin(&mut self, setup: LoggedSetup, now: u64) {
+        self.running = Some(SeenGame::new(setup, now));
+        self.clients.clear();
+        self.seated.clear();
+        self.guests.doubt_all();
     }
 
-    fn play(&mut self, event: HostEvent, now: u64) -> Vec<Request> {
+    /// The log has named a client.
+    pub(super) fn saw(&mut self, number: usize, client: Option<LoggedPlayer>) {
+        if let Some(client) = client {
+            self.clients.insert(number, client);
+            self.guests.saw(number);
+        }
+    }
+
+    /// Handles what happens in a game. Returns what it means for the daemon, of a game in play.
+    pub(super) fn take(&mut self, event: GameEvent, now: u64) -> Vec<Request> {
         let Some(running) = &mut self.running else {
             return Vec::new();
         };
         let playing = running.phase == GamePhase::Playing;
         let over = running.phase == GamePhase::Over;
         match event {
-            HostEvent::WarmUp => running.enter(GamePhase::WarmUp, now),
-            HostEvent::Start => running.start(now),
-            HostEvent::Over if playing => running.enter(GamePhase::Over, now),
-            HostEvent::Ended => running.enter(GamePhase::Ended, now),
-            HostEvent::Death { killer, victim } if playing => {
+            GameEvent::WarmUp => running.enter(GamePhase::WarmUp, now),
+            GameEvent::Start => running.start(now),
+            GameEvent::Round if !over => running.start(now),
+            GameEvent::Over if playing => running.enter(GamePhase::Over, now),
+            GameEvent::Closed => running.enter(GamePhase::Ended, now),
+            GameEvent::Death {
+                victim, by, enemy, ..
+            } if playing => {
+                let killer = by.filter(|_| enemy);
                 return self.death(killer, victim).into_iter().collect();
             }
-            HostEvent::Score { team, points, by } if playing => {
-                return self.score(team, points, by).into_iter().collect();
+            GameEvent::Score { team, points, by } if playing => {
+                return self.score(team, points as i64, by).into_iter().collect();
             }
-            HostEvent::Total { team, points } if playing => {
-                return self.total(team, points).into_iter().collect();
+            GameEvent::Total { team, points } if playing => {
+                return self.total(team, points as i64).into_iter().collect();
             }
-            HostEvent::Result([red, blue]) if over && running.results.note_result() => {
-                let changes = [self.total(0, red), self.total(1, blue)];
+            GameEvent::Result([Some(red), Some(blue), ..])
+                if over && running.results.note_result() =>
+            {
+                let changes = [self.total(0, red as i64), self.total(1, blue as i64)];
                 return changes.into_iter().flatten().collect();
             }
-            HostEvent::Points { client, points } if over => {
+            GameEvent::Points { client, points } if over => {
                 let Some(id) = self.seated.get(&client).cloned() else {
                     return Vec::new();
                 };
@@ -178,7 +187,7 @@ impl Seen {
 
     /// The team on which a client plays.
     pub(super) fn team(&self, number: usize) -> Option<u8> {
-        self.clients.get(&number)?.team
+        self.clients.get(&number)?.side
     }
 
     /// Whether the log has named this client since the game began.

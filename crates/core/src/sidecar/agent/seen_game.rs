@@ -1,11 +1,11 @@
 //! The game that the log shows.
 
-use super::{engine::HostSetup, hosted::TEAMS};
-use crate::sidecar::{progress::GamePhase, results::LoggedResults};
+use super::hosted::TEAMS;
+use crate::sidecar::{logged::LoggedSetup, progress::GamePhase, results::LoggedResults};
 
 /// The game that the log shows.
 pub(super) struct SeenGame {
-    pub(super) setup: HostSetup,
+    pub(super) setup: LoggedSetup,
     pub(super) phase: GamePhase,
     /// When its phase was last entered.
     pub(super) since: u64,
@@ -15,7 +15,7 @@ pub(super) struct SeenGame {
 }
 
 impl SeenGame {
-    pub(super) fn new(setup: HostSetup, now: u64) -> Self {
+    pub(super) fn new(setup: LoggedSetup, now: u64) -> Self {
         Self {
             setup,
             phase: GamePhase::Opening,

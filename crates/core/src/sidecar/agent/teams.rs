@@ -3,7 +3,7 @@
 use super::{
     Act, Agent, HostEngine, Proof, console::Question, guests::GuestKind, hosted::AgentStage,
 };
-use crate::sidecar::progress::GamePhase;
+use crate::sidecar::{logged::LoggedPlayer, progress::GamePhase};
 
 impl<E: HostEngine> Agent<E> {
     /// Asks who the clients are, and orders them to where they belong.
@@ -39,7 +39,7 @@ impl<E: HostEngine> Agent<E> {
     /// Finds out who a client is.
     fn find_out(&mut self, number: usize, visit: u64, now: u64, acts: &mut Vec<Act>) {
         let client = self.seen.clients.get(&number);
-        if client.is_some_and(|client| client.bot) {
+        if client.is_some_and(LoggedPlayer::is_bot) {
             self.judge(number, visit, GuestKind::Stranger);
             return;
         }
@@ -165,11 +165,11 @@ impl<E: HostEngine> Agent<E> {
             let command = match guest.kind {
                 GuestKind::Player(seat) => {
                     let team = hosted.seats.get(seat).map(|seat| seat.team);
-                    let wrong = client.begun && client.team != team;
+                    let wrong = client.begun && client.side != team;
                     wrong.then(|| self.engine.place(number, team))
                 }
-                GuestKind::Stranger if watch && !client.bot => {
-                    let plays = client.team.is_some();
+                GuestKind::Stranger if watch && !client.is_bot() => {
+                    let plays = client.side.is_some();
                     plays.then(|| self.engine.place(number, None))
                 }
                 GuestKind::Stranger => Some(self.engine.kick(number)),

@@ -1,20 +1,21 @@
 //! Handles what happens in a game until its results: sends requests to the daemon.
 
-use super::{
-    FollowedServer,
-    game::{FollowedGame, FollowedSetup},
-    roster::{ConnectionKey, LoggedPlayer, ServerRoster},
-    sides::RoundSides,
-};
+use super::{FollowedServer, game::FollowedGame, roster::ServerRoster, sides::RoundSides};
 use crate::{
     domain::{Kind, PlayerKey},
     protocol::Request,
-    sidecar::{Act, balancing_window::BalancingWindow, entry::RosterUpdate, progress::GamePhase},
+    sidecar::{
+        Act,
+        balancing_window::BalancingWindow,
+        entry::RosterUpdate,
+        logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
+        progress::GamePhase,
+    },
 };
 
 impl FollowedServer {
     /// A game begins: its map is loaded, or the server begins the same one again.
-    pub(in crate::sidecar) fn begin(&mut self, setup: FollowedSetup) {
+    pub(in crate::sidecar) fn begin(&mut self, setup: LoggedSetup) {
         if self.phase() == Some(GamePhase::Over) {
             self.end();
         }
@@ -45,7 +46,7 @@ impl FollowedServer {
 
     /// Play starts. Announces the game again if its setup has changed since the announcement, or if play
     /// has started before: what was played until now does not count.
-    pub(in crate::sidecar) fn start(&mut self, setup: FollowedSetup) {
+    pub(in crate::sidecar) fn start(&mut self, setup: LoggedSetup) {
         let before = [GamePhase::Opening, GamePhase::WarmUp];
         let announced = self
             .game
@@ -283,23 +284,8 @@ impl FollowedServer {
         }
     }
 
-    /// A player has died, in whatever way, perhaps because another one has killed them. With auto-balance, the daemon may
-    /// then move them.
-    pub(in crate::sidecar) fn dies(
-        &mut self,
-        victim: &ConnectionKey,
-        killer: Option<&ConnectionKey>,
-    ) {
-        self.killed(victim, killer);
-        self.death(victim);
-    }
-
     /// Counts a death, and a kill if an enemy is the killer.
-    pub(in crate::sidecar) fn killed(
-        &mut self,
-        victim: &ConnectionKey,
-        killer: Option<&ConnectionKey>,
-    ) {
+    pub(super) fn killed(&mut self, victim: &ConnectionKey, killer: Option<&ConnectionKey>) {
         if let Some(death) = self.kill(victim, killer) {
             self.count(death);
         }

@@ -9,32 +9,25 @@ use crate::{
     protocol::Request,
     sidecar::{
         link::{Outbox, plain_ident},
+        logged::LoggedSetup,
         progress::{GamePhase, GameProgress},
+        results::LoggedResults,
     },
 };
 
 /// The most teams of a game.
 pub(super) const TEAMS: usize = 4;
 
-/// What the log states about a game before it begins.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FollowedSetup {
-    pub(crate) game_type: String,
-    pub(crate) mutators: Vec<String>,
-    pub(crate) map: String,
-    /// Whether the players of this game are on teams.
-    pub(crate) teams: bool,
-}
-
 /// A game that the log describes.
 pub(super) struct FollowedGame {
-    pub(super) setup: FollowedSetup,
+    pub(super) setup: LoggedSetup,
     pub(super) progress: GameProgress,
     /// The number of teams that the daemon knows of.
     teams: u8,
     /// The scores that have been sent to the daemon.
     sent: [f64; TEAMS],
     totals: SideTotals,
+    pub(super) results: LoggedResults,
     /// Whether the teams are on each other's sides.
     exchanged: bool,
     /// The sides at the end of the last round, until the sides of the next one are final.
@@ -44,13 +37,14 @@ pub(super) struct FollowedGame {
 }
 
 impl FollowedGame {
-    pub(super) fn new(setup: FollowedSetup, now: u64, complete: bool) -> Self {
+    pub(super) fn new(setup: LoggedSetup, now: u64, complete: bool) -> Self {
         Self {
             setup,
             progress: GameProgress::new(now, complete),
             teams: 2,
             sent: [0.0; TEAMS],
             totals: SideTotals::default(),
+            results: LoggedResults::default(),
             exchanged: false,
             watch: None,
             met: BTreeSet::new(),

@@ -25,9 +25,7 @@ mod sides;
 mod streak;
 mod template;
 
-pub use game::FollowedSetup;
 pub use orders::TemplateCommands;
-pub use roster::{ConnectionKey, LoggedPlayer};
 pub use server::FollowedServer;
 pub use settings::FollowerSettings;
 pub use template::CommandTemplate;

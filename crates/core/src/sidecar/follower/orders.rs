@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::{Kind, PlayerKey},
-        sidecar::follower::LoggedPlayer,
+        sidecar::logged::LoggedPlayer,
     };
 
     fn player(number: u32) -> LoggedPlayer {
@@ -72,6 +72,7 @@ mod tests {
             number: Some(number),
             side: None,
             free: false,
+            begun: true,
             role: None,
         }
     }

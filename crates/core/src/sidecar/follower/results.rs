@@ -1,27 +1,68 @@
 //! Handles scores, points and the end of a game: sends requests to the daemon.
 
-use super::{FollowedServer, roster::ConnectionKey};
+use super::FollowedServer;
 use crate::{
+    ingest::GameEvent,
     protocol::Request,
-    sidecar::{balancing_window::BalancingWindow, progress::GamePhase},
+    sidecar::{balancing_window::BalancingWindow, logged::ConnectionKey, progress::GamePhase},
 };
 
 impl FollowedServer {
-    /// A player has changed the score of their side by `points`.
-    pub(in crate::sidecar) fn score(&mut self, by: &ConnectionKey, points: f64) {
-        let seat = self.roster.get(by);
-        if let Some(side) = seat.and_then(|seat| seat.player.side) {
-            self.side_score(side, points, Some(by));
+    /// Handles what the log shows of the clients in play, and of the results.
+    pub(in crate::sidecar) fn take(&mut self, event: GameEvent) {
+        match event {
+            GameEvent::Left(client) => self.player_left(&ConnectionKey::of(client)),
+            GameEvent::Over => self.over(),
+            GameEvent::Death {
+                victim,
+                by,
+                enemy,
+                moved,
+            } => {
+                let victim = ConnectionKey::of(victim);
+                let killer = by.filter(|_| enemy).map(ConnectionKey::of);
+                self.killed(&victim, killer.as_ref());
+                if !moved {
+                    self.death(&victim);
+                }
+            }
+            GameEvent::Score { team, points, by } => {
+                self.side_score(team, points, by.map(ConnectionKey::of).as_ref());
+            }
+            GameEvent::Total { team, points } if self.is_playing() => {
+                self.finals(vec![(team, points)]);
+            }
+            GameEvent::Result(scores) if self.is_over() => {
+                let game = self.game.as_mut();
+                if game.is_some_and(|game| game.results.note_result()) {
+                    let scores = (0..).zip(scores);
+                    let stated = scores.filter_map(|(team, score)| Some((team, score?)));
+                    self.finals(stated.collect());
+                }
+            }
+            GameEvent::Points { client, points } if self.is_over() && points.is_finite() => {
+                self.points(client, points);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the game if all results have been logged, or are overdue.
+    pub(in crate::sidecar) fn end_if_results_are_known(&mut self) {
+        let game = self.game.as_ref().filter(|_| self.is_over());
+        let known = game.is_some_and(|game| {
+            let known = self.roster.seats().filter(|(_, seat)| seat.entry.is_some());
+            let numbers = known.filter_map(|(connection, _)| connection.0);
+            let numbers = numbers.map(|number| number as usize);
+            game.results.are_whole(game.setup.teams, numbers)
+        });
+        if known || self.is_overdue() {
+            self.end();
         }
     }
 
     /// The score of a side has changed by `points`, because of a player if the log names one.
-    pub(in crate::sidecar) fn side_score(
-        &mut self,
-        side: u8,
-        points: f64,
-        by: Option<&ConnectionKey>,
-    ) {
+    fn side_score(&mut self, side: u8, points: f64, by: Option<&ConnectionKey>) {
         if let Some(game) = &mut self.game
             && game.progress.phase() == GamePhase::Playing
         {
@@ -53,21 +94,16 @@ impl FollowedServer {
         }
     }
 
-    /// The log states a player's final points.
-    pub(in crate::sidecar) fn points(&mut self, of: &ConnectionKey, points: f64) {
-        let complete = self
-            .game
-            .as_ref()
-            .is_some_and(|game| game.progress.is_complete());
-        if let Some(entry) = self.roster.entry(of)
-            && self.is_over()
-            && complete
-            && points.is_finite()
+    /// The log states a client's final points.
+    fn points(&mut self, client: usize, points: f64) {
+        let entry = self.roster.entry(&ConnectionKey::of(client));
+        if let (Some(entry), Some(game)) = (entry, &mut self.game)
+            && game.results.note_points(client)
+            && game.progress.is_complete()
         {
             let id = entry.ident();
-            self.link
-                .outbox(&mut self.acts)
-                .send(Request::Points { id, points });
+            let mut out = self.link.outbox(&mut self.acts);
+            out.send(Request::Points { id, points });
         }
     }
 
@@ -80,12 +116,6 @@ impl FollowedServer {
         {
             game.progress.enter(GamePhase::Over, at);
         }
-    }
-
-    /// The players whom the daemon knows, and whose points it may be sent.
-    pub(in crate::sidecar) fn known_players(&self) -> impl Iterator<Item = &ConnectionKey> {
-        let seats = self.roster.seats();
-        seats.filter_map(|(connection, seat)| seat.entry.as_ref().map(|_| connection))
     }
 
     /// Whether the results are overdue.

@@ -3,48 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    domain::{Kind, Nobody, PlayerKey, RoleName, is_default_name},
+    domain::{Kind, Nobody, PlayerKey, is_default_name},
     ingest::text::{is_by_name, key_by_name},
     protocol::Request,
-    sidecar::entry::{RosterEntry, RosterUpdate, free_id},
+    sidecar::{
+        entry::{RosterEntry, RosterUpdate, free_id},
+        logged::{ConnectionKey, LoggedPlayer},
+    },
 };
 
 /// The most identities of several players that are noted.
 const MAX_SHARED: usize = 64;
-
-/// The key of a connection of the game server. Each engine decides which number and text distinguish its
-/// connections.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ConnectionKey(pub(crate) Option<u32>, pub(crate) String);
-
-impl ConnectionKey {
-    /// The key of a connection that a number distinguishes.
-    pub(crate) fn numbered(number: u32) -> Self {
-        Self(Some(number), String::new())
-    }
-}
-
-/// A player as the log describes them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LoggedPlayer {
-    pub(crate) key: PlayerKey,
-    pub(crate) name: String,
-    /// The number by which commands name the player; `None` if the log does not state it.
-    pub(crate) number: Option<u32>,
-    /// The side of the map that the player is on; `None` for spectators and in games without teams.
-    pub(crate) side: Option<u8>,
-    /// Whether the player plays without a team, if the game has none.
-    pub(crate) free: bool,
-    /// What the player plays as, for example a class.
-    pub(crate) role: Option<RoleName>,
-}
-
-impl LoggedPlayer {
-    /// Whether the player takes part in a game with or without `teams`.
-    pub(super) fn plays(&self, teams: bool) -> bool {
-        self.side.is_some() || (self.free && !teams)
-    }
-}
 
 /// One connection of the game server.
 #[derive(Clone, Debug)]

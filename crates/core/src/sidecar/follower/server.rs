@@ -222,6 +222,7 @@ impl FollowedServer {
     }
 
     pub(super) fn chat_players(&self) -> Vec<ChatPlayer> {
+        let teams = self.game.as_ref().is_some_and(|game| game.setup.teams);
         let seats = self.roster.seats();
         let player = seats.filter_map(|(_, seat)| {
             let player = &seat.player;
@@ -232,7 +233,7 @@ impl FollowedServer {
                     None => plain_ident(&player.key.id).text().to_owned(),
                 },
                 name: player.name.clone(),
-                team: player.side.map(|side| self.team_of(side)),
+                team: player.side.filter(|_| teams).map(|side| self.team_of(side)),
                 human: player.key.kind == Kind::Human,
             })
         });

@@ -1,6 +1,7 @@
 //! Recognises teams that exchange their sides between two rounds, as at half-time.
 
-use super::roster::{ConnectionKey, ServerRoster};
+use super::roster::ServerRoster;
+use crate::sidecar::logged::ConnectionKey;
 
 /// How long after the start of a round players may still change sides, in milliseconds.
 const SETTLED: u64 = 3_000;

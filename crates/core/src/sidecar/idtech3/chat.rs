@@ -1,8 +1,8 @@
 //! The chat of the game: which client wrote a line.
 
-use super::IdTech3;
+use super::{IdTech3, live::is_bot};
 use crate::{
-    ingest::idtech3::grammar,
+    ingest::idtech3::{clients::Client, grammar},
     sidecar::{chat::ChatCommand, follower::FollowedServer},
 };
 
@@ -13,16 +13,16 @@ impl IdTech3 {
     /// Handles a line of the chat. A command that several clients can have written counts for none
     /// of them.
     pub(super) fn hear(&self, said: &[u8], server: &mut FollowedServer) {
-        let game = self.game.as_ref();
-        let numbered = game.is_some_and(|game| game.setup.game_type.starts_with(NUMBERED));
+        let setup = self.log.setup();
+        let numbered = setup.is_some_and(|setup| setup.game_type.starts_with(NUMBERED));
         let written = match numbered {
             true => numbered_command(said),
             false => self.named_command(said),
         };
         if let Some((number, command)) = written
-            && let Some(slot) = self.slots.get(number)
-            && slot.client.is_known()
-            && !slot.is_bot()
+            && let Some(client) = self.log.client(number)
+            && client.is_known()
+            && !is_bot(client)
         {
             server.hear(number, command);
         }
@@ -31,13 +31,12 @@ impl IdTech3 {
     /// The command in `NAME: TEXT`, and the only client of that name. A command contains no colon,
     /// so that the name is what precedes the last one.
     fn named_command(&self, said: &[u8]) -> Option<(usize, ChatCommand)> {
-        let written_by = |number: usize| {
-            let client = &self.slots.get(number)?.client;
+        let written_by = |(number, client): (usize, &Client)| {
             let text = said.strip_prefix(client.raw_name())?.strip_prefix(b": ")?;
             let command = ChatCommand::parse(text).filter(|_| client.is_known())?;
             Some((number, command))
         };
-        let mut written = (0..self.slots.len()).filter_map(written_by);
+        let mut written = self.log.clients().filter_map(written_by);
         written.next().filter(|_| written.next().is_none())
     }
 }

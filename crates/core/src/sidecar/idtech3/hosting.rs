@@ -4,26 +4,15 @@
 //! their client to the pass. The client sends it to the game server as part of its userinfo, where `dumpuser` shows it. The
 //! log does not.
 
-use super::{
-    commands::TEAM_NAMES,
-    game::LoggedGame,
-    slots::{Slot, Slots},
-};
+use super::{commands::TEAM_NAMES, live::LiveLog};
 use crate::{
-    ingest::{
-        idtech3::{
-            grammar::{self, Event, pairs},
-            scoring::{KillScore, TeamPoints},
-        },
-        stamp,
+    ingest::{GameEvent, idtech3::setup::MATCH_VARIABLE},
+    sidecar::{
+        agent::{AgentMatch, HostEngine, Proof},
+        logged::{LoggedPlayer, LoggedSetup},
     },
-    sidecar::agent::{AgentMatch, HostClient, HostEngine, HostEvent, HostSetup, Proof},
 };
 
-/// The variable of the game server, shown in its log, that names the match of a game.
-const MATCH_VARIABLE: &str = "evenkeel_match";
-/// How long after its beginning a game is in play that has not announced a warm-up, in milliseconds.
-const OPENING: u64 = 1_500;
 /// The length of the warm-up once all players are here, in seconds. A game counts a new value only if
 /// it differs from the last one.
 const COUNTDOWN: u32 = 6;
@@ -33,120 +22,27 @@ const NO_MAP: &[u8] = b"Can't find map";
 /// The engine of an agent.
 #[derive(Default)]
 pub struct IdTech3Host {
-    slots: Slots,
-    game: Option<LoggedGame>,
-    /// When the game has begun, by the caller's clock, until it is known whether it begins with a warm-up.
-    opening: Option<u64>,
-}
-
-impl IdTech3Host {
-    fn begin_game(&mut self, info: &[u8], at: u64, now: u64, events: &mut Vec<HostEvent>) {
-        let game = LoggedGame::new(info, at, now);
-        let id = pairs(info).filter(|(key, _)| *key == MATCH_VARIABLE.as_bytes());
-        let id = id
-            .last()
-            .and_then(|(_, value)| std::str::from_utf8(value).ok());
-        self.slots = Slots::default();
-        events.push(HostEvent::Game(HostSetup {
-            match_id: id.and_then(|id| id.parse().ok()),
-            map: game.setup.map.clone(),
-            teams: game.setup.teams,
-        }));
-        (self.game, self.opening) = (Some(game), Some(now));
-    }
-
-    fn client(&self, number: usize) -> HostClient {
-        let empty = Slot::default();
-        let slot = self.slots.get(number).unwrap_or(&empty);
-        HostClient {
-            name: slot.client.name(),
-            team: slot.team(),
-            bot: slot.is_bot(),
-            begun: slot.client.begun,
-        }
-    }
-
-    /// Handles what happens in a game.
-    fn play(&self, event: Event<'_>, events: &mut Vec<HostEvent>) {
-        let score = |points: TeamPoints| HostEvent::Score {
-            team: points.team,
-            points: points.points,
-            by: points.by,
-        };
-        match event {
-            Event::Kill {
-                killer,
-                victim,
-                team_change,
-            } => {
-                let Some(game) = &self.game else { return };
-                let team_of = |number| self.slots.team(number);
-                let kill = KillScore::of(&game.setup, killer, victim, team_change, team_of);
-                let killer = kill.enemy_killed_by;
-                events.push(HostEvent::Death { killer, victim });
-                events.extend(kill.points.map(score));
-            }
-            Event::Capture { by, flag } => events.push(score(TeamPoints::of_capture(flag, by))),
-            Event::TeamScore { team, total } => {
-                let team = u8::try_from(team - 1).ok();
-                events.extend(team.map(|team| HostEvent::Total {
-                    team,
-                    points: total,
-                }));
-            }
-            Event::Result(scores) => events.push(HostEvent::Result(scores)),
-            Event::Points { client, points } => {
-                let points = points as f64;
-                events.push(HostEvent::Points { client, points });
-            }
-            _ => {}
-        }
-    }
+    log: LiveLog,
 }
 
 impl HostEngine for IdTech3Host {
     const ALIVE: &'static str = "sv_maxclients";
     const QUIT: &'static str = "quit";
 
-    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<HostEvent>) {
-        let line = stamp::bare(line, grammar::has_time);
-        let Ok(Some((at, event))) = grammar::read(line, true) else {
-            return;
-        };
-        match event {
-            Event::InitGame(info) => return self.begin_game(info, at, now, events),
-            Event::Shutdown => return events.push(HostEvent::Ended),
-            Event::Disconnect(number) => {
-                self.slots.remove(number);
-                return events.push(HostEvent::Left(number));
-            }
-            _ => {}
-        }
-        if let Some(number) = self.slots.take(&event) {
-            events.push(HostEvent::Client(number, self.client(number)));
-        }
-        let opened = self.game.as_ref().is_some_and(|game| game.has_opened(at));
-        if opened && event != Event::Warmup && self.opening.take().is_some() {
-            events.push(HostEvent::Start);
-        }
-        match event {
-            Event::Warmup => {
-                self.opening = None;
-                events.push(HostEvent::WarmUp);
-            }
-            Event::Exit => events.push(HostEvent::Over),
-            event => self.play(event, events),
-        }
+    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<GameEvent>) {
+        self.log.read(line, now, events);
     }
 
-    fn tick(&mut self, now: u64, events: &mut Vec<HostEvent>) {
-        if self
-            .opening
-            .take_if(|since| now >= *since + OPENING)
-            .is_some()
-        {
-            events.push(HostEvent::Start);
-        }
+    fn tick(&mut self, now: u64, events: &mut Vec<GameEvent>) {
+        self.log.tick(now, events);
+    }
+
+    fn setup(&self) -> LoggedSetup {
+        self.log.setup().unwrap_or_default()
+    }
+
+    fn player(&self, number: usize) -> Option<LoggedPlayer> {
+        self.log.player(number)
     }
 
     fn clear(&mut self) {

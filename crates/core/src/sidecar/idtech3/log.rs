@@ -1,184 +1,103 @@
-//! Reads events of the log.
+//! Handles what the log shows.
 
-use super::{IdTech3, connection, game::LoggedGame, slots::Slots};
+use super::IdTech3;
 use crate::{
-    ingest::{
-        idtech3::{
-            grammar::{self, Event},
-            scoring::{KillScore, TEAMS, TeamPoints},
-            setup::GameSetup,
-        },
-        stamp,
-    },
-    sidecar::follower::{FollowedServer, FollowedSetup},
+    ingest::{GameEvent, idtech3::grammar::Event},
+    sidecar::{follower::FollowedServer, logged::ConnectionKey},
 };
 
 impl IdTech3 {
     pub(super) fn read_log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
-        let line = stamp::bare(line, grammar::has_time);
-        let Ok(Some((at, event))) = grammar::read(line, true) else {
+        let mut events = Vec::new();
+        let Some((at, event)) = self.log.read(line, server.now(), &mut events) else {
             return;
         };
         server.read_clock(at);
-        let begins = matches!(event, Event::InitGame(_) | Event::Warmup);
-        let opened = self.game.as_ref().is_some_and(|game| game.has_opened(at));
-        if !begins && server.is_opening() && opened {
-            self.start(server);
+        server.end_if_results_are_known();
+        for event in events {
+            self.event(event, server);
         }
-        self.end_if_results_are_known(server);
-        self.event(event, at, server);
-        self.end_if_results_are_known(server);
+        if let Event::Say(said) = event {
+            self.hear(said, server);
+        }
+        server.end_if_results_are_known();
     }
 
-    /// Starts play once it must have begun, although the log says nothing.
-    pub(super) fn open(&mut self, server: &mut FollowedServer) {
-        let game = self.game.as_ref();
-        if server.is_opening() && game.is_some_and(|game| game.is_silent(server.now())) {
-            self.start(server);
-        }
-    }
-
-    /// Ends the game if all results have been logged, or are overdue.
-    fn end_if_results_are_known(&self, server: &mut FollowedServer) {
-        let Some(game) = &self.game else { return };
-        let known = server.is_over() && {
-            let players = server.known_players();
-            let numbers = players.filter_map(|connection| connection.0);
-            let teams = game.setup.teams;
-            game.results
-                .are_whole(teams, numbers.map(|number| number as usize))
-        };
-        if known || server.is_overdue() {
-            server.end();
+    /// Lets time pass.
+    pub(super) fn pass(&mut self, server: &mut FollowedServer) {
+        let mut events = Vec::new();
+        self.log.tick(server.now(), &mut events);
+        for event in events {
+            self.event(event, server);
         }
     }
 
-    fn event(&mut self, event: Event<'_>, at: u64, server: &mut FollowedServer) {
+    fn event(&mut self, event: GameEvent, server: &mut FollowedServer) {
         match event {
-            Event::InitGame(info) => {
+            GameEvent::Game => {
                 end_if_over(server);
-                self.slots = Slots::default();
                 server.leave_map();
-                self.begin(info, at, server);
+                self.in_rounds = false;
+                self.begin(server);
             }
-            Event::InitRound(info) => {
-                // Before an exit, a round of Urban Terror belongs to the same game, whose play starts with it.
-                if !server.has_game() {
-                    self.begin(info, at, server);
+            GameEvent::Round => {
+                // Before an exit, a round of Urban Terror belongs to the same game, whose play starts with the first one.
+                let goes_on = server.is_playing() && self.in_rounds && self.log.has_rounds();
+                if !goes_on && (server.is_playing() || !server.has_game()) {
+                    self.begin(server);
                 }
                 self.start(server);
+                self.in_rounds = true;
             }
-            Event::Shutdown => {
+            GameEvent::Start if server.is_opening() => self.start(server),
+            GameEvent::Closed => {
                 end_if_over(server);
                 server.close_map();
             }
-            Event::Warmup if server.is_opening() || server.is_playing() => {
+            GameEvent::WarmUp if server.is_opening() || server.is_playing() => {
                 (self.warms_up, self.warmed) = (true, true);
+                self.in_rounds = false;
                 if server.is_playing()
-                    && let Some(game) = &self.game
+                    && let Some(setup) = self.log.setup()
                 {
                     // What was played until now does not count, if play has begun at all.
-                    server.begin(followed(&game.setup));
+                    server.begin(setup);
                 }
                 server.warm_up();
             }
-            Event::Exit => server.over(),
-            Event::Disconnect(number) => {
-                self.slots.remove(number);
-                server.player_left(&connection(number));
+            GameEvent::Client(number) => {
+                let known = self.log.client(number).is_some_and(|c| c.is_known());
+                if let Some(player) = self.log.player(number).filter(|_| known) {
+                    server.player_named(ConnectionKey::of(number), player);
+                }
             }
-            Event::Say(said) => self.hear(said, server),
-            other => self.client(other, server),
+            other => server.take(other),
         }
     }
 
-    /// Handles what the log states of a client.
-    fn client(&mut self, event: Event<'_>, server: &mut FollowedServer) {
-        if let Some(number) = self.slots.take(&event) {
-            if let Some(player) = self.player(number) {
-                server.player_named(connection(number), player);
-            }
-        } else {
-            self.play(event, server);
-        }
-    }
-
-    /// Handles events of play and of its results.
-    fn play(&mut self, event: Event<'_>, server: &mut FollowedServer) {
-        let Some(game) = &mut self.game else { return };
-        match event {
-            Event::Kill {
-                killer,
-                victim,
-                team_change,
-            } => {
-                let team_of = |number| self.slots.team(number);
-                let kill = KillScore::of(&game.setup, killer, victim, team_change, team_of);
-                let victim = connection(victim);
-                let killer = kill.enemy_killed_by.map(connection);
-                server.killed(&victim, killer.as_ref());
-                if let Some(change) = kill.points {
-                    score(change, server);
-                }
-                if !team_change {
-                    server.death(&victim);
-                }
-            }
-            Event::Capture { by, flag } => score(TeamPoints::of_capture(flag, by), server),
-            Event::TeamScore { team, total } if server.is_playing() => {
-                // The log counts from 1: 0 is "free", 3 "spectators".
-                let team = (0..TEAMS as u8).find(|index| i64::from(*index) + 1 == team);
-                server.finals(team.map(|team| (team, total as f64)).into_iter().collect());
-            }
-            Event::Result([red, blue]) if server.is_over() && game.results.note_result() => {
-                server.finals(vec![(0, red as f64), (1, blue as f64)]);
-            }
-            Event::Points { client, points } if server.is_over() => {
-                let of = connection(client);
-                let known = server.known_players().any(|known| *known == of);
-                if known && game.results.note_points(client) {
-                    server.points(&of, points as f64);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn begin(&mut self, info: &[u8], at: u64, server: &mut FollowedServer) {
-        let game = LoggedGame::new(info, at, server.now());
-        self.game = None;
-        if let Some(name) = &game.setup.unsupported {
+    fn begin(&mut self, server: &mut FollowedServer) {
+        if let Some(name) = self.log.unsupported() {
             server.leave_map();
             if !std::mem::replace(&mut self.refused, true) {
                 server.report(&format!(
                     "{name} is not supported; the daemon is sent nothing about this game server"
                 ));
             }
-            return;
+        } else if let Some(setup) = self.log.setup() {
+            server.begin(setup);
         }
-        server.begin(followed(&game.setup));
-        self.game = Some(game);
     }
 
     fn start(&mut self, server: &mut FollowedServer) {
         // A warm-up before this game means that there will be one before the next game.
         self.warms_up = std::mem::take(&mut self.warmed);
-        match &self.game {
+        match self.log.setup() {
             // If a game starts again during play, the daemon still regards it as the same game, and its final score
             // corrects the scores that were reported before.
             Some(_) if server.is_playing() => server.start_again(),
-            Some(game) => server.start(followed(&game.setup)),
+            Some(setup) => server.start(setup),
             None => {}
         }
-    }
-}
-
-fn followed(setup: &GameSetup) -> FollowedSetup {
-    FollowedSetup {
-        game_type: setup.game_type.clone(),
-        mutators: setup.mutators.clone(),
-        map: setup.map.clone(),
-        teams: setup.teams,
     }
 }
 
@@ -188,9 +107,4 @@ fn end_if_over(server: &mut FollowedServer) {
     if server.is_over() {
         server.end();
     }
-}
-
-fn score(change: TeamPoints, server: &mut FollowedServer) {
-    let by = change.by.map(connection);
-    server.side_score(change.team, change.points as f64, by.as_ref());
 }

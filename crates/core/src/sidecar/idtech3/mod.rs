@@ -1,16 +1,15 @@
 //! The engine id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
 //!
-//! `log` reads events of the log, `chat` the commands of players, `slots` maps client numbers to players, and
+//! `live` reads the log, `log` handles what it shows, `chat` the commands of players,
 //! `commands` formats moves, and `hosting` is such a server as an instance, with
 //! the `host_settings` of its operator.
 
 mod chat;
 mod commands;
-mod game;
 mod host_settings;
 mod hosting;
+mod live;
 mod log;
-mod slots;
 #[cfg(test)]
 mod tests;
 
@@ -21,12 +20,12 @@ pub use hosting::IdTech3Host;
 use super::{
     chat::ChatLine,
     engine::{Engine, TeamChanges, TeamOrders},
-    follower::{ConnectionKey, FollowedServer, LoggedPlayer},
+    follower::FollowedServer,
+    logged::LoggedPlayer,
     progress::GamePhase,
 };
 use commands::{IdTech3Orders, ReplaceableBot, TEAM_NAMES};
-use game::LoggedGame;
-use slots::Slots;
+use live::{LiveLog, is_bot};
 
 /// The engine of one id Tech 3 game server.
 pub struct IdTech3 {
@@ -35,13 +34,14 @@ pub struct IdTech3 {
     /// Bots that may be added and removed to reach the daemon's numbers. If empty, bots only change
     /// teams.
     spare_bots: Vec<SpareBot>,
-    slots: Slots,
-    game: Option<LoggedGame>,
+    log: LiveLog,
     /// Whether games on this server begin with a warm-up. If so, teams are chosen in it; otherwise,
     /// after the previous game.
     warms_up: bool,
     /// Whether the last announced game was a warm-up.
     warmed: bool,
+    /// Whether a round of the game has begun, after which the next ones go on with it.
+    in_rounds: bool,
     /// Whether the operator was told that the server's game is not supported.
     refused: bool,
 }
@@ -52,31 +52,18 @@ impl IdTech3 {
         Self {
             admin,
             spare_bots,
-            slots: Slots::default(),
-            game: None,
+            log: LiveLog::default(),
             warms_up: false,
             warmed: false,
+            in_rounds: false,
             refused: false,
         }
-    }
-
-    /// What the log shows of the player on a client number; `None` before a line has stated the team.
-    fn player(&self, number: usize) -> Option<LoggedPlayer> {
-        let slot = self.slots.get(number)?;
-        slot.client.is_known().then(|| LoggedPlayer {
-            key: slot.client.identity().key,
-            name: slot.client.name(),
-            number: u32::try_from(number).ok(),
-            side: slot.team(),
-            free: slot.is_free(),
-            role: None,
-        })
     }
 
     /// A bot that is on the server, if it can be added again.
     fn bot(&self, player: &LoggedPlayer, team: u8) -> Option<ReplaceableBot> {
         let number = player.number.filter(|_| player.side.is_some())? as usize;
-        let skill = self.slots.get(number)?.skill();
+        let skill = self.log.client(number)?.skill();
         let again = SpareBot::new(&player.name, skill);
         Some(ReplaceableBot {
             number,
@@ -84,12 +71,6 @@ impl IdTech3 {
             again,
         })
     }
-}
-
-/// The connection of a client number.
-fn connection(number: usize) -> ConnectionKey {
-    // The grammar of the log bounds client numbers.
-    ConnectionKey::numbered(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 impl Engine for IdTech3 {
@@ -104,7 +85,7 @@ impl Engine for IdTech3 {
     }
 
     fn tick(&mut self, server: &mut FollowedServer) {
-        self.open(server);
+        self.pass(server);
     }
 
     fn may_choose_teams(&self, phase: GamePhase) -> bool {
@@ -118,18 +99,15 @@ impl Engine for IdTech3 {
     fn orders(&self, changes: &TeamChanges<'_>) -> TeamOrders {
         let mut orders = IdTech3Orders::default();
         for &(player, team) in &changes.moves {
-            let slot = player
-                .number
-                .and_then(|number| self.slots.get(number as usize));
-            match slot.is_some_and(|slot| slot.is_bot()) {
+            let number = player.number.map(|number| number as usize);
+            let client = number.and_then(|number| self.log.client(number));
+            match client.is_some_and(is_bot) {
                 true => {
                     if let Some(bot) = self.bot(player, team) {
                         orders.reseat(bot, team);
                     }
                 }
-                false => orders
-                    .force
-                    .extend(player.number.map(|number| (number as usize, team))),
+                false => orders.force.extend(number.map(|number| (number, team))),
             }
         }
         if let Some(counts) = &changes.bot_counts {

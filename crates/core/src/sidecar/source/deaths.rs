@@ -3,7 +3,7 @@
 
 use crate::{
     protocol::Request,
-    sidecar::follower::{ConnectionKey, FollowedServer},
+    sidecar::{follower::FollowedServer, logged::ConnectionKey},
 };
 
 /// How long a suicide waits, in milliseconds: with a restore of Counter-Strike, everybody dies a moment before the line that

@@ -12,7 +12,7 @@ use crate::{
         },
         stamp,
     },
-    sidecar::follower::{ConnectionKey, FollowedServer},
+    sidecar::{follower::FollowedServer, logged::ConnectionKey},
 };
 
 impl Source {

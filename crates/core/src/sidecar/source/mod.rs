@@ -14,10 +14,8 @@ mod tests;
 
 use super::{
     engine::{Engine, TeamChanges, TeamOrders},
-    follower::{
-        ConnectionKey, FollowedServer, FollowedSetup, LoggedPlayer, OpeningTime, TeamWord,
-        TemplateCommands,
-    },
+    follower::{FollowedServer, OpeningTime, TeamWord, TemplateCommands},
+    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
 use crate::ingest::source::{clients::ConnectedClients, setup::ServerSetup, style::ResultStyle};
 use deaths::HeldDeaths;
@@ -94,12 +92,13 @@ impl Source {
     }
 
     /// The setup of the game, once the log has named its map.
-    fn game_setup(&self) -> Option<FollowedSetup> {
-        (!self.setup.map.is_empty()).then(|| FollowedSetup {
+    fn game_setup(&self) -> Option<LoggedSetup> {
+        (!self.setup.map.is_empty()).then(|| LoggedSetup {
             game_type: self.setup.game_type(self.rounds.shown, None),
             mutators: self.setup.mutators(),
             map: self.setup.map.clone(),
             teams: true,
+            match_id: None,
         })
     }
 
@@ -114,6 +113,7 @@ impl Source {
                     number: client.number(),
                     side: client.team(),
                     free: false,
+                    begun: true,
                     role: client.role(),
                 };
                 (ConnectionKey(player.number, player.key.id.clone()), player)

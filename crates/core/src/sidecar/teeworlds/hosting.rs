@@ -3,13 +3,15 @@
 //! The agent makes the server print which match the next map is for (`echo`). Players are known by their names alone, as
 //! everywhere in this game: who has the name of a player of the match is that player.
 
-use std::collections::BTreeMap;
-
-use super::output::{self, Output};
+use super::{
+    described,
+    output::{self, Output},
+};
 use crate::{
-    ingest::teeworlds::{play::Play, players::Player, steps::Step},
-    sidecar::agent::{
-        AgentMatch, GameMode, HostClient, HostEngine, HostEvent, HostSetup, Limit, Proof,
+    ingest::{GameEvent, teeworlds::play::Play},
+    sidecar::{
+        agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
+        logged::{LoggedPlayer, LoggedSetup},
     },
 };
 
@@ -56,101 +58,52 @@ pub struct TeeworldsHost {
 struct Shown {
     /// The match for which the next map is.
     next: Option<i64>,
-    clients: BTreeMap<usize, HostClient>,
+    setup: LoggedSetup,
     /// Whether the game of the map is over: the next one is of no match.
     over: bool,
 }
 
 impl Shown {
-    fn step(&mut self, play: &Play, step: Step, events: &mut Vec<HostEvent>) {
-        match step {
-            Step::Map => {
+    fn take(&mut self, play: &Play, event: GameEvent, events: &mut Vec<GameEvent>) {
+        match event {
+            GameEvent::Game => {
                 let id = self.next.take();
                 self.begin(play, id, events);
             }
-            Step::Roster => self.compare(play, events),
-            Step::Start => {
+            GameEvent::Start => {
                 if self.over {
                     self.begin(play, None, events);
-                    self.compare(play, events);
+                    let all = play.players.iter();
+                    events.extend(all.map(|(client, _)| GameEvent::Client(client)));
                 }
-                events.push(HostEvent::Start);
+                events.push(GameEvent::Start);
             }
-            Step::Score(change) => events.push(HostEvent::Score {
-                team: change.side,
-                points: change.points as i64,
-                by: change.by.map(|slot| slot as usize),
-            }),
-            Step::Death { killer, victim } => events.push(HostEvent::Death {
-                killer: killer.map(|slot| slot as usize),
-                victim: victim as usize,
-            }),
-            Step::Over(_) => self.end(play, events),
-            Step::Aborted => events.push(HostEvent::WarmUp),
-            Step::Setting | Step::Vote => {}
+            other => {
+                self.over |= other == GameEvent::Over;
+                events.push(other);
+            }
         }
     }
 
     /// A game begins in its warm-up, with nobody on it yet.
-    fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<HostEvent>) {
-        self.clients.clear();
+    fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<GameEvent>) {
         self.over = false;
-        let map = play.map.clone();
-        // All modes are team games, and the log does not say what a map is for before play starts.
-        let teams = true;
-        events.push(HostEvent::Game(HostSetup {
+        self.setup = LoggedSetup {
+            map: play.map.clone(),
+            // All modes are team games, and the log does not say what a map is for before play starts.
+            teams: true,
             match_id,
-            map,
-            teams,
-        }));
-        events.push(HostEvent::WarmUp);
+            ..LoggedSetup::default()
+        };
+        events.extend([GameEvent::Game, GameEvent::WarmUp]);
     }
-
-    fn end(&mut self, play: &Play, events: &mut Vec<HostEvent>) {
-        self.over = true;
-        events.push(HostEvent::Over);
-        let points = self.clients.keys().map(|&client| HostEvent::Points {
-            client,
-            points: play.points(client as u32),
-        });
-        events.extend(points);
-        let scores = play.scores().map(|score| score as i64);
-        events.push(HostEvent::Result(scores));
-    }
-
-    /// Compares the players with those whom the agent was told of.
-    fn compare(&mut self, play: &Play, events: &mut Vec<HostEvent>) {
-        let now: BTreeMap<usize, HostClient> = play.players.iter().map(described).collect();
-        let gone = self.clients.keys().filter(|slot| !now.contains_key(slot));
-        events.extend(gone.map(|&slot| HostEvent::Left(slot)));
-        for (&slot, client) in &now {
-            match self.clients.get(&slot) {
-                Some(before) if before == client => continue,
-                // Another player has the number.
-                Some(before) if before.name != client.name => events.push(HostEvent::Left(slot)),
-                _ => {}
-            }
-            events.push(HostEvent::Client(slot, client.clone()));
-        }
-        self.clients = now;
-    }
-}
-
-fn described((slot, player): (u32, &Player)) -> (usize, HostClient) {
-    let client = HostClient {
-        name: player.name.clone(),
-        team: player.team,
-        bot: false,
-        begun: true,
-    };
-    (slot as usize, client)
 }
 
 impl HostEngine for TeeworldsHost {
     const ALIVE: &'static str = "sv_max_clients";
     const QUIT: &'static str = "shutdown";
 
-    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<HostEvent>) {
+    fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<GameEvent>) {
         let Some(line) = output::split(line) else {
             return;
         };
@@ -161,18 +114,28 @@ impl HostEngine for TeeworldsHost {
                     self.shown.next = id.and_then(|id| id.trim().parse().ok());
                 }
             }
-            b"server" if line.text.starts_with(NO_MAP) => events.push(HostEvent::NoMap),
+            b"server" if line.text.starts_with(NO_MAP) => events.push(GameEvent::NoMap),
             _ => {}
         }
         let shown = &mut self.shown;
         self.output
-            .read(&line, now, |play, step| shown.step(play, step, events));
+            .read(&line, now, |play, event| shown.take(play, event, events));
     }
 
-    fn tick(&mut self, now: u64, events: &mut Vec<HostEvent>) {
+    fn tick(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         let shown = &mut self.shown;
         self.output
-            .tick(now, |play, step| shown.step(play, step, events));
+            .tick(now, |play, event| shown.take(play, event, events));
+    }
+
+    fn setup(&self) -> LoggedSetup {
+        self.shown.setup.clone()
+    }
+
+    fn player(&self, number: usize) -> Option<LoggedPlayer> {
+        let play = &self.output.play;
+        let known = play.players.get(number)?;
+        Some(described(play, number, known).1)
     }
 
     fn clear(&mut self) {

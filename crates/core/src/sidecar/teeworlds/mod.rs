@@ -14,14 +14,18 @@ pub use hosting::{TeeworldsHost, host_limit, host_mode};
 use super::{
     chat::ChatCommand,
     engine::{Engine, TeamChanges, TeamOrders, in_turns},
-    follower::{ConnectionKey, FollowedServer, FollowedSetup, LoggedPlayer},
+    follower::FollowedServer,
+    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
     progress::GamePhase,
 };
-use crate::ingest::teeworlds::{
-    GAME,
-    grammar::Event,
-    play::Play,
-    steps::{Stage, Step},
+use crate::ingest::{
+    GameEvent,
+    teeworlds::{
+        GAME,
+        grammar::Event,
+        play::{Play, Stage},
+        players::Player,
+    },
 };
 use output::Output;
 
@@ -79,14 +83,10 @@ impl Asking {
         due
     }
 
-    fn step(&mut self, play: &Play, step: Step, server: &mut FollowedServer) {
-        match step {
-            Step::Map => {
-                server.leave_map();
-                warm_up(play, server);
-                self.again(server.now());
-            }
-            Step::Setting => {
+    /// Takes what the output states of the settings.
+    fn note(&mut self, play: &Play, event: Event<'_>, server: &mut FollowedServer) {
+        match event {
+            Event::Value(_) => {
                 if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
                     self.at = None;
                 }
@@ -94,57 +94,69 @@ impl Asking {
                     warm_up(play, server);
                 }
             }
-            Step::Vote => {
+            Event::Voted => {
                 self.again(server.now());
                 self.voting = server.now().saturating_add(VOTE);
             }
-            Step::Roster => server.sync(players(play)),
-            Step::Start => {
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, play: &Play, event: GameEvent, server: &mut FollowedServer) {
+        match event {
+            GameEvent::Game => {
+                server.leave_map();
+                warm_up(play, server);
+                self.again(server.now());
+            }
+            GameEvent::Client(_) | GameEvent::Left(_) => server.sync(players(play)),
+            GameEvent::Start => {
                 self.again(server.now());
                 if let Some(setup) = setup(play) {
                     server.start(setup);
                     server.sync(players(play));
                 }
             }
-            Step::Score(change) => {
-                let by = change.by.map(ConnectionKey::numbered);
-                server.side_score(change.side, change.points, by.as_ref());
+            GameEvent::Result(_) => {
+                server.take(event);
+                server.end();
             }
-            Step::Death { killer, victim } => {
-                let killer = killer.map(ConnectionKey::numbered);
-                server.dies(&ConnectionKey::numbered(victim), killer.as_ref());
-            }
-            Step::Over(_) => over(play, server),
-            Step::Aborted => {}
+            other => server.take(other),
         }
     }
 }
 
 /// The setup of the game, once the map and the type are known.
-fn setup(play: &Play) -> Option<FollowedSetup> {
-    (!play.map.is_empty() && !play.kind.is_empty()).then(|| FollowedSetup {
+fn setup(play: &Play) -> Option<LoggedSetup> {
+    (!play.map.is_empty() && !play.kind.is_empty()).then(|| LoggedSetup {
         game_type: format!("{GAME}.{}", play.kind),
         mutators: Vec::new(),
         map: play.map.clone(),
         teams: play.teams,
+        match_id: None,
     })
 }
 
 /// All players, as the output describes them.
 fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
-    let players = &play.players;
-    let all = players.iter().map(|(slot, player)| {
-        let logged = LoggedPlayer {
-            key: players.key(slot, player),
-            name: player.name.clone(),
-            number: Some(slot),
-            side: player.team.filter(|_| play.teams),
-            free: player.team.is_some(),
-            role: None,
-        };
-        (ConnectionKey::numbered(slot), logged)
-    });
-    all.collect()
+    let players = play.players.iter();
+    players
+        .map(|(slot, player)| described(play, slot, player))
+        .collect()
+}
+
+/// A player, as the output describes them.
+fn described(play: &Play, slot: usize, player: &Player) -> (ConnectionKey, LoggedPlayer) {
+    let logged = LoggedPlayer {
+        key: play.players.key(slot, player),
+        name: player.name.clone(),
+        number: u32::try_from(slot).ok(),
+        side: player.team,
+        free: player.team.is_some(),
+        begun: true,
+        role: None,
+    };
+    (ConnectionKey::of(slot), logged)
 }
 
 /// Announces a game in its warm-up.
@@ -158,23 +170,12 @@ fn warm_up(play: &Play, server: &mut FollowedServer) {
     }
 }
 
-fn over(play: &Play, server: &mut FollowedServer) {
-    server.over();
-    let known: Vec<ConnectionKey> = server.known_players().cloned().collect();
-    for player in known {
-        if let Some(slot) = player.0 {
-            server.points(&player, play.points(slot));
-        }
-    }
-    server.end();
-}
-
 /// Handles a line of the chat, from the number of the player on.
-fn hear(play: &Play, slot: u32, rest: &[u8], server: &mut FollowedServer) {
+fn hear(play: &Play, slot: usize, rest: &[u8], server: &mut FollowedServer) {
     let name = play.players.raw_name(slot);
     let text = name.and_then(|name| rest.strip_prefix(name)?.strip_prefix(b": "));
     if let Some(command) = text.and_then(ChatCommand::parse) {
-        server.hear(slot as usize, command);
+        server.hear(slot, command);
     }
 }
 
@@ -187,15 +188,17 @@ impl Engine for Teeworlds {
             return;
         };
         let (now, asking) = (server.now(), &mut self.asking);
-        let take = |play: &Play, step| asking.step(play, step, server);
-        if let Some(Event::Said { slot, rest }) = self.output.read(&line, now, take) {
-            hear(&self.output.play, slot, rest, server);
+        let take = |play: &Play, event| asking.take(play, event, server);
+        match self.output.read(&line, now, take) {
+            Some(Event::Said { slot, rest }) => hear(&self.output.play, slot, rest, server),
+            Some(event) => asking.note(&self.output.play, event, server),
+            None => {}
         }
     }
 
     fn tick(&mut self, server: &mut FollowedServer) {
         let (now, asking) = (server.now(), &mut self.asking);
-        let take = |play: &Play, step| asking.step(play, step, server);
+        let take = |play: &Play, event| asking.take(play, event, server);
         self.output.tick(now, take);
         if self.asking.is_due(now) {
             server.ask(&QUESTIONS);

@@ -2,11 +2,10 @@
 
 use crate::{
     ingest::{
-        stamp,
+        GameEvent, stamp,
         teeworlds::{
             grammar::{self, Event, OutputLine},
             play::Play,
-            steps::Step,
         },
     },
     sidecar::follower::LogTime,
@@ -20,36 +19,41 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Reads a line, and calls `take` with each step that it means. Returns the event of the line.
+    /// Reads a line, and calls `take` with each event that it means. Returns what the line states.
     pub(super) fn read<'a>(
         &mut self,
         line: &OutputLine<'a>,
         now: u64,
-        mut take: impl FnMut(&Play, Step),
+        mut take: impl FnMut(&Play, GameEvent),
     ) -> Option<Event<'a>> {
         let event = grammar::read(line).ok()?;
         self.time.read(line.date, now);
         let now = self.time.at(now);
         self.pass(Some(&event), now, &mut take);
-        let mut steps = Vec::new();
+        let mut events = Vec::new();
         // A line that contradicts itself changes nothing.
-        let _ = self.play.event(event, now, &mut steps);
-        for step in steps {
-            take(&self.play, step);
+        let _ = self.play.event(event, now, &mut events);
+        for event in events {
+            take(&self.play, event);
         }
         Some(event)
     }
 
     /// Lets time pass.
-    pub(super) fn tick(&mut self, now: u64, mut take: impl FnMut(&Play, Step)) {
+    pub(super) fn tick(&mut self, now: u64, mut take: impl FnMut(&Play, GameEvent)) {
         self.pass(None, self.time.at(now), &mut take);
     }
 
-    fn pass(&mut self, event: Option<&Event<'_>>, now: u64, take: &mut impl FnMut(&Play, Step)) {
-        let mut steps = Vec::new();
-        self.play.pass(event, now, &mut steps);
-        for step in steps {
-            take(&self.play, step);
+    fn pass(
+        &mut self,
+        event: Option<&Event<'_>>,
+        now: u64,
+        take: &mut impl FnMut(&Play, GameEvent),
+    ) {
+        let mut events = Vec::new();
+        self.play.pass(event, now, &mut events);
+        for event in events {
+            take(&self.play, event);
         }
     }
 }

@@ -6,25 +6,16 @@ use std::collections::BTreeMap;
 
 use super::{
     clients::{Client, ClientSlots},
-    grammar::Event,
-    scoring::{KillScore, TEAMS, TeamPoints, TeamTotals},
     setup::GameSetup,
 };
 use crate::{
     domain::{MatchRecord, MatchRecorder, Timestamp},
-    ingest::{clock::LogClock, record, skip::Skip},
+    ingest::{clock::LogClock, event::GameEvent, record, skip::Skip},
 };
+use roster::Seat;
 
-/// Where the score changes come from. Once a more reliable source appears, it replaces the others.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ScoreSource {
-    /// Computed from kills by the game's own rule, where teams score by killing.
-    Kills,
-    /// Computed from flag captures, or from rounds won.
-    Captures,
-    /// Stated by the log as totals.
-    Totals,
-}
+/// How many teams a team game has: red and blue.
+const TEAMS: usize = 2;
 
 pub(super) struct Game {
     /// The line on which it began.
@@ -43,14 +34,16 @@ pub(super) struct Game {
     /// How long the game lasted, in milliseconds, once it has ended.
     lasted: Option<u64>,
     recorder: MatchRecorder,
-    source: ScoreSource,
-    totals: TeamTotals,
+    /// The clients who take part, by their numbers.
+    seats: Vec<Seat>,
+    /// The teams' scores as the log states them. Once it does, they replace those that follow from kills and captures.
+    totals: Option<[f64; TEAMS]>,
     /// The client to whom the next change of a total is credited: the last killer, or the last victim
     /// of a suicide.
     actor: Option<usize>,
-    result: Option<[i64; TEAMS]>,
+    result: Option<[f64; TEAMS]>,
     /// The points that clients have kept from the first half, which the log's final points contain.
-    kept: BTreeMap<usize, i64>,
+    kept: BTreeMap<usize, f64>,
     /// Whether a client took part whose name and team no line states.
     stranger: bool,
 }
@@ -67,8 +60,8 @@ impl Game {
             warm_up: false,
             round: false,
             lasted: None,
-            source: ScoreSource::Kills,
-            totals: TeamTotals::default(),
+            seats: Vec::new(),
+            totals: None,
             actor: None,
             result: None,
             kept: BTreeMap::new(),
@@ -91,7 +84,7 @@ impl Game {
     }
 
     /// Begins the second half, if the game is played in halves, with these points of the first one.
-    pub(super) fn keep_points(&mut self, kept: BTreeMap<usize, i64>) {
+    pub(super) fn keep_points(&mut self, kept: BTreeMap<usize, f64>) {
         if self.setup.swaps {
             self.kept = kept;
         }
@@ -100,11 +93,6 @@ impl Game {
     /// Whether the game is played in halves, between which the teams change sides.
     pub(super) fn swaps(&self) -> bool {
         self.setup.swaps
-    }
-
-    /// A client has left, whose number another player may get.
-    pub(super) fn forget_points(&mut self, client: usize) {
-        self.kept.remove(&client);
     }
 
     /// Whether a round that begins now is the next round of this game.
@@ -118,12 +106,12 @@ impl Game {
     }
 
     /// Whether all results have been read: the teams' final score, and the points of every client.
-    pub(super) fn has_results(&mut self, clients: &mut ClientSlots) -> bool {
-        let mut playing = clients.all().filter(|client| client.seated.is_some());
+    pub(super) fn has_results(&self) -> bool {
+        let mut playing = self.seats.iter().filter(|seat| seat.team.is_some());
         let players = self.recorder.players();
         (self.result.is_some() || !self.setup.teams)
-            && playing.all(|client| {
-                let visit = client.visit;
+            && playing.all(|seat| {
+                let visit = seat.visit;
                 visit.is_some_and(|visit| players[visit].points.is_some())
             })
     }
@@ -137,98 +125,62 @@ impl Game {
         now.position().saturating_sub(self.began.position())
     }
 
-    pub(super) fn event(&mut self, event: Event<'_>, clients: &ClientSlots, now: LogClock) {
+    pub(super) fn event(&mut self, event: GameEvent, clients: &ClientSlots, now: LogClock) {
         match event {
-            Event::Points { client, points } if self.is_over() => {
+            GameEvent::Points { client, points } if self.is_over() => {
                 // The game writes each result once: a repeated one belongs to a later game, or is
                 // an error in the log.
-                if let Some(visit) = visit_of(clients, client) {
-                    let kept = self.kept.get(&client).copied().unwrap_or(0);
-                    let own = points.saturating_sub(kept) as f64;
+                if let Some(visit) = self.visit_of(client) {
+                    let own = points - self.kept.get(&client).unwrap_or(&0.0);
                     self.recorder.player(visit).points.get_or_insert(own);
                 }
             }
-            Event::Result(result) if self.is_over() => {
-                self.result.get_or_insert(result);
+            GameEvent::Result([Some(red), Some(blue), ..]) if self.is_over() => {
+                self.result.get_or_insert([red, blue]);
             }
             _ if self.is_over() => {}
-            Event::Warmup => self.warm_up = true,
-            Event::Exit => self.lasted = Some(self.recorder.end(self.millis(now))),
-            Event::Kill {
-                killer,
-                victim,
-                team_change,
-            } => self.kill(clients, killer, victim, team_change, now),
-            Event::Capture { by, flag } => {
-                let points = TeamPoints::of_capture(flag, by);
-                self.score(ScoreSource::Captures, points, clients, now);
+            GameEvent::WarmUp => self.warm_up = true,
+            GameEvent::Over => self.lasted = Some(self.recorder.end(self.millis(now))),
+            GameEvent::Death {
+                victim, by, enemy, ..
+            } => {
+                for number in by.into_iter().chain([victim]) {
+                    self.stranger |= !clients.get(number).is_some_and(Client::is_known);
+                }
+                self.actor = by.or(Some(victim));
+                let at = self.millis(now);
+                self.recorder.count_death(self.visit_of(victim), at);
+                let killer = by.filter(|_| enemy).and_then(|by| self.visit_of(by));
+                self.recorder.count_kill(killer, at);
             }
-            Event::RoundWon(team) => {
-                let (points, by) = (1, None);
-                let points = TeamPoints { team, points, by };
-                self.score(ScoreSource::Captures, points, clients, now);
+            GameEvent::Score { team, points, by } if self.totals.is_none() => {
+                self.score(team, points, by, now);
             }
-            Event::TeamScore { team, total } => self.total(clients, team, total, now),
+            GameEvent::Total { team, points } => self.total(team, points, now),
             _ => {}
         }
     }
 
-    fn note_stranger(&mut self, clients: &ClientSlots, number: usize) {
-        self.stranger |= !clients.get(number).is_some_and(Client::is_known);
-    }
-
-    fn kill(
-        &mut self,
-        clients: &ClientSlots,
-        killer: Option<usize>,
-        victim: usize,
-        team_change: bool,
-        now: LogClock,
-    ) {
-        self.note_stranger(clients, victim);
-        if let Some(killer) = killer {
-            self.note_stranger(clients, killer);
-        }
-        self.actor = killer.or(Some(victim));
-        let at = self.millis(now);
-        self.recorder.count_death(visit_of(clients, victim), at);
-        let team_of = |number| seated(clients, number);
-        let score = KillScore::of(&self.setup, killer, victim, team_change, team_of);
-        let by = score.enemy_killed_by.and_then(|by| visit_of(clients, by));
-        self.recorder.count_kill(by, at);
-        if let Some(points) = score.points {
-            self.score(ScoreSource::Kills, points, clients, now);
-        }
-    }
-
     /// Handles a team's new total, and credits the change to the last actor if that was on the team.
-    fn total(&mut self, clients: &ClientSlots, team: i64, total: i64, now: LogClock) {
-        if let Some(change) = self.totals.replace(team, total) {
-            let on_team = |actor: &usize| seated(clients, *actor) == Some(change.team);
+    fn total(&mut self, team: u8, total: f64, now: LogClock) {
+        let mut totals = self.totals.unwrap_or_default();
+        let points = total - std::mem::replace(&mut totals[usize::from(team)], total);
+        if points != 0.0 && self.setup.teams {
+            if self.totals.replace(totals).is_none() {
+                self.recorder.forget_scores();
+            }
+            let on_team = |actor: &usize| self.seat(*actor).is_some_and(|s| s.team == Some(team));
             let by = self.actor.filter(on_team);
-            let points = TeamPoints { by, ..change };
-            self.score(ScoreSource::Totals, points, clients, now);
+            self.score(team, points, by, now);
         }
     }
 
-    fn score(
-        &mut self,
-        source: ScoreSource,
-        change: TeamPoints,
-        clients: &ClientSlots,
-        now: LogClock,
-    ) {
-        if source < self.source || !self.setup.teams {
-            return;
+    fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: LogClock) {
+        if self.setup.teams {
+            let at = self.recorder.tick(self.millis(now));
+            let by = by.and_then(|by| self.visit_of(by));
+            self.recorder.score(team, points, by, at);
         }
-        if source > self.source {
-            self.source = source;
-            self.recorder.forget_scores();
-        }
-        let at = self.recorder.tick(self.millis(now));
-        let by = change.by.and_then(|by| visit_of(clients, by));
-        self.recorder
-            .score(change.team, change.points as f64, by, at);
     }
 
     /// Gives the players who share an id their names for ids, and returns how many had it.
@@ -250,7 +202,7 @@ impl Game {
         }
         let scores = match self.result {
             _ if !self.setup.teams => Vec::new(),
-            Some(result) => result.map(|score| score as f64).to_vec(),
+            Some(result) => result.to_vec(),
             None if self.recorder.has_scores() => self.recorder.sums(TEAMS),
             None => return Err(Skip::NoResult),
         };
@@ -267,14 +219,4 @@ impl Game {
         };
         record::complete(&self.recorder, record, lasted)
     }
-}
-
-/// The visit of the player who is on this client number in the game being read.
-fn visit_of(clients: &ClientSlots, number: usize) -> Option<usize> {
-    clients.get(number)?.visit
-}
-
-/// The team on which the game being read has this client.
-fn seated(clients: &ClientSlots, number: usize) -> Option<u8> {
-    clients.get(number)?.seated
 }

@@ -1,0 +1,67 @@
+//! What the lines of game servers mean, in words that all formats share. The recorder of matches, a sidecar and an agent
+//! take the same events.
+
+/// The most teams of a game that a log tells apart.
+pub const TEAMS: usize = 4;
+
+/// Something that the log of a game server shows. Clients are known by their numbers; the state of the format that
+/// has read the log says who they are, and which game it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GameEvent {
+    /// A game begins: its map is loaded. The log names all clients again.
+    Game,
+    /// More is known of the game that has begun.
+    Setup,
+    /// A round of the game begins, of games whose log marks it.
+    Round,
+    /// The game waits for players; nothing counts until play starts.
+    WarmUp,
+    /// Play starts.
+    Start,
+    /// Play has ended, and results may follow.
+    Over,
+    /// The server does not have the map that was to be loaded.
+    NoMap,
+    /// The map is closed, whether its game is over or not.
+    Closed,
+    /// A client is new, or the log states something of it, perhaps what it was before.
+    Client(usize),
+    /// A client has left.
+    Left(usize),
+    /// A client has died.
+    Death {
+        /// The number of the client who has died.
+        victim: usize,
+        /// The number of the other client who has killed them; `None` if nobody else has.
+        by: Option<usize>,
+        /// Whether that is an enemy, so that it counts as a kill.
+        enemy: bool,
+        /// Whether the game itself has removed the victim, who changes teams or leaves.
+        moved: bool,
+    },
+    /// The score of a team changes.
+    Score {
+        /// The team.
+        team: u8,
+        /// By how much its score changes.
+        points: f64,
+        /// The number of the client who has caused it, if the log states it.
+        by: Option<usize>,
+    },
+    /// A team has this score.
+    Total {
+        /// The team.
+        team: u8,
+        /// Its score.
+        points: f64,
+    },
+    /// The final scores of the teams that have one.
+    Result([Option<f64>; TEAMS]),
+    /// A client's final points.
+    Points {
+        /// The number of the client.
+        client: usize,
+        /// The points.
+        points: f64,
+    },
+}
