@@ -133,7 +133,10 @@ impl Learned<'_> {
             mark,
             meanwhile,
             ruled: HashSet::new(),
-            fresh: Fresh::default(),
+            fresh: Fresh {
+                names: derived.weights.names.iter().cloned().collect(),
+                ..Fresh::default()
+            },
             known: Known::default(),
         };
         match writer.run(recount, all).await {
@@ -243,6 +246,7 @@ struct Known {
 #[derive(Default)]
 struct Fresh {
     rows: BTreeMap<(String, PlayerKey), WeightRow>,
+    /// Those of the first rows as well.
     names: BTreeMap<PlayerKey, String>,
     spans: BTreeMap<String, Vec<(f64, f64)>>,
 }
@@ -260,7 +264,8 @@ impl Fresh {
         self.spans.extend(new.spans);
     }
 
-    /// The weights and the divisions, which are gone then. Names are written last, because each is that of all rows.
+    /// The weights and the divisions, which are gone then. Names are written last, because each is that of all of the player's
+    /// weights.
     fn take(&mut self) -> NewWeights {
         NewWeights {
             rows: std::mem::take(&mut self.rows).into_values().collect(),
@@ -389,13 +394,7 @@ impl Rewriting<'_> {
             weights::remove(&mut tx, some).await?;
             self.store.commit(tx).await?;
         }
-        let names = NewWeights {
-            names: new.names.clone(),
-            ..NewWeights::default()
-        };
-        let mut tx = self.begin().await?;
-        weights::write(&mut tx, &names, &self.derived.divisions).await?;
-        self.store.commit(tx).await
+        Ok(())
     }
 
     /// The weights in the table that are not among the new ones.
