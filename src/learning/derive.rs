@@ -77,7 +77,7 @@ impl Learning {
             let before = learned.at.matches;
             let learned = self.fold_new(learned, &look, goes_on, progress).await?;
             is_new |= learned.at.matches != before;
-            let from = look.made_from(&learned);
+            let from = learned.made_from(&look.key);
             let due = goes_on && look.is_due(&from);
             let lacks_rulings = due && !look.all && look.lacks_rulings(&learned);
             let is_late = look.lacks_earlier(&learned) || lacks_rulings;
@@ -259,7 +259,8 @@ impl Learning {
         Ok(learned)
     }
 
-    /// Some of the matches after a cursor, at most this many, and the cursor after them; none if that is not positive.
+    /// Some of the matches after a cursor, at most this many, and the cursor after them; none if that is not positive. Those of
+    /// this process are read back as well: that costs little (see `docs/internals/figures.md`), and there is one way only.
     async fn read_some(
         &self,
         cursor: Cursor,

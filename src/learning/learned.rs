@@ -274,6 +274,15 @@ impl Learned {
         first.matches
     }
 
+    /// What rows of this state are made from, with the key of its settings and overrides.
+    pub(super) fn made_from(&self, key: &str) -> DerivedFrom {
+        DerivedFrom {
+            matches: self.at.matches,
+            last_match: self.at.last_match,
+            settings: key.to_owned(),
+        }
+    }
+
     /// This state, to go on from it later.
     pub(super) fn point(&self) -> Point {
         Point {

@@ -57,15 +57,6 @@ impl Look {
         }
     }
 
-    /// What rows of this state are made from.
-    pub(super) fn made_from(&self, learned: &Learned) -> DerivedFrom {
-        DerivedFrom {
-            matches: learned.at.matches,
-            last_match: learned.at.last_match,
-            settings: self.key.clone(),
-        }
-    }
-
     /// The same for a state of another key, and what the tables are made from, which are still those of that state; `None` if
     /// they are not, or if somebody was forgotten since.
     pub(super) fn of_served(&self, key: &str) -> Option<(Self, DerivedFrom)> {

@@ -137,6 +137,14 @@ impl Learning {
         if matches - learned.at.matches > at_once {
             return Ok(false);
         }
+        // The tables are those of the first matches if no other one has come among them.
+        if let Some(from) = learned.ruled.clone() {
+            let later = self.store.matches().later_than(from.last_match).await?;
+            if matches - later == from.matches {
+                learned = self.fold(learned, from.matches, false, &mut |_| ()).await?;
+                self.note_written(&key, from, &learned);
+            }
+        }
         // To compare rating systems takes as long as to fold all matches several times.
         let due = learned.comparison_due_at(matches);
         let compares = due.is_none_or(|due| i64::try_from(due).is_ok_and(|due| due <= at_once));

@@ -18,13 +18,17 @@ use crate::{
 impl Learning {
     /// Notes which weights the database contains, if this process writes them and they are those of this state.
     pub(super) fn know_written(&self, look: &Look, learned: &Learned) {
-        let is_its = look.before == Some(look.made_from(learned));
+        if let Some(before) = look.before.clone().filter(|_| look.guard.is_some()) {
+            self.note_written(&look.key, before, learned);
+        }
+    }
+
+    /// Notes that the weights in the database are those of this state, if what they are made `from` is.
+    pub(super) fn note_written(&self, key: &str, from: DerivedFrom, learned: &Learned) {
         let mut written = self.written.lock();
-        if written.is_none() && is_its && look.guard.is_some() {
-            *written = look.before.clone().map(|from| Written {
-                from,
-                knowledge: learned.knowledge.clone(),
-            });
+        if written.is_none() && from == learned.made_from(key) {
+            let knowledge = learned.knowledge.clone();
+            *written = Some(Written { from, knowledge });
         }
     }
 

@@ -205,11 +205,18 @@ impl Learning {
         self.guard().is_some()
     }
 
-    /// Writes a checkpoint, and gives the lease back, so that another daemon need not wait for its end. Called when the
-    /// program ends.
+    /// Learns from the last matches, writes a checkpoint, and gives the lease back, so that another daemon need not wait for its
+    /// end. Called when the program ends.
     pub async fn end(&self) -> Result<(), LearningError> {
+        // Otherwise there may be many rows to write.
+        let is_quick = self.written.lock().is_some() && !self.writes.goes_on();
+        let learned = match is_quick {
+            true => self.learn_new().await.map(drop),
+            false => Ok(()),
+        };
         self.save_checkpoint().await?;
-        self.give_back().await
+        self.give_back().await?;
+        learned
     }
 
     async fn give_back(&self) -> Result<(), LearningError> {

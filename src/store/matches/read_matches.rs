@@ -197,6 +197,12 @@ impl Matches<'_> {
         query.fetch_one(on).await
     }
 
+    /// The number of matches with a higher id.
+    pub async fn later_than(self, id: i64) -> Result<i64, StoreError> {
+        let query = scalar("SELECT count(*) FROM matches WHERE id > $1");
+        query.bind(id).fetch_one(&self.0.readers).await
+    }
+
     /// When the last match ended; `None` if there is no match.
     pub async fn last_end(self) -> Result<Option<Timestamp>, StoreError> {
         let query = scalar("SELECT max(ended_at) FROM matches");

@@ -287,6 +287,42 @@ async fn what_comes_during_a_replay_ends_in_the_same_bytes_as_in_order() {
     assert_eq!(league.derived().await, ordered.derived().await);
 }
 
+/// Otherwise, the next start would write all weights.
+#[tokio::test]
+async fn the_last_matches_are_learned_before_the_end() {
+    let league = League::new(9).await;
+    let (store, learning) = (league.service.store(), league.service.learning());
+    let last = in_time(9..10);
+    store.matches().record_all(&last).await.unwrap();
+    learning.end().await.unwrap();
+    let derived = store.learned().derived_from().await.unwrap();
+    assert_eq!(derived.unwrap().matches, 10);
+}
+
+/// A start that finds further matches writes the weights of those who were in them, and no others.
+#[tokio::test]
+async fn a_start_knows_which_weights_are_written() {
+    let league = League::new(9).await;
+    let learning = league.service.learning();
+    learning.save_checkpoint().await.unwrap();
+    let store = league.service.store();
+    store.matches().record_all(&in_time(9..10)).await.unwrap();
+    league.service.close().await;
+    let service = open(&league.path, DIVISIONS).await;
+    let mark = "UPDATE weights SET deviation = 77 WHERE NOT EXISTS (SELECT 1 FROM match_players p
+         JOIN matches m ON m.id = p.match_id WHERE p.player = weights.player
+           AND m.ended_at = (SELECT max(ended_at) FROM matches)) RETURNING player";
+    let marked: Vec<(String,)> = rows(&league.path, mark).await;
+    assert!(!marked.is_empty());
+    service.learning().resume(AT_ONCE).await.unwrap();
+    assert!(service.learning().refresh().await.unwrap());
+    let derived = service.store().learned().derived_from().await.unwrap();
+    assert_eq!(derived.unwrap().matches, 10);
+    let left = "SELECT player FROM weights WHERE deviation = 77";
+    let left: Vec<(String,)> = rows(&league.path, left).await;
+    assert_eq!(left.len(), marked.len());
+}
+
 /// A daemon that is killed in the middle of a replay begins it again at the next start.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_that_is_killed_is_done_after_the_next_start() {
