@@ -88,14 +88,27 @@ fn the_decisions_that_the_last_0_2_exports_come_out_the_same_again() {
         assert_eq!(again.as_ref(), Some(&decision), "{json}");
         // The question and the answer are those that were there.
         let [old, new]: [Value; 2] = [&old, &json].map(|one| serde_json::from_str(one).unwrap());
-        for part in ["/answer", "/seed", "/question/settings", "/question/problem/parties"] {
+        for part in [
+            "/answer",
+            "/seed",
+            "/question/settings",
+            "/question/problem/parties",
+        ] {
             assert_eq!(new.pointer(part), old.pointer(part), "{part}");
         }
         let humans = old["question"]["problem"]["humans"].as_array().unwrap();
         let view = &new["question"]["problem"]["view"];
         for (at, human) in humans.iter().enumerate() {
-            let same = [("key", "id"), ("weight", "weight"), ("current", "team"), ("pin", "pin")];
-            assert!(same.iter().all(|(old, new)| view["humans"][at][new] == human[old]));
+            let same = [
+                ("key", "id"),
+                ("weight", "weight"),
+                ("current", "team"),
+                ("pin", "pin"),
+            ];
+            assert!(
+                same.iter()
+                    .all(|(old, new)| view["humans"][at][new] == human[old])
+            );
         }
     }
 }

@@ -50,7 +50,8 @@ fn as_now<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
                     let texts = texts.filter_map(|one| one["decision"].as_str());
                     texts.fold(line.to_owned(), |line, old| {
                         let now = in_this_form(old).unwrap();
-                        let [old, now] = [old, &now].map(|text| serde_json::to_string(text).unwrap());
+                        let [old, now] =
+                            [old, &now].map(|text| serde_json::to_string(text).unwrap());
                         line.replace(&old, &now)
                     })
                 }
