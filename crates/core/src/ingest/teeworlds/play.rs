@@ -166,6 +166,13 @@ impl Play {
     fn over(&mut self, at: u64, events: &mut Vec<GameEvent>) {
         (self.stage, self.ended) = (Stage::Over, at);
         events.push(GameEvent::Over);
+        let players = self.players.iter();
+        events.extend(players.map(|(client, _)| GameEvent::Points {
+            client,
+            points: self.points(client),
+        }));
+        let [red, blue] = self.scores().map(|score| self.teams.then_some(score));
+        events.push(GameEvent::Result([red, blue, None, None]));
     }
 
     fn is_decided(&self) -> bool {

@@ -285,11 +285,7 @@ impl FollowedServer {
     }
 
     /// Counts a death, and a kill if an enemy is the killer.
-    pub(in crate::sidecar) fn killed(
-        &mut self,
-        victim: &ConnectionKey,
-        killer: Option<&ConnectionKey>,
-    ) {
+    pub(super) fn killed(&mut self, victim: &ConnectionKey, killer: Option<&ConnectionKey>) {
         if let Some(death) = self.kill(victim, killer) {
             self.count(death);
         }

@@ -40,13 +40,8 @@ impl FollowedServer {
                     self.finals(stated.collect());
                 }
             }
-            GameEvent::Points { client, points } if self.is_over() => {
-                let of = ConnectionKey::of(client);
-                let known = self.roster.entry(&of).is_some();
-                let game = self.game.as_mut().filter(|_| known);
-                if game.is_some_and(|game| game.results.note_points(client)) {
-                    self.points(&of, points);
-                }
+            GameEvent::Points { client, points } if self.is_over() && points.is_finite() => {
+                self.points(client, points);
             }
             _ => {}
         }
@@ -54,23 +49,20 @@ impl FollowedServer {
 
     /// Ends the game if all results have been logged, or are overdue.
     pub(in crate::sidecar) fn end_if_results_are_known(&mut self) {
-        let known = self.game.as_ref().is_some_and(|game| {
-            let numbers = self.known_players().filter_map(|connection| connection.0);
+        let game = self.game.as_ref().filter(|_| self.is_over());
+        let known = game.is_some_and(|game| {
+            let known = self.roster.seats().filter(|(_, seat)| seat.entry.is_some());
+            let numbers = known.filter_map(|(connection, _)| connection.0);
             let numbers = numbers.map(|number| number as usize);
             game.results.are_whole(game.setup.teams, numbers)
         });
-        if (self.is_over() && known) || self.is_overdue() {
+        if known || self.is_overdue() {
             self.end();
         }
     }
 
     /// The score of a side has changed by `points`, because of a player if the log names one.
-    fn side_score(
-        &mut self,
-        side: u8,
-        points: f64,
-        by: Option<&ConnectionKey>,
-    ) {
+    fn side_score(&mut self, side: u8, points: f64, by: Option<&ConnectionKey>) {
         if let Some(game) = &mut self.game
             && game.progress.phase() == GamePhase::Playing
         {
@@ -102,21 +94,16 @@ impl FollowedServer {
         }
     }
 
-    /// The log states a player's final points.
-    pub(in crate::sidecar) fn points(&mut self, of: &ConnectionKey, points: f64) {
-        let complete = self
-            .game
-            .as_ref()
-            .is_some_and(|game| game.progress.is_complete());
-        if let Some(entry) = self.roster.entry(of)
-            && self.is_over()
-            && complete
-            && points.is_finite()
+    /// The log states a client's final points.
+    fn points(&mut self, client: usize, points: f64) {
+        let entry = self.roster.entry(&ConnectionKey::of(client));
+        if let (Some(entry), Some(game)) = (entry, &mut self.game)
+            && game.results.note_points(client)
+            && game.progress.is_complete()
         {
             let id = entry.ident();
-            self.link
-                .outbox(&mut self.acts)
-                .send(Request::Points { id, points });
+            let mut out = self.link.outbox(&mut self.acts);
+            out.send(Request::Points { id, points });
         }
     }
 
@@ -129,12 +116,6 @@ impl FollowedServer {
         {
             game.progress.enter(GamePhase::Over, at);
         }
-    }
-
-    /// The players whom the daemon knows, and whose points it may be sent.
-    pub(in crate::sidecar) fn known_players(&self) -> impl Iterator<Item = &ConnectionKey> {
-        let seats = self.roster.seats();
-        seats.filter_map(|(connection, seat)| seat.entry.as_ref().map(|_| connection))
     }
 
     /// Whether the results are overdue.

@@ -78,8 +78,10 @@ impl Shown {
                 }
                 events.push(GameEvent::Start);
             }
-            GameEvent::Over => self.end(play, events),
-            other => events.push(other),
+            other => {
+                self.over |= other == GameEvent::Over;
+                events.push(other);
+            }
         }
     }
 
@@ -94,18 +96,6 @@ impl Shown {
             ..LoggedSetup::default()
         };
         events.extend([GameEvent::Game, GameEvent::WarmUp]);
-    }
-
-    fn end(&mut self, play: &Play, events: &mut Vec<GameEvent>) {
-        self.over = true;
-        events.push(GameEvent::Over);
-        let points = play.players.iter().map(|(client, _)| GameEvent::Points {
-            client,
-            points: play.points(client),
-        });
-        events.extend(points);
-        let [red, blue] = play.scores().map(Some);
-        events.push(GameEvent::Result([red, blue, None, None]));
     }
 }
 

@@ -117,7 +117,10 @@ impl Asking {
                     server.sync(players(play));
                 }
             }
-            GameEvent::Over => over(play, server),
+            GameEvent::Result(_) => {
+                server.take(event);
+                server.end();
+            }
             other => server.take(other),
         }
     }
@@ -165,17 +168,6 @@ fn warm_up(play: &Play, server: &mut FollowedServer) {
         server.warm_up();
         server.sync(players(play));
     }
-}
-
-fn over(play: &Play, server: &mut FollowedServer) {
-    server.over();
-    let known: Vec<ConnectionKey> = server.known_players().cloned().collect();
-    for player in known {
-        if let Some(slot) = player.0 {
-            server.points(&player, play.points(slot as usize));
-        }
-    }
-    server.end();
 }
 
 /// Handles a line of the chat, from the number of the player on.
