@@ -327,6 +327,36 @@ fn of_counter_strike_2() {
     agree(&logs::shared("cs2"));
 }
 
+/// A game of one flag, whose log states no result, so that the captures give the score.
+const ONE_FLAG: &str = "\
+  0:00 InitGame: \\g_gametype\\5\\gamename\\baseoa\\mapname\\oa_bases5
+  0:01 ClientConnect: 0
+  0:01 ClientUserinfoChanged: 0 n\\ann\\t\\1\\id\\0000000000000000000000000000000A
+  0:01 ClientBegin: 0
+  0:01 ClientConnect: 1
+  0:01 ClientUserinfoChanged: 1 n\\bob\\t\\2\\id\\0000000000000000000000000000000B
+  0:01 ClientBegin: 1
+  1:10 1FCTF: 1 -1 0: bob got the flag!
+  1:20 1FCTF: 1 -1 1: bob captured the flag!
+  1:50 1FCTF: -1 -1 2: The flag was returned!
+  3:20 1FCTF: 1 -1 1: bob captured the flag!
+  5:00 Exit: Timelimit hit.
+  5:00 score: 12  ping: 1  client: 1 bob
+  5:00 score: 3  ping: 1  client: 0 ann
+  5:07 ShutdownGame:
+";
+
+#[test]
+fn of_captures_of_the_only_flag() {
+    let log = RecordedLog {
+        name: "one flag".to_owned(),
+        bytes: ONE_FLAG.as_bytes().to_owned(),
+    };
+    let scores = ingested("idtech3", &log.bytes).remove(0).scores;
+    assert_eq!(scores, [0.0, 2.0]);
+    agree(&[log]);
+}
+
 #[test]
 fn of_small_cases() {
     let logs = ["cases", "cases4", "quake3"].map(logs::shared);

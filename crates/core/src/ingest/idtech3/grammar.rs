@@ -38,7 +38,7 @@ pub(crate) enum Event<'a> {
     /// A flag was captured.
     Capture {
         by: Option<usize>,
-        /// The team that owned the flag: 1 is red, 2 is blue.
+        /// The team that owned the flag: 1 is red, 2 is blue; -1 is nobody, where there is only one flag.
         flag: i64,
     },
     /// This team won a round: 0 is red, 1 is blue.
@@ -111,7 +111,7 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
             Event::Changed(client, info)
         }
         b"Kill" => kill(rest)?,
-        b"CTF" => flag(rest)?,
+        b"CTF" | b"1FCTF" => flag(rest)?,
         b"Flag" => urban_flag(rest)?,
         b"SurvivorWinner" => match rest {
             b"Red" => Event::RoundWon(0),
@@ -226,7 +226,7 @@ fn flag(rest: &[u8]) -> LineResult<Event<'_>> {
     let (flag, rest) = field(rest)?;
     let (what, _) = field(rest)?;
     Ok(match what {
-        1 if flag == 1 || flag == 2 => Event::Capture { by: slot(by), flag },
+        1 if [-1, 1, 2].contains(&flag) => Event::Capture { by: slot(by), flag },
         _ => Event::Other,
     })
 }
@@ -331,6 +331,14 @@ mod tests {
                 Event::Capture {
                     by: Some(0),
                     flag: 1,
+                },
+            ),
+            ("1FCTF: 5 -1 0: Neko got the flag!", Event::Other),
+            (
+                "1FCTF: 5 -1 1: Neko captured the flag!",
+                Event::Capture {
+                    by: Some(5),
+                    flag: -1,
                 },
             ),
             ("Flag: 0 0: team_CTF_redflag", Event::Other),

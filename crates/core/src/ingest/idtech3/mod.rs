@@ -48,7 +48,7 @@ pub(super) fn is_without_time(line: &[u8]) -> bool {
 }
 
 /// Events that no record needs.
-const NEEDLESS: [&str; 36] = [
+const NEEDLESS: [&str; 38] = [
     "-----",
     "Item",
     "tell",
@@ -57,6 +57,8 @@ const NEEDLESS: [&str; 36] = [
     "Playerstore",
     "Award",
     "CTF",
+    "1FCTF",
+    "1fCTF",
     "Flag",
     "FlagCaptureTime",
     "TeamScore",

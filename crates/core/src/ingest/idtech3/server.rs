@@ -44,8 +44,15 @@ impl LoggedServer {
                 victim,
                 team_change,
             } => return self.kill(killer, victim, team_change, events),
-            // Red's flag is that which blue captures.
-            Event::Capture { by, flag } => score(u8::from(flag == 1), 1.0, by),
+            Event::Capture { by, flag } => {
+                let team = match flag {
+                    // Red's flag is that which blue captures.
+                    1 | 2 => Some(u8::from(flag == 1)),
+                    _ => by.and_then(|by| self.team_of(by)),
+                };
+                let Some(team) = team else { return };
+                score(team, 1.0, by)
+            }
             Event::RoundWon(team) => score(team, 1.0, None),
             Event::TeamScore { team, total } => match team {
                 // 0 is "free", 3 "spectators".
@@ -67,6 +74,10 @@ impl LoggedServer {
         });
     }
 
+    fn team_of(&self, number: usize) -> Option<u8> {
+        self.clients.get(number)?.team()
+    }
+
     fn client(&mut self, number: usize, change: impl FnOnce(&mut Client)) -> GameEvent {
         change(self.clients.client(number));
         GameEvent::Client(number)
@@ -80,10 +91,9 @@ impl LoggedServer {
     /// was a change of teams.
     fn kill(&self, killer: Option<usize>, victim: usize, moved: bool, events: &mut Vec<GameEvent>) {
         let setup = self.setup.as_ref();
-        let team_of = |number| self.clients.get(number).and_then(Client::team);
         let by = killer.filter(|&killer| killer != victim);
         let teams = setup.is_some_and(|setup| setup.teams);
-        let enemy = by.is_some_and(|killer| !teams || team_of(killer) != team_of(victim));
+        let enemy = by.is_some_and(|killer| !teams || self.team_of(killer) != self.team_of(victim));
         events.push(GameEvent::Death {
             victim,
             by,
@@ -92,7 +102,7 @@ impl LoggedServer {
         });
         let scores = setup.is_some_and(|setup| setup.scored_by_kills) && (by.is_some() || !moved);
         let by = by.unwrap_or(victim);
-        let team = team_of(by).filter(|_| scores);
+        let team = self.team_of(by).filter(|_| scores);
         events.extend(team.map(|team| score(team, if enemy { 1.0 } else { -1.0 }, Some(by))));
     }
 }
@@ -171,11 +181,20 @@ mod tests {
                 flag: 2,
             },
             Event::Capture { by: None, flag: 1 },
+            Event::Capture {
+                by: Some(2),
+                flag: -1,
+            },
+            Event::Capture {
+                by: Some(3),
+                flag: -1,
+            },
             Event::RoundWon(1),
         ] {
             server(4).interpret(event, &mut events);
         }
-        let expected = [(0, Some(5)), (1, None), (1, None)].map(|(team, by)| score(team, 1.0, by));
+        let expected = [(0, Some(5)), (1, None), (1, Some(2)), (1, None)]
+            .map(|(team, by)| score(team, 1.0, by));
         assert_eq!(events, expected);
         events.clear();
         for team in [0, 2, 3, i64::MAX] {
