@@ -57,7 +57,7 @@ pub(crate) struct GameSetup {
     /// Whether it is a team game.
     pub(crate) teams: bool,
     /// Whether it is played in rounds, each of which gains its winner a point.
-    pub(super) rounds: bool,
+    pub(crate) rounds: bool,
     /// Whether teams score by killing, as in team deathmatch.
     pub(crate) scored_by_kills: bool,
     /// Whether the teams change sides at half-time (`g_swaproles`), and players keep their points.

@@ -74,6 +74,12 @@ impl LiveLog {
         })
     }
 
+    /// Whether the game is played in rounds.
+    pub(super) fn has_rounds(&self) -> bool {
+        let setup = self.server.setup.as_ref();
+        setup.is_some_and(|setup| setup.rounds)
+    }
+
     /// What the game is called, if its logs are not understood.
     pub(super) fn unsupported(&self) -> Option<&str> {
         self.server.setup.as_ref()?.unsupported.as_deref()

@@ -37,14 +37,17 @@ impl IdTech3 {
             GameEvent::Game => {
                 end_if_over(server);
                 server.leave_map();
+                self.in_rounds = false;
                 self.begin(server);
             }
             GameEvent::Round => {
-                // Before an exit, a round of Urban Terror belongs to the same game, whose play starts with it.
-                if !server.has_game() {
+                // Before an exit, a round of Urban Terror belongs to the same game, whose play starts with the first one.
+                let goes_on = server.is_playing() && self.in_rounds && self.log.has_rounds();
+                if !goes_on && (server.is_playing() || !server.has_game()) {
                     self.begin(server);
                 }
                 self.start(server);
+                self.in_rounds = true;
             }
             GameEvent::Start if server.is_opening() => self.start(server),
             GameEvent::Closed => {
@@ -53,6 +56,7 @@ impl IdTech3 {
             }
             GameEvent::WarmUp if server.is_opening() || server.is_playing() => {
                 (self.warms_up, self.warmed) = (true, true);
+                self.in_rounds = false;
                 if server.is_playing()
                     && let Some(setup) = self.log.setup()
                 {

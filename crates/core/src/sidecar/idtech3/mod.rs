@@ -40,6 +40,8 @@ pub struct IdTech3 {
     warms_up: bool,
     /// Whether the last announced game was a warm-up.
     warmed: bool,
+    /// Whether a round of the game has begun, after which the next ones go on with it.
+    in_rounds: bool,
     /// Whether the operator was told that the server's game is not supported.
     refused: bool,
 }
@@ -53,6 +55,7 @@ impl IdTech3 {
             log: LiveLog::default(),
             warms_up: false,
             warmed: false,
+            in_rounds: false,
             refused: false,
         }
     }

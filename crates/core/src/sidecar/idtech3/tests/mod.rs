@@ -394,6 +394,27 @@ fn a_late_arrival_is_not_sent_as_on_the_team_that_it_chose() {
 }
 
 #[test]
+fn play_of_urban_terror_begins_with_the_first_round() {
+    // Team survivor is played in rounds, capture the flag begins anew with each.
+    for (game_type, begins_anew) in [(4, false), (7, true)] {
+        let info = format!("\\g_gametype\\{game_type}\\gamename\\q3urt42\\mapname\\ps37ctf");
+        let mut play = following(settings());
+        let game = warm_up().replace("0:00 Warmup:\n", "");
+        play.log(&game.replace("\\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf", &info));
+        play.log("0:02 Kill: 0 2 1: A killed C by MOD_X\n");
+        assert_eq!(play.done()[2 + 6..], ["START", "KILL A C"]);
+        let begun = |play: &mut Play<IdTech3>| {
+            play.log(&format!("0:05 InitRound: {info}\n"));
+            play.done()
+        };
+        let first = begun(&mut play);
+        assert!(first[0].starts_with("GAME q3urt42."), "{first:?}");
+        assert_eq!(first.last().map(String::as_str), Some("START"));
+        assert_eq!(begun(&mut play).is_empty(), !begins_anew);
+    }
+}
+
+#[test]
 fn bots_that_stay_bots_are_counted() {
     let mut play = following(FollowerSettings {
         bots_as_players: false,
