@@ -1,8 +1,9 @@
 //! What a follower has to know about an engine: how another game is added.
 //!
-//! An engine reads lines, which it turns into calls of [`FollowedServer`], and prints console commands. It needs one
+//! An engine passes on to [`FollowedServer`] what the lines mean, and prints console commands. It needs one
 //! file, a subcommand in `cli/sidecar` and, if no other engine has the same one, a remote console in the room
-//! `drivers`. The grammar of its log is in the room `ingest`, which reads finished logs.
+//! `drivers`. The grammar of its log is in the room `ingest`, which reads finished logs, and makes the same
+//! [`GameEvent`](crate::ingest::GameEvent)s of their lines.
 //!
 //! Its lines may come from a file or from a console that prints events. Of each game, an engine must tell the
 //! follower when it begins, when its play starts and ends, who is on which side, and the teams' final scores or
