@@ -4,7 +4,7 @@
 //! that it has tried. What is better is a matter of its [`Aim`]; what may be moved, and how far the teams may differ, is
 //! up to the caller.
 
-use std::{cmp::Ordering, ops::Range};
+use std::cmp::Ordering;
 
 use crate::partition::{Counted, EQUAL, GameView, TeamSums};
 
@@ -22,16 +22,6 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// A human who goes from one team to the other, or stays.
-    pub(super) fn alone(who: usize, counted: Counted, (from, to): (usize, usize)) -> Self {
-        Self {
-            members: vec![who],
-            counted,
-            from: Some(from),
-            pin: Some(to),
-        }
-    }
-
     /// The units of these humans; the members of the parties in `split` go alone. An arrival who must be on a certain team
     /// goes there without their friends.
     pub(super) fn of(
@@ -234,41 +224,14 @@ impl<'a> Search<'a> {
     /// Graham's LPT rule (1969).
     pub(super) fn one_by_one(&mut self) {
         for unit in 0..self.units.len() {
-            if let Some((_, step)) = self.best_of(unit..unit + 1) {
+            self.best = None;
+            self.each(unit, Self::consider);
+            if let Some((_, steps)) = &self.best
+                && let Some(&step) = steps.last()
+            {
                 self.make(step);
             }
         }
-        self.consider();
-    }
-
-    /// Lets one unit after the other go, each time the one with which the teams are best: until they are `even`, no step
-    /// makes them more even, or `most` have gone. Returns these units. O(most · units · teams).
-    pub(super) fn best_first(
-        mut self,
-        most: usize,
-        even: impl Fn(&TeamSums) -> bool,
-    ) -> Vec<usize> {
-        while self.trial.len() < most && !even(&self.sums) {
-            let now = self.sums.monotone_settled();
-            let best = self.best_of(0..self.units.len());
-            let Some((_, step)) = best.filter(|(score, _)| score.monotone > now + EQUAL) else {
-                break;
-            };
-            self.make(step);
-        }
-        self.trial.iter().map(|step| step.0).collect()
-    }
-
-    /// The best step of one of these units, of those that have not gone yet.
-    fn best_of(&mut self, units: Range<usize>) -> Option<(Score, Step)> {
-        self.best = None;
-        for unit in units {
-            if self.trial.iter().all(|step| step.0 != unit) {
-                self.each(unit, Self::consider);
-            }
-        }
-        let (score, steps) = self.best.take()?;
-        Some((score, *steps.last()?))
     }
 
     /// Tries all ways in which exactly `moves` humans go, of the units from `start` on: O((units · teams)^moves).
