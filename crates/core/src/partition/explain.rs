@@ -125,7 +125,7 @@ impl Solution {
             .into_iter()
             .zip(candidate.costs.named())
         {
-            if value > 0.0 {
+            if cost > 0.0 {
                 writeln!(f, "{what}: {name} {value:.6} costs {cost:.4}")?;
             }
         }
