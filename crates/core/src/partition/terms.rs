@@ -13,12 +13,12 @@ macro_rules! terms {
             $($(#[$what])* pub $name: f64,)*
         }
 
-        /// The cost of one unit of each of the [`Terms`].
+        /// The cost of one unit of each of the [`Terms`]. What costs nothing is not written.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         #[allow(missing_docs)]
         pub struct Factors {
-            $(pub $name: Amount,)*
+            $(#[serde(skip_serializing_if = "is_nothing")] pub $name: Amount,)*
         }
 
         impl Terms {
@@ -46,6 +46,10 @@ macro_rules! terms {
             }
         }
     };
+}
+
+fn is_nothing(factor: &Amount) -> bool {
+    factor.get() <= 0.0
 }
 
 terms! {
