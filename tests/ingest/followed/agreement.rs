@@ -343,13 +343,10 @@ const ONE_FLAG: &str = "\
 
 #[test]
 fn of_captures_of_the_only_flag() {
-    let log = RecordedLog {
-        name: "one flag".to_owned(),
-        bytes: ONE_FLAG.as_bytes().to_owned(),
-    };
-    let scores = ingested("idtech3", &log.bytes).remove(0).scores;
-    assert_eq!(scores, [0.0, 2.0]);
-    agree(&[log]);
+    let log = ONE_FLAG.as_bytes();
+    let (read, sent) = (ingested("idtech3", log), followed("idtech3", log).records);
+    let scores = [&read[0], &sent[0]].map(|game| game.scores.clone());
+    assert_eq!(scores, [[0.0, 2.0], [0.0, 2.0]]);
 }
 
 #[test]
