@@ -180,7 +180,13 @@ async fn new_matches_have_rows_before_a_correction_is_learned() {
         for number in 1..=4 {
             match number {
                 1 => league.set_void(10 * 20).await,
-                3 => _ = store.matches().record_all(std::slice::from_ref(&old)).await.unwrap(),
+                3 => {
+                    _ = store
+                        .matches()
+                        .record_all(std::slice::from_ref(&old))
+                        .await
+                        .unwrap()
+                }
                 _ => {}
             }
             league.play().await;

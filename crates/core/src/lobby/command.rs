@@ -264,7 +264,7 @@ impl Command {
         }
     }
 
-    /// The human whose [`Conduct`](super::Conduct) the command can change.
+    /// The human whose [`Conduct`](crate::partition::Conduct) the command can change.
     pub fn judged(&self) -> Option<&Ident> {
         match self {
             Self::Join { id, .. } | Self::Move { id, .. } => Some(id),
