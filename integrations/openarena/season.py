@@ -205,8 +205,8 @@ def report(season, args):
             games, correlations[title] = season.arm(title, count, balanced)
             if games:
                 arms[title] = games
-    default = subprocess.run([args.evenkeel, "config", "default"], capture_output=True, text=True, check=True).stdout
-    system = os.environ.get("EVENKEEL_RATING_SYSTEM") or re.search(r"^system = .(.*).$", default, re.M).group(1)
+    config = subprocess.run([args.evenkeel, "config", "show"], capture_output=True, text=True, check=True).stdout
+    system = re.search(r'^rating\.system = "(.*)"', config, re.M).group(1)
     print(f"rating system: {system}; 95 % intervals in brackets\n")
     print(figures.table(arms, correlations))
     if len(arms) == 2:

@@ -15,9 +15,6 @@ use crate::{
     lifecycle::Wanted,
 };
 
-#[cfg(test)]
-mod tests;
-
 /// The path of the service.
 pub const PATH: &str = "/gameserverallocation";
 /// The longest answer that is read, in bytes.
@@ -429,3 +426,6 @@ fn plain(text: &str) -> String {
 fn shortened(text: &str) -> String {
     text.chars().take(MAX_WORDS).collect()
 }
+
+#[cfg(test)]
+mod tests;
