@@ -127,6 +127,7 @@ impl<'a> Scorer<'a> {
         let teams = self.problem.spec().view.teams;
         let bot = self.shares[self.shares.len() - 1];
         let (mut best, mut spread) = ((f64::MAX, 0.0), (f64::MAX, 0.0));
+        // Below a usual player, strengths are negative, and the weakest ones are.
         let mut worst = (f64::MAX, f64::MIN);
         let widen = |range: (f64, f64), value: f64| (range.0.min(value), range.1.max(value));
         for team in 0..teams {

@@ -1,20 +1,12 @@
 //! Choosing teams by the chances that follow from the players' strengths.
 
 use super::*;
-use crate::domain::{Company, Crowding, Link, Outlook, SAME_CHANCE};
+use crate::domain::{Company, Outlook, SAME_CHANCE};
 
 fn outlook(side: f64) -> Outlook {
     Outlook {
-        link: Link::Normal,
-        per_strength: 0.5,
-        players: 8.0,
-        crowding: Crowding::Root,
-        per_head: 0.2,
-        per_log_size: 0.0,
         side,
-        unit: 1.0,
-        doubt: 0.1,
-        company: Company::default(),
+        ..crate::partition::view::tests::outlook()
     }
 }
 
