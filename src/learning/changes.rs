@@ -46,7 +46,8 @@ impl Knowledge {
             let Some(old) = before.folds.get(system) else {
                 continue;
             };
-            for ruleset in fold.rulesets().filter(|own| self.serves(*system, own)) {
+            let rated = fold.rated_since(old);
+            for ruleset in rated.filter(|own| self.serves(*system, own)) {
                 let mut keys: BTreeSet<&PlayerKey> = fold.weighed_since(old, ruleset).collect();
                 if let (Some(now), Some(was)) = (self.accounts(ruleset), before.accounts(ruleset)) {
                     keys.extend(now.weighed_since(was, ruleset));

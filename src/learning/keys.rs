@@ -7,7 +7,7 @@ use crate::{domain::to_hex, store::OperatorOverrides};
 
 /// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
 /// database then derives its weights again.
-pub(super) const FOLD_VERSION: u32 = 33;
+pub(super) const FOLD_VERSION: u32 = 34;
 /// The version of the form in which settings are hashed. With a new value, every database derives
 /// its weights again.
 const SETTINGS_FORMAT: u32 = 1;

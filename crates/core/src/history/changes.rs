@@ -7,6 +7,11 @@ use crate::{
 };
 
 impl Fold {
+    /// The rulesets with a rated match since an earlier state of this fold; after a season, all.
+    pub fn rated_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Ruleset> {
+        self.levels().learned_since(before.levels())
+    }
+
     /// At least the players of a ruleset whose weights differ from those of an earlier state of this fold. O(players of the
     /// matches between); after a season, O(players).
     pub fn weighed_since<'a>(

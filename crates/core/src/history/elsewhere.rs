@@ -7,8 +7,7 @@
 //!
 //! ρ is learned from the players who are in both. When a player has [`SETTLED`] games in the standing, what these say
 //! by themselves is compared with what was known: ρ is the slope of a regression through the origin. It begins with
-//! [`PART`], as if some players had shown it. It is set anew whenever the number of compared players has grown by an
-//! eighth, so that setting all priors anew costs little.
+//! [`PART`], as if some players had shown it.
 //!
 //! A ruleset that has the same game type and more mutators than another takes over what is known there as it is.
 
@@ -28,8 +27,6 @@ pub const PART: f64 = 0.5;
 const CAUTION: f64 = 10.0 / 3.0;
 /// For systems without deviations: the games after which a player's own games say as much as the prior.
 const EQUAL: f64 = 20.0;
-/// The part is set anew when the number of compared players has grown by one eighth.
-const GROWTH: u32 = 8;
 
 /// What is known of a player elsewhere, relative to a newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,25 +51,17 @@ struct Adopted {
 /// The priors of one standing, and what is learned about their part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Elsewhere {
-    /// ρ, 0 to 1.
-    part: f64,
     /// Σ w·x·y and Σ w·x², in units of [`spread`].
     products: f64,
     squares: f64,
-    /// The number of compared players, and the one at which the part is set anew.
-    compared: u32,
-    due: u32,
     adopted: PlayerMap<Adopted>,
 }
 
 impl Default for Elsewhere {
     fn default() -> Self {
         Self {
-            part: PART,
             products: PART * CAUTION,
             squares: CAUTION,
-            compared: 0,
-            due: 1,
             adopted: PlayerMap::default(),
         }
     }
@@ -85,11 +74,16 @@ fn spread(scale: Scale) -> f64 {
 }
 
 impl Elsewhere {
+    /// ρ, 0 to 1.
+    fn part(&self) -> f64 {
+        (self.products / self.squares).clamp(0.0, 1.0)
+    }
+
     /// The prior of a player of whom this is known; `unknown` is the prior without it.
     pub fn prior(&self, known: Known, unknown: Strength) -> Strength {
         match known.near {
             Some(_) => known.strength,
-            None => known.strength.faded(self.part, unknown),
+            None => known.strength.faded(self.part(), unknown),
         }
     }
 
@@ -110,24 +104,15 @@ impl Elsewhere {
         self.adopted.get(player).map(|own| own.near)
     }
 
-    /// The players with a prior to which the part applies, with what is known of them.
-    pub fn adopted(&self) -> impl Iterator<Item = (Player, Known, Strength)> {
-        let far = self.adopted.entries().filter(|(_, own)| own.near.is_none());
-        far.map(|(player, own)| {
-            let (strength, near) = (own.known, own.near);
-            (player, Known { strength, near }, own.unknown)
-        })
-    }
-
-    /// Compares what was known of a player with the estimate after [`SETTLED`] games of their own. Returns whether
-    /// the part has been set anew.
-    pub fn compare(&mut self, player: Player, after: Strength, scale: Scale) -> bool {
-        let Some(adopted) = self.adopted.remove(player).filter(|own| own.near.is_none()) else {
-            return false;
+    /// Compares what was known of a player with the estimate after [`SETTLED`] games of their own.
+    pub fn compare(&mut self, player: Player, after: Strength, scale: Scale) {
+        let adopted = self.adopted.remove(player);
+        let Some(adopted) = adopted.filter(|own| own.near.is_none()) else {
+            return;
         };
         let spread = spread(scale);
         let Some(own) = own_games(adopted.prior, after, spread) else {
-            return false;
+            return;
         };
         let most = UNITS * scale.unit(); // beyond it, all weights are 0 or 100
         let known = adopted.known.mean - adopted.unknown.mean;
@@ -135,13 +120,6 @@ impl Elsewhere {
         let weight = spread / (spread + own.variance());
         self.products += weight * known * shown / spread;
         self.squares += weight * known * known / spread;
-        self.compared += 1;
-        let is_due = self.compared >= self.due;
-        if is_due {
-            self.due = self.compared + 1 + self.compared / GROWTH;
-            self.part = (self.products / self.squares).clamp(0.0, 1.0);
-        }
-        is_due
     }
 }
 
@@ -238,7 +216,7 @@ mod tests {
             };
             elsewhere.compare(player, after, SCALE);
         }
-        elsewhere.part
+        elsewhere.part()
     }
 
     #[test]
@@ -253,18 +231,5 @@ mod tests {
             assert_eq!(learned(400, -1.0, deviation), 0.0);
             assert_eq!(learned(400, 2.0, deviation), 1.0);
         }
-    }
-
-    #[test]
-    fn it_is_set_anew_ever_less_often() {
-        let mut elsewhere = Elsewhere::default();
-        let mut set = 0;
-        for number in 0..1_000 {
-            let (player, prior) = (Player(number), strength(0.5, 0.0));
-            elsewhere.note(player, far(1.0), nobody(), prior);
-            set += u32::from(elsewhere.compare(player, prior, SCALE));
-            assert!(!elsewhere.compare(player, prior, SCALE), "once");
-        }
-        assert!((20..60).contains(&set), "{set}");
     }
 }

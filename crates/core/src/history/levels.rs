@@ -3,8 +3,9 @@
 //! Each level has a standing that learns from all games at or below it. As long as a level has only
 //! one ruleset below it, both would learn the same, so the level uses the ruleset's standing. When
 //! a second ruleset appears, the level gets a copy of that standing. What the closest level knows of a
-//! player who is new to a ruleset is their prior there ([`elsewhere`](super::elsewhere)). It follows their games
-//! elsewhere until their first game of the ruleset.
+//! player who is new to a ruleset is their prior there ([`elsewhere`](super::elsewhere)). It is looked up when somebody
+//! asks for it, and enters the standing with the player's first game there: a match costs the same however many rulesets
+//! there are.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -35,6 +36,15 @@ impl Level {
     pub fn is_near(self) -> bool {
         matches!(self, Level::Ruleset | Level::FewerMutators)
     }
+}
+
+/// What a game was to a ruleset.
+#[derive(Default)]
+pub(super) struct Learned {
+    /// The chance that the first of two teams wins, before the game was learned from.
+    pub chance: Option<f64>,
+    /// What it entered into accounts.
+    pub entries: Vec<(Player, WeightEntry)>,
 }
 
 /// The levels of one rating system, and their standings.
@@ -76,6 +86,18 @@ impl Levels {
     pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
         let rulesets = self.standings.rulesets.iter();
         rulesets.map(|(ruleset, standing)| (ruleset, &**standing))
+    }
+
+    /// The rulesets that have learned since an earlier state.
+    pub fn learned_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Ruleset> {
+        let mut before = before.standings.rulesets.iter().peekable();
+        let rulesets = self.standings.rulesets.iter();
+        rulesets.filter_map(move |(ruleset, own)| {
+            while before.next_if(|(was, _)| *was < ruleset).is_some() {}
+            let was = before.next_if(|(was, _)| *was == ruleset);
+            let is_same = was.is_some_and(|(_, was)| own.is_shared_with(was));
+            (!is_same).then_some(ruleset)
+        })
     }
 
     /// The standing of one level; `None` if the level has no rated match.
@@ -147,19 +169,23 @@ impl Levels {
         levels.into_iter().find_map(|l| self.standing(ruleset, l))
     }
 
-    /// The standing of a ruleset with the priors of the players who are new to it: before its first match, the
-    /// standing with which it would begin, with these players alone. `None` before any match.
+    /// The standing of a ruleset, in which those of these players who are new to it have their priors. Before its first
+    /// match, it is the standing with which the ruleset would begin. `None` before any match.
     pub fn own(
         &self,
         ruleset: &Ruleset,
         players: impl Iterator<Item = Player>,
         starts: StartsByNumber<'_>,
     ) -> Option<Cow<'_, Standing>> {
-        if let Some(own) = self.own_standing(ruleset) {
-            return Some(Cow::Borrowed(own));
+        let mut own = match self.own_standing(ruleset) {
+            Some(own) => Cow::Borrowed(own),
+            None if self.standings.rulesets.is_empty() => return None,
+            None => Cow::Owned(Standing::new(&self.settings)),
+        };
+        for (player, known) in found(|| self.sources(ruleset), players, &own) {
+            own.to_mut().adopt(player, known, starts.of(player));
         }
-        let is_empty = self.standings.rulesets.is_empty();
-        (!is_empty).then(|| Cow::Owned(self.begun(ruleset, players, starts)))
+        Some(own)
     }
 
     /// The standing of a ruleset for a game, see [`own`](Self::own).
@@ -173,47 +199,46 @@ impl Levels {
         self.own(ruleset, players, starts)
     }
 
-    /// All players who have been in a game, rated or not.
-    pub fn players(&self) -> impl Iterator<Item = Player> {
-        let any = self.standings.rulesets.keys().next();
-        let all = any.and_then(|any| self.standing(any, Level::AllGames));
-        all.into_iter().flat_map(Standing::players)
-    }
-
-    /// The chance that the first of two teams wins a game, before it is learned from.
-    pub fn beats(&self, ruleset: &Ruleset, game: &RatedGame, starts: StartsByNumber<'_>) -> f64 {
-        let own = self.for_game(ruleset, game, starts);
-        own.map_or(0.5, |own| own.system.beats(game, 0, 1))
-    }
-
-    /// The same for a game of two teams.
-    pub fn forecast(
-        &self,
-        ruleset: &Ruleset,
-        game: &RatedGame,
-        starts: StartsByNumber<'_>,
-    ) -> Option<f64> {
-        (game.teams() == 2).then(|| self.beats(ruleset, game, starts))
-    }
-
-    /// Learns from a game that ended at `end`, on every level. Returns what it entered into accounts under its ruleset.
+    /// Predicts a game that ended at `end`, then learns from it on every level.
     pub fn learn(
         &mut self,
         ruleset: &Ruleset,
         game: &RatedGame,
         end: Timestamp,
         starts: StartsByNumber<'_>,
-    ) -> Vec<(Player, WeightEntry)> {
-        self.open(ruleset, starts);
-        let own = self.standings.rulesets.get_mut(ruleset);
-        let entries = own.map(|own| own.edit().learn(game, end, starts));
+    ) -> Learned {
+        self.open(ruleset);
+        self.welcome(ruleset, game, starts);
+        let mut learned = Learned::default();
+        if let Some(own) = self.standings.rulesets.get_mut(ruleset) {
+            learned.chance = (game.teams() == 2).then(|| own.system.beats(game, 0, 1));
+            learned.entries = own.edit().learn(game, end, starts);
+        }
         let game_type = self.standings.types.get_mut(ruleset.game_type());
         for above in game_type.into_iter().chain(&mut self.standings.all) {
             above.edit().learn(game, end, starts);
         }
-        let players: Vec<Player> = game.tallies.iter().map(|tally| tally.player).collect();
-        self.pass_down(&players, starts);
-        entries.unwrap_or_default()
+        learned
+    }
+
+    /// Gives the players of a game their priors in the ruleset and in its game type, if they are new to these.
+    fn welcome(&mut self, ruleset: &Ruleset, game: &RatedGame, starts: StartsByNumber<'_>) {
+        let players = || game.tallies.iter().map(|tally| tally.player);
+        let of_type = |below| found(|| self.above_types(), players(), below);
+        let game_type = self.standings.types.get(ruleset.game_type());
+        let of_type = game_type.map(|below| of_type(below)).unwrap_or_default();
+        let of_own = |below| found(|| self.sources(ruleset), players(), below);
+        let own = self.own_standing(ruleset);
+        let of_own = own.map(of_own).unwrap_or_default();
+
+        let game_type = self.standings.types.get_mut(ruleset.game_type());
+        let own = self.standings.rulesets.get_mut(ruleset);
+        for (below, found) in [(game_type, of_type), (own, of_own)] {
+            let Some(below) = below else { continue };
+            for (player, known) in found {
+                below.edit().adopt(player, known, starts.of(player));
+            }
+        }
     }
 
     /// Gives the humans of a game that was learned from their divisions under its ruleset.
@@ -229,46 +254,6 @@ impl Levels {
         }
     }
 
-    /// Gives these players their current priors on all levels to which they are new.
-    fn pass_down(&mut self, players: &[Player], starts: StartsByNumber<'_>) {
-        let standings = &mut self.standings;
-        if let Some(all) = &standings.all {
-            for below in standings.types.values_mut() {
-                let new: Vec<Player> = (players.iter().copied())
-                    .filter(|player| !below.knows(*player))
-                    .collect();
-                if !new.is_empty() {
-                    let above = [(Level::AllGames, &**all)];
-                    adopt(&above, new.into_iter(), below.edit(), starts);
-                }
-            }
-        }
-        let found: Vec<Vec<(Player, Known)>> = self.found(players);
-        for (below, found) in self.standings.rulesets.values_mut().zip(found) {
-            for (player, known) in found {
-                below.edit().adopt(player, known, starts.of(player));
-            }
-        }
-    }
-
-    /// For each ruleset, what is known elsewhere of those of these players who are new to it.
-    fn found(&self, players: &[Player]) -> Vec<Vec<(Player, Known)>> {
-        let of = |(ruleset, below): (&Ruleset, &Standing)| {
-            let mut new = players
-                .iter()
-                .copied()
-                .filter(|p| !below.knows(*p))
-                .peekable();
-            if new.peek().is_none() {
-                return Vec::new();
-            }
-            let sources = self.sources(ruleset);
-            new.filter_map(|player| Some((player, known(&sources, player)?)))
-                .collect()
-        };
-        self.rulesets().map(of).collect()
-    }
-
     /// The standings from which the priors of players who are new to a ruleset come, the closest first.
     fn sources(&self, ruleset: &Ruleset) -> Vec<(Level, &Standing)> {
         let mut sources = self.farthest_first(ruleset);
@@ -277,21 +262,15 @@ impl Levels {
         sources
     }
 
-    /// The standing with which a ruleset begins, with the priors of these players.
-    fn begun(
-        &self,
-        ruleset: &Ruleset,
-        players: impl Iterator<Item = Player>,
-        starts: StartsByNumber<'_>,
-    ) -> Standing {
-        let mut own = Standing::new(&self.settings);
-        adopt(&self.sources(ruleset), players, &mut own, starts);
-        own
+    /// The same for a game type.
+    fn above_types(&self) -> Vec<(Level, &Standing)> {
+        let all = self.standings.all.as_deref();
+        all.map(|all| (Level::AllGames, all)).into_iter().collect()
     }
 
     /// Creates the standing of a new ruleset, and that of a level above that now contains more than
     /// one.
-    fn open(&mut self, ruleset: &Ruleset, starts: StartsByNumber<'_>) {
+    fn open(&mut self, ruleset: &Ruleset) {
         if self.standings.rulesets.contains_key(ruleset) {
             return;
         }
@@ -307,14 +286,12 @@ impl Levels {
             }
             _ => {}
         }
-        let everybody: Vec<Player> = self.players().collect();
-        let own = self.begun(ruleset, everybody.into_iter(), starts);
-        let own = Shared::new(own);
+        let own = Shared::new(Standing::new(&self.settings));
         self.standings.rulesets.insert(ruleset.clone(), own);
     }
 
     /// Starts a new season on every level.
-    pub fn new_season(&mut self, keep: f64, starts: StartsByNumber<'_>) {
+    pub fn new_season(&mut self, keep: f64) {
         let rulesets = self.standings.rulesets.values_mut();
         let above = self
             .standings
@@ -324,23 +301,22 @@ impl Levels {
         rulesets
             .chain(above)
             .for_each(|standing| standing.edit().new_season(keep));
-        let everybody: Vec<Player> = self.players().collect();
-        self.pass_down(&everybody, starts);
     }
 }
 
-/// Gives the players who are new to a standing what the closest of `sources` knows of them.
-fn adopt(
-    sources: &[(Level, &Standing)],
+/// What the closest source knows of each of these players who is new to a standing.
+fn found<'a>(
+    sources: impl FnOnce() -> Vec<(Level, &'a Standing)>,
     players: impl Iterator<Item = Player>,
-    below: &mut Standing,
-    starts: StartsByNumber<'_>,
-) {
-    for player in players {
-        if let Some(known) = known(sources, player) {
-            below.adopt(player, known, starts.of(player));
-        }
+    below: &Standing,
+) -> Vec<(Player, Known)> {
+    let mut new = players.filter(|player| !below.knows(*player)).peekable();
+    if new.peek().is_none() {
+        return Vec::new(); // the usual case, in which nobody asks for the sources
     }
+    let sources = sources();
+    new.filter_map(|player| Some((player, known(&sources, player)?)))
+        .collect()
 }
 
 /// What the closest of these standings knows of a player.

@@ -359,17 +359,10 @@ impl Standing {
         prior(start, above, self.system.scale())
     }
 
-    /// Takes over what is known of a player elsewhere as a prior, in the place of an earlier one. It has an influence
-    /// only on a player without a rated game in this standing.
+    /// Takes over what is known elsewhere of a player without a rated game in this standing as a prior, in the place of an
+    /// earlier one.
     pub fn adopt(&mut self, player: Player, known: Known, start: Option<StartWeight>) {
-        if self.knows(player) {
-            return;
-        }
         let unknown = start.map_or_else(|| self.nobody(), |start| self.stated(start));
-        self.set_prior(player, known, unknown);
-    }
-
-    fn set_prior(&mut self, player: Player, known: Known, unknown: Strength) {
         let prior = self.elsewhere.prior(known, unknown);
         self.system.adopt(player, prior);
         let taken = self.estimate(player).unwrap_or(prior);
@@ -383,13 +376,7 @@ impl Standing {
             return;
         };
         let scale = self.system.scale();
-        if self.elsewhere.compare(player, after, scale) {
-            let waiting = self.elsewhere.adopted();
-            let waiting: Vec<_> = waiting.filter(|(p, ..)| !self.knows(*p)).collect();
-            for (player, known, unknown) in waiting {
-                self.set_prior(player, known, unknown);
-            }
-        }
+        self.elsewhere.compare(player, after, scale);
     }
 
     /// The estimate of a player's strength, relative to a newcomer: from their games, or the prior of a player who is

@@ -106,7 +106,7 @@ impl Evaluator {
         let starts = Starts::default();
         for keep in self.season.begun_by(record.end) {
             for levels in &mut self.contestants {
-                levels.new_season(keep, starts.among(self.digest.people()));
+                levels.new_season(keep);
             }
         }
         let exchanged = self.coin.as_mut().is_some_and(|c| c.random_bool(0.5));
@@ -136,8 +136,8 @@ impl Evaluator {
         for (levels, seconds) in self.contestants.iter_mut().zip(&mut self.result.seconds) {
             let start = timer();
             let starts = starts.among(self.digest.people());
-            chances.push(levels.beats(&ruleset, &game, starts));
-            levels.learn(&ruleset, &game, record.end, starts);
+            let learned = levels.learn(&ruleset, &game, record.end, starts);
+            chances.push(learned.chance.unwrap_or(0.5));
             *seconds += timer() - start;
         }
         match won.filter(|_| game.teams() == 2) {

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, io};
 
 use super::{
     Digest, Level, Levels, LineupReading, People, Played, Ruling, Season, Settings, Spread,
-    Standing, Starts, Suspect, Weight, digest::Digested,
+    Standing, Starts, Suspect, Weight, digest::Digested, levels::Learned,
 };
 use crate::{
     domain::{
@@ -73,14 +73,12 @@ impl Fold {
         self.last = place;
         self.begin_seasons(record.end);
         let (ruleset, digested) = self.digest.digest(record);
-        let starts = self.starts.among(self.digest.people());
-        let forecast = |game: &Digested| self.levels.forecast(&ruleset, &game.game, starts);
-        let chance = digested.as_ref().ok().and_then(forecast);
+        let mut learned = Learned::default();
         let mut causes = None;
         let rated = digested.map(|Digested { game, mut played }| {
             causes = self.causes(record, &ruleset, &game, &played);
             let starts = self.starts.among(self.digest.people());
-            let entries = self.levels.learn(&ruleset, &game, record.end, starts);
+            learned = self.levels.learn(&ruleset, &game, record.end, starts);
             if self.divisions.is_on() {
                 let people = self.digest.people();
                 self.levels.divide(&ruleset, &self.divisions, &game, people);
@@ -89,7 +87,7 @@ impl Fold {
                 let player = self
                     .digest
                     .number(&record.participants[own.participant].key);
-                let entry = entries.iter().find(|(entered, _)| Some(*entered) == player);
+                let entry = learned.entries.iter().find(|(entered, _)| Some(*entered) == player);
                 own.entry = entry.map(|(_, entry)| *entry);
             }
             played
@@ -97,7 +95,7 @@ impl Fold {
         Ok(Ruling {
             ruleset,
             rated,
-            chance,
+            chance: learned.chance,
             causes,
         })
     }
@@ -136,8 +134,7 @@ impl Fold {
     /// questions and folds no more: a match from before the season may still come.
     pub fn begin_seasons(&mut self, now: Timestamp) {
         for keep in self.season.begun_by(now) {
-            let starts = self.starts.among(self.digest.people());
-            self.levels.new_season(keep, starts);
+            self.levels.new_season(keep);
         }
     }
 

@@ -69,3 +69,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_match_touches_no_other_ruleset_than_its_own() {
+    for system in SystemName::ALL {
+        let mut fold = Fold::new(&rulebook(), settings(system));
+        for (number, players) in (0_i64..).zip([["a", "b"], ["c", "d"], ["a", "c"], ["b", "d"]]) {
+            let mut record = duel(200_000 * (number + 1), [3.0, 1.0]);
+            record.game_type = format!("type {number}");
+            for (player, id) in record.participants.iter_mut().zip(players) {
+                player.key.id = id.into();
+            }
+            let before = fold.clone();
+            fold.push(&record, Fingerprint::of(&record)).unwrap();
+            let rated: Vec<_> = fold
+                .rated_since(&before)
+                .map(|own| own.to_string())
+                .collect();
+            assert_eq!(rated, [record.game_type], "{system}");
+        }
+        assert_eq!(fold.rated_since(&fold).count(), 0);
+    }
+}
