@@ -74,7 +74,7 @@ mod tests {
             };
             found = found.into_iter().flat_map(spread).collect();
         }
-        let scores = found.iter().map(|game| Score::of(&game.sums(), limit));
+        let scores = found.iter().map(|game| Score::of(&game.sums(), limit, Aim::Sizes));
         scores
             .reduce(|a, b| if b.beats(&a, Aim::Sizes) { b } else { a })
             .unwrap()
@@ -118,7 +118,7 @@ mod tests {
             let game = if chances { by_chance(game) } else { game };
             let placed = Arrived::of(&game, &game.sums(), game.waiting(), &[], limit);
             let oracle = naive(&game, limit);
-            let score = Score::of(&placed.sums, limit);
+            let score = Score::of(&placed.sums, limit, Aim::Sizes);
             prop_assert!(!oracle.beats(&score, Aim::Sizes) && !score.beats(&oracle, Aim::Sizes));
         }
     }

@@ -4,7 +4,7 @@
 //! that it has tried. What is better is a matter of its [`Aim`]; what may be moved, and how far the teams may differ, is
 //! up to the caller.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
 use crate::partition::{Counted, EQUAL, GameView, TeamSums};
 
@@ -22,6 +22,16 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// A human who goes from one team to the other, or stays.
+    pub(super) fn alone(who: usize, counted: Counted, (from, to): (usize, usize)) -> Self {
+        Self {
+            members: vec![who],
+            counted,
+            from: Some(from),
+            pin: Some(to),
+        }
+    }
+
     /// The units of these humans; the members of the parties in `split` go alone. An arrival who must be on a certain team
     /// goes there without their friends.
     pub(super) fn of(
@@ -96,6 +106,18 @@ pub(super) enum Aim {
     Sizes,
     /// More even teams: nobody is moved for less.
     Evenness,
+    /// More even weights of these two teams with the bots that play now, whatever the others have.
+    Pair(usize, usize),
+}
+
+impl Aim {
+    /// How even these teams are, as a number that orders them as their evenness does.
+    fn measure(self, sums: &TeamSums) -> f64 {
+        match self {
+            Aim::Sizes | Aim::Evenness => sums.monotone_settled(),
+            Aim::Pair(one, other) => sums.ratio_between(one, other),
+        }
+    }
 }
 
 /// How good teams are.
@@ -103,7 +125,7 @@ pub(super) enum Aim {
 pub(super) struct Score {
     /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
     pub(super) over: usize,
-    /// The value of [`TeamSums::monotone_settled`]: it orders teams as their evenness does.
+    /// The [measure](Aim::measure) of the aim: it orders teams as their evenness does.
     pub(super) monotone: f64,
     /// By how many humans the largest team exceeds the smallest.
     pub(super) spread: usize,
@@ -111,17 +133,17 @@ pub(super) struct Score {
 
 impl Score {
     /// The score of these teams, with `limit` as the allowed difference in humans.
-    pub(super) fn of(sums: &TeamSums, limit: usize) -> Self {
+    pub(super) fn of(sums: &TeamSums, limit: usize, aim: Aim) -> Self {
         Self {
             over: sums.excess(limit),
-            monotone: sums.monotone_settled(),
+            monotone: aim.measure(sums),
             spread: sums.spread(),
         }
     }
 
     /// The same; `None` if the teams differ by more than `most` humans.
-    pub(super) fn within(sums: &TeamSums, (limit, most): (usize, usize)) -> Option<Self> {
-        (sums.spread() <= most).then(|| Self::of(sums, limit))
+    pub(super) fn within(sums: &TeamSums, (limit, most): (usize, usize), aim: Aim) -> Option<Self> {
+        (sums.spread() <= most).then(|| Self::of(sums, limit, aim))
     }
 
     /// Whether these teams are better: by what is aimed for, then by the other of sizes and evenness, then by the
@@ -136,7 +158,7 @@ impl Score {
         let over = other.over.cmp(&self.over);
         let first = match aim {
             Aim::Sizes => over.then(even),
-            Aim::Evenness => even.then(over),
+            Aim::Evenness | Aim::Pair(..) => even.then(over),
         };
         first.then(other.spread.cmp(&self.spread)).is_gt()
     }
@@ -196,7 +218,7 @@ impl<'a> Search<'a> {
 
     /// Keeps what is tried if it is legal and better than the best so far.
     pub(super) fn consider(&mut self) {
-        let Some(score) = Score::within(&self.sums, self.limits) else {
+        let Some(score) = Score::within(&self.sums, self.limits, self.aim) else {
             return;
         };
         let best = self.best.as_ref();
@@ -224,14 +246,41 @@ impl<'a> Search<'a> {
     /// Graham's LPT rule (1969).
     pub(super) fn one_by_one(&mut self) {
         for unit in 0..self.units.len() {
-            self.best = None;
-            self.each(unit, Self::consider);
-            if let Some((_, steps)) = &self.best
-                && let Some(&step) = steps.last()
-            {
+            if let Some((_, step)) = self.best_of(unit..unit + 1) {
                 self.make(step);
             }
         }
+        self.consider();
+    }
+
+    /// Lets one unit after the other go, each time the one with which the teams are best: until they are `even`, no step
+    /// makes them more even, or `most` have gone. Returns these units. O(most · units · teams).
+    pub(super) fn best_first(
+        mut self,
+        most: usize,
+        even: impl Fn(&TeamSums) -> bool,
+    ) -> Vec<usize> {
+        while self.trial.len() < most && !even(&self.sums) {
+            let now = self.aim.measure(&self.sums);
+            let best = self.best_of(0..self.units.len());
+            let Some((_, step)) = best.filter(|(score, _)| score.monotone > now + EQUAL) else {
+                break;
+            };
+            self.make(step);
+        }
+        self.trial.iter().map(|step| step.0).collect()
+    }
+
+    /// The best step of one of these units, of those that have not gone yet.
+    fn best_of(&mut self, units: Range<usize>) -> Option<(Score, Step)> {
+        self.best = None;
+        for unit in units {
+            if self.trial.iter().all(|step| step.0 != unit) {
+                self.each(unit, Self::consider);
+            }
+        }
+        let (score, steps) = self.best.take()?;
+        Some((score, *steps.last()?))
     }
 
     /// Tries all ways in which exactly `moves` humans go, of the units from `start` on: O((units · teams)^moves).

@@ -21,6 +21,14 @@ pub struct Fill {
 }
 
 impl Fill {
+    /// The bots in the game stay.
+    pub(crate) const NONE: Self = Self {
+        on: false,
+        wish: 0,
+        map_range: (0, 0),
+        min_humans: 0,
+    };
+
     /// The number of players that are wanted, limited to the map's range.
     pub fn players(&self) -> u32 {
         let (min, max) = self.map_range;

@@ -162,10 +162,7 @@ impl TeamSums {
     /// The team that is most likely to win with the bots that play now; without a chance model, the one with
     /// the highest weight. `None` if several are equal, or all have no weight.
     pub fn strongest(&self) -> Option<u8> {
-        let sums = match self.by_chance() {
-            true => self.edges_now(),
-            false => self.present().collect(),
-        };
+        let sums = self.ahead_now();
         let most = sums.iter().copied().fold(0.0, f64::max);
         let mut strongest = (0u8..).zip(&sums);
         let mut strongest = strongest
@@ -173,6 +170,15 @@ impl TeamSums {
             .filter(|(_, sum)| **sum >= most && most > 0.0);
         let (first, second) = (strongest.next(), strongest.next());
         first.filter(|_| second.is_none()).map(|(team, _)| team)
+    }
+
+    /// How strong each team is beside the others with the bots that play now: how far it is ahead of an average one, or its
+    /// weight without a chance model.
+    pub fn ahead_now(&self) -> Vec<f64> {
+        match self.by_chance() {
+            true => self.edges_now(),
+            false => self.present().collect(),
+        }
     }
 
     /// Whether all teams have as many players now.
@@ -185,6 +191,12 @@ impl TeamSums {
     /// The ratio with the present bots.
     pub fn ratio_now(&self) -> f64 {
         ratio(self.present())
+    }
+
+    /// The same of two teams alone.
+    pub fn ratio_between(&self, one: usize, other: usize) -> f64 {
+        let sides = self.sides();
+        ratio([one, other].map(|team| sides[team].present().weight).into_iter())
     }
 
     /// Each team's weight after bots have been added or removed. O(teams).

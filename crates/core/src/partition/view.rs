@@ -259,6 +259,16 @@ impl GameView {
         }
     }
 
+    /// The same for the next bot that is added.
+    pub(crate) fn counted_next_bot(&self) -> Counted {
+        let chance = self.chance.as_ref();
+        Counted {
+            weight: self.next_bot,
+            strength: chance.map_or(0.0, |chance| chance.next_bot),
+            variance: 0.0,
+        }
+    }
+
     /// The sums over the players of each team. Humans without a team are left out.
     pub(crate) fn sums(&self) -> TeamSums {
         self.sums_with(&[], 0)
@@ -270,14 +280,9 @@ impl GameView {
             true => Some(to),
             false => self.humans[who].team,
         };
-        let chance = self.chance.as_ref();
-        let next_bot = Counted {
-            weight: self.next_bot,
-            strength: chance.map_or(0.0, |chance| chance.next_bot),
-            variance: 0.0,
-        };
         let teams = usize::from(self.teams);
-        let outlook = chance.map(|chance| chance.outlook);
+        let outlook = self.chance.as_ref().map(|chance| chance.outlook);
+        let next_bot = self.counted_next_bot();
         let mut sums = TeamSums::new(teams, self.fill, next_bot, outlook);
         for who in 0..self.humans.len() {
             let on = team(who).map(usize::from);

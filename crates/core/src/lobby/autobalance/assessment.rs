@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{GapUnit, Power, Powers, Situation};
+use super::{GapUnit, Powers, Situation};
 use crate::{
     domain::{chance_of_weaker, counted, worded},
     partition::TeamSums,
@@ -61,7 +61,7 @@ pub enum Cause {
 
 impl Situation {
     pub(super) fn powers(&self) -> Powers {
-        Powers::of(&self.view, &self.coming, &self.rules)
+        Powers::of(self)
     }
 
     /// Whether the teams are balanced.
@@ -86,7 +86,7 @@ impl Situation {
         {
             return Assessment::Balanced(Calm::NearlyOver);
         }
-        let sizes = powers.sizes.iter().copied();
+        let sizes = powers.sizes();
         let (large, most) = extreme(sizes.clone(), |a, b| a > b);
         let (small, fewest) = extreme(sizes, |a, b| a < b);
         if rules
@@ -105,63 +105,38 @@ impl Situation {
                 cause: Cause::Sizes(most, fewest),
             };
         }
-        if let Some(teams) = self.by_chance() {
-            return self.judge_chances(&teams);
-        }
-        let teams = powers.teams.iter().copied();
-        let (strong, most) = extreme(teams.clone(), |a, b| a > b);
-        let (weak, least) = extreme(teams, |a, b| a < b);
-        if strong != weak && rules.is_gap(most, least) {
-            let cause = Cause::Powers(most, least);
-            return Assessment::Unbalanced {
+        let teams = &powers.teams;
+        let ahead = teams.ahead_now();
+        let (strong, most) = extreme(ahead.iter().copied(), |a, b| a > b);
+        let (weak, least) = extreme(ahead.iter().copied(), |a, b| a < b);
+        match (self.is_too_strong(teams, strong, weak), teams.by_chance()) {
+            (false, true) => Assessment::Balanced(Calm::LikeChances),
+            (false, false) => Assessment::Balanced(Calm::LikePowers),
+            (true, by_chance) => Assessment::Unbalanced {
                 strong,
                 weak,
-                cause,
-            };
+                cause: match chance_of_weaker(teams.evenness_now()) {
+                    little if by_chance => Cause::Chances(1.0 - little, little),
+                    _ => Cause::Powers(most, least),
+                },
+            },
         }
-        Assessment::Balanced(Calm::LikePowers)
     }
 
-    /// The teams with the bots that are coming, if the rules go by weight and the game compares chances:
-    /// then chances decide, not sums of weights.
-    pub(super) fn by_chance(&self) -> Option<TeamSums> {
-        if self.rules.power != Power::Weight || self.view.chance.is_none() {
-            return None;
-        }
-        let mut view = self.view.clone();
-        view.expect_bots();
-        Some(view.sums())
-    }
-
-    /// Whether a team with this edge over another is too strong for it. A share is that by which its odds
-    /// exceed even ones; points are those by which its players' weights exceed the others'.
-    pub(super) fn is_edge(&self, teams: &TeamSums, edge: f64) -> bool {
-        let gap = self.rules.gap.get();
-        let Some(outlook) = teams.outlook() else {
-            return false;
-        };
-        match self.rules.gap_of {
-            GapUnit::Share => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
-            GapUnit::Points => {
+    /// Whether one team is too strong for another one: by its power, or where chances decide by its edge. A share is that
+    /// by which its odds exceed even ones then; points are those by which its players' weights exceed the others'.
+    pub(super) fn is_too_strong(&self, teams: &TeamSums, strong: u8, weak: u8) -> bool {
+        let ahead = teams.ahead_now();
+        let [most, least] = [strong, weak].map(|team| ahead[usize::from(team)]);
+        let (edge, gap) = (most - least, self.rules.gap.get());
+        match (teams.outlook(), self.rules.gap_of) {
+            _ if strong == weak => false,
+            (None, _) => self.rules.is_gap(most, least),
+            (Some(outlook), GapUnit::Share) => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
+            (Some(outlook), GapUnit::Points) => {
                 let per_strength = outlook.per_strength_at(teams.players());
                 edge >= per_strength * outlook.range() * gap / 100.0
             }
-        }
-    }
-
-    /// Whether the chances of the teams are close enough.
-    fn judge_chances(&self, teams: &TeamSums) -> Assessment {
-        let edges = teams.edges_now();
-        let (strong, most) = extreme(edges.iter().copied(), |a, b| a > b);
-        let (weak, least) = extreme(edges.iter().copied(), |a, b| a < b);
-        if strong == weak || !self.is_edge(teams, most - least) {
-            return Assessment::Balanced(Calm::LikeChances);
-        }
-        let little = chance_of_weaker(teams.evenness_now());
-        Assessment::Unbalanced {
-            strong,
-            weak,
-            cause: Cause::Chances(1.0 - little, little),
         }
     }
 }

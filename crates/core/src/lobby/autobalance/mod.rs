@@ -10,20 +10,26 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Question;
-use crate::domain::{Ident, Move, Naming};
+use super::{
+    Question,
+    moves::{Aim, Search, Unit},
+};
+use crate::{
+    domain::{Ident, Move, Naming},
+    partition::{BotInGame, EQUAL, GameView, MoveBlock, TeamSums},
+};
 
 mod assessment;
-mod closest;
 mod power;
 mod rules;
 mod sizes;
 
-use crate::partition::{BotInGame, EQUAL, GameView, MoveBlock};
 pub use assessment::{Assessment, Calm, Cause};
-use closest::closest;
 use power::Powers;
 pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
+
+/// The most moves in a row that [`MoveRule::Closest`] considers.
+const MAX_CHAIN: usize = 16;
 
 /// The parts of a game that the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,7 +131,7 @@ impl Question for AutoBalance {
         };
         AutoBalanceAnswer {
             assessment,
-            powers: powers.teams,
+            powers: powers.teams.present().collect(),
             fate,
         }
     }
@@ -177,20 +183,16 @@ impl AutoBalance {
         if !eligible.contains(&self.who) {
             return Err(StayReason::Held(MoveBlock::Top));
         }
-        let of = |team: u8| powers.teams[usize::from(team)];
         match rules.choice {
             MoveRule::WhoDies => match self.tips(powers, self.who, (strong, weak)) {
                 true => Err(StayReason::Tips),
                 false => Ok(weak),
             },
             MoveRule::Closest => {
-                let chain = match self.situation.by_chance() {
-                    Some(teams) => self.closest_by_chance(teams, eligible, (strong, weak)),
-                    None => closest(rules, powers, eligible, of(strong), of(weak)),
-                };
-                match chain.contains(&self.who) {
+                let moves = self.closest(powers, eligible, (strong, weak));
+                match moves.contains(&self.who) {
                     true => Ok(weak),
-                    false if chain.is_empty() => Err(StayReason::NoGain),
+                    false if moves.is_empty() => Err(StayReason::NoGain),
                     false => Err(StayReason::NotClosest),
                 }
             }
@@ -225,6 +227,50 @@ impl AutoBalance {
         let on_it = humans.filter(|(_, human)| human.team == Some(team));
         let on_it = on_it.map(|(who, _)| who);
         on_it.filter(|&who| self.block(who).is_none()).collect()
+    }
+
+    /// The humans whose moves from the first team to the second bring the teams closest together, one after the other, until
+    /// these two are balanced or no move helps: all teams where chances decide, otherwise these two.
+    fn closest(
+        &self,
+        powers: &Powers,
+        mut eligible: Vec<usize>,
+        (strong, weak): (u8, u8),
+    ) -> Vec<usize> {
+        let by_chance = powers.teams.by_chance();
+        if by_chance {
+            // Of several who are as good, the one who has died goes, else the first; by powers, the first.
+            eligible.sort_by_key(|&who| who != self.who);
+        }
+        let path = (usize::from(strong), usize::from(weak));
+        let units = eligible.iter();
+        let units: Vec<Unit> = units
+            .map(|&who| Unit::alone(who, powers.humans[who], path))
+            .collect();
+        let are_even = |teams: &TeamSums| !self.situation.is_too_strong(teams, strong, weak);
+        let limits = (usize::MAX, usize::MAX);
+        let aim = match by_chance {
+            true => Aim::Evenness,
+            false => Aim::Pair(path.0, path.1),
+        };
+        let search = Search::new(powers.teams.clone(), &units, aim, limits);
+        let gone = search.best_first(MAX_CHAIN, are_even);
+        gone.into_iter().map(|unit| eligible[unit]).collect()
+    }
+
+    /// How even the chances to win are, and how even they would be with this human of the first team
+    /// on the second. `None` without a chance model; the powers then decide, as in Sector's Edge.
+    fn chances_of(&self, who: usize, (from, to): (u8, u8)) -> Option<(f64, f64)> {
+        let view = &self.situation.view;
+        let mut sums = view.sums();
+        let now = sums.by_chance().then(|| sums.evenness_settled())?;
+        sums.put(
+            Some(usize::from(from)),
+            usize::from(to),
+            1,
+            view.counted(who),
+        );
+        Some((now, sums.evenness_settled()))
     }
 
     /// Whether the move of this human from one team to the other would make the other one too strong.

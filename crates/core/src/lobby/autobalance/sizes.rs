@@ -50,11 +50,12 @@ impl AutoBalance {
             cost: self.cost(powers, who, (team, smallest)),
         };
         let own = against(self.who);
+        let sizes: Vec<usize> = powers.sizes().collect();
         let waits = |who: &usize| *who != self.who && !self.died.contains(who);
         let waited_for = movable.into_iter().filter(waits);
         let waited_for = waited_for.filter(|&who| against(who).is_less(&own));
         match (
-            waited_for.count() >= surplus(&powers.sizes, &self.stuck(&powers.sizes), team),
+            waited_for.count() >= surplus(&sizes, &self.stuck(&sizes), team),
             rules.choice,
         ) {
             (false, _) => Ok(smallest),

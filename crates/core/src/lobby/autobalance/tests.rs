@@ -283,11 +283,11 @@ proptest! {
         let mut after = game.clone();
         after.view.humans[who].team = Some(step.to);
         let powers = after.powers();
-        let (from, to) = (usize::from(step.from.unwrap()), usize::from(step.to));
+        let (from, to) = (step.from.unwrap(), step.to);
         // Of moves that are needed for the numbers of players, one that does harm is the least harmful.
         let needed = game.rules.are_apart(game.powers().spread());
         if game.rules.choice == MoveRule::WhoDies && !needed {
-            prop_assert!(!game.rules.tips(powers.teams[to], powers.teams[from]));
+            prop_assert!(!game.rules.tips(powers.team(to), powers.team(from)));
         }
     }
 }

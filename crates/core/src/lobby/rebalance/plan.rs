@@ -75,7 +75,7 @@ impl Planner {
     /// The best plan with no moves, with one, and so on, up to the first that is even enough. The
     /// plan without moves is always included; other numbers of moves may have no plan.
     pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
-        let mut ladder = vec![self.plan(Score::of(&self.sums, self.limit), Vec::new())];
+        let mut ladder = vec![self.plan(Score::of(&self.sums, self.limit, Aim::Evenness), Vec::new())];
         let done = |ladder: &[MovePlan]| {
             ladder
                 .iter()
@@ -123,7 +123,7 @@ impl Planner {
     /// The plan of these steps; `None` if the teams may not become of these sizes.
     pub(super) fn of_steps(&self, steps: Vec<Step>) -> Option<MovePlan> {
         let after = moves::after(&self.sums, &self.units, &steps);
-        let score = Score::within(&after, (self.limit, self.most))?;
+        let score = Score::within(&after, (self.limit, self.most), Aim::Evenness)?;
         Some(self.plan(score, steps))
     }
 
