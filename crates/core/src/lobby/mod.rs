@@ -19,7 +19,6 @@
 mod advantage;
 mod again;
 mod apply;
-mod arrivals;
 mod autobalance;
 mod balance;
 mod bots;

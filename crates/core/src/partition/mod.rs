@@ -7,56 +7,44 @@
 //!
 //! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the choice of the parties to keep (`party`) make an `instance` of
 //! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits, of which
-//! `granted` decides how many wishes for a team they grant. `terms` and [`Settings`] compute the cost of each, and `pick` picks one at random by quality.
+//! `wishes` decides how many wishes for a team they grant. A `reader` computes the [`Terms`] of each and its cost, and `pick`
+//! picks one at random by quality.
 //!
 //! Entry point: [`solve`].
 
 mod balance;
 mod best;
-mod bots;
 mod clock;
-mod counts;
 mod engine;
 mod error;
-mod explain;
-mod granted;
 mod grid;
 mod instance;
-mod label;
 mod party;
 mod pick;
 mod problem;
 mod reader;
-mod reading;
-mod refusal;
 mod relax;
-mod scorer;
 mod settings;
 mod solution;
-mod solving;
-mod spec;
 mod stated;
 mod sums;
-mod terms;
 #[cfg(test)]
 mod tests;
-mod values;
 pub(crate) mod view;
 mod wishes;
 
-pub use bots::{BotsOnTeam, Fill};
 pub use error::ProblemError;
-pub use pick::{Candidate, Figures};
-pub use problem::Problem;
-pub use refusal::{Refusal, RefusedWish, Wishes};
+pub use pick::{Candidate, Figures, WhatIf};
+pub use problem::{Problem, ProblemSpec, SizeLimits, Tolerance};
 pub use relax::torn_note;
-pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings, Stay, party_factor};
-pub use solution::{Solution, WhatIf};
-pub use spec::{ProblemSpec, SizeLimits, Tolerance};
+pub use settings::{
+    DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, Stay, Terms, party_factor,
+};
+pub use solution::Solution;
 pub use stated::{Decider, ListedWeight, StatedError};
-pub use sums::{Counted, EQUAL, TeamSum, TeamSums};
-pub use terms::{Factors, Terms};
+pub use sums::{BotsOnTeam, Counted, EQUAL, Fill, TeamSum, TeamSums};
 pub use view::{BotInGame, ChanceModel, Conduct, GameView, HumanInGame, MoveBlock};
+pub use wishes::{Refusal, RefusedWish, Wishes};
 
 use crate::domain::MAX_TEAMS;
 
@@ -82,7 +70,7 @@ pub fn solve(
     }
     let mut clock = clock::StepClock::new(out_of_time);
     let choice = party::choose(problem, settings, seed, &mut clock)?;
-    let choice = granted::choose(problem, settings, seed, choice, &mut clock)?;
+    let choice = wishes::choose(problem, settings, seed, choice, &mut clock)?;
     let mut solution = Solution::of(problem, settings, seed, &choice);
     solution.explain_wishes(problem, settings, seed, out_of_time);
     Ok(solution)

@@ -40,6 +40,20 @@ pub struct Figures {
     pub chance: Option<f64>,
 }
 
+/// The result if only one human changed teams.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct WhatIf {
+    /// Id of the human.
+    pub who: String,
+    /// Their team, counted from 0.
+    pub team: u8,
+    /// The other team; with more than two teams, the one that gives the most even split.
+    pub other: u8,
+    /// How even the teams would be.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
 impl Candidate {
     /// A candidate with a probability of 0, which [`pick`] sets.
     pub(super) fn new(team_of: Vec<u8>, figures: Figures, terms: Terms, factors: &Factors) -> Self {

@@ -2,7 +2,7 @@
 //! wish for. Raises limits as far as pins require, and divides parties that fit on no team as
 //! little as possible.
 
-use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, counts::Counts, solve};
+use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, problem::Counts, solve};
 use crate::domain::{Naming, units::Count};
 
 impl ProblemSpec {

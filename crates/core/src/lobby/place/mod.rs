@@ -16,24 +16,21 @@
 //! 5. the old team of a human who comes back, if that costs little evenness;
 //! 6. the most even game, then fewer humans, then the lower score, then chance.
 
+mod choice;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Question, arrivals::Arrived, moves::Unit, wishes::late_wish};
+use super::{Question, moves::{Arrived, Unit}, wishes::late_wish};
 use crate::{
-    domain::{Naming, chance_of_weaker, counted},
+    domain::{
+        Naming, chance_of_weaker, counted,
+        units::{MaxDifference, Share, UpToADay},
+        worded,
+    },
     partition::{GameView, TeamSums},
 };
-
-mod choice;
-mod prospect;
-mod reason;
-mod settings;
-
-pub use prospect::Prospect;
-pub use reason::Reason;
-pub use settings::PlaceSettings;
 
 /// The question of PLACE: which team?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -244,6 +241,179 @@ impl Place {
     fn score(&self, team: u8) -> f64 {
         let score = self.view.scores.get(usize::from(team));
         score.copied().unwrap_or(0.0)
+    }
+}
+
+/// Settings of PLACE. Costs and gains are in evenness: the chance of the weaker team over that of the
+/// stronger, or the ratio of their weights, depending on `[balance] objective`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceSettings {
+    /// How much evenness keeping a party together may cost.
+    ///
+    /// PLACE and BALANCE share one key of the configuration, which is not in the section `[place]`.
+    #[serde(default = "party_budget")]
+    pub party_budget: Share,
+    /// How much of the weaker team's chance a wish for a side may cost: as much as it is worth in BALANCE, and at most
+    /// the budget there. It is not in the section `[place]`, either.
+    #[serde(default = "wish_budget")]
+    pub wish_budget: Share,
+    /// How much evenness returning to the old team may cost.
+    pub rejoin_budget: Share,
+    /// How long the old team is remembered after LEAVE.
+    pub rejoin_grace_seconds: UpToADay,
+    /// By how many humans the joined team may outnumber another.
+    pub max_difference: MaxDifference,
+    /// The gain in evenness above which a team may exceed `max_difference` by one human, provided
+    /// that bots fill up the other team.
+    pub clear_gain: Share,
+}
+
+/// The value of the section `[place]`, until that of `[balance]` takes its place.
+fn wish_budget() -> Share {
+    const { Share::of(0.02) }
+}
+
+impl Default for PlaceSettings {
+    /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. ADVANTAGE can
+    /// make up for a tenth of evenness; with that budget, a player who leaves the losing team and
+    /// comes back does not get onto the winning one. With a difference of 1, the short side is
+    /// filled up first. A gain of 0.5 is very rare: in random games with bots and normally
+    /// distributed weights (mean 50, standard deviation 15), at most one arrival in a hundred joins
+    /// the larger side, even in 1 against 2 (the test `the_short_side_comes_first`).
+    fn default() -> Self {
+        Self {
+            party_budget: party_budget(),
+            wish_budget: wish_budget(),
+            rejoin_budget: const { Share::of(0.10) },
+            rejoin_grace_seconds: const { UpToADay::of(300) },
+            max_difference: const { MaxDifference::of(1) },
+            clear_gain: const { Share::of(0.5) },
+        }
+    }
+}
+
+fn party_budget() -> Share {
+    const { Share::of(0.05) }
+}
+
+worded! {
+    /// The criterion that decided a placement.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Reason {
+        /// The arrival is pinned to the team.
+        Pin = "pinned to it",
+        /// The human is on the team already.
+        Stays = "on it already",
+        /// The arrival's party is on the team, or joins it, too.
+        Party = "with their party",
+        /// Part of the arrival's party is on the team; the rest is on another, or must be.
+        PartOfParty = "with part of their party, which is torn: others of it are on another team",
+        /// No team has room for the whole party, or keeping it together would cost too much evenness.
+        Torn = "their party is torn: no team can take all of it without outnumbering or outweighing the other",
+        /// The other open teams have more humans whom the arrival avoids or who avoid the arrival.
+        Avoid = "away from players to avoid",
+        /// The arrival wished for this team.
+        Wish = "the team that they wished for",
+        /// The arrival left this team shortly before.
+        OldTeam = "their old team",
+        /// On another team the game would be more even, but that team would outnumber this one by too much.
+        ShortSide = "the short side comes first",
+        /// The team makes the most even game by the ratio of weights.
+        Ratio = "best ratio",
+        /// The team makes the most even game by the chances to win.
+        EvenChance = "the most even chances to win",
+        /// The games are equally even; the team has fewer humans.
+        FewerHumans = "equally even, fewer humans",
+        /// Ratios and sizes are equal; this team has the lower score.
+        Losing = "equally even, equal in size, lower score",
+        /// The teams are equal by all criteria.
+        Chance = "all equal, chosen at random",
+    }
+}
+
+/// The result of joining one team.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prospect {
+    /// The team, counted from 0.
+    pub team: u8,
+    /// The resulting ratio, 0 to 1.
+    pub ratio: f64,
+    /// The resulting ratio if the rest of the party, the members without a team, joins it, too.
+    pub with_party: f64,
+    /// The resulting evenness of the chances to win, 0 to 1, without the rest of the party and with it.
+    /// `None` without a chance model: then the ratios decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evenness: Option<(f64, f64)>,
+    /// How many humans too many there would be on teams that outnumber the smallest by more than
+    /// allowed; 0 if a clearly more even game justifies that.
+    pub over: usize,
+    /// The same once the others without a team have been placed provisionally.
+    pub over_later: usize,
+    /// The value of `over` if the rest of the party joins the team, too.
+    pub over_with_party: usize,
+    /// The value of `over_later` if the rest of the party joins the team, too.
+    pub over_later_with_party: usize,
+    /// Number of members of the arrival's party on the team, or pinned to it.
+    pub mates: usize,
+    /// Number of humans on the team, or pinned to it, whom the arrival avoids or who avoid the arrival.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub avoided: usize,
+    /// Number of humans on the team.
+    pub humans: usize,
+    /// The team's score so far.
+    pub score: f64,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Prospect {
+    /// How many humans too many there would be: now, and once the others have been placed.
+    fn too_many(&self) -> (usize, usize) {
+        (self.over, self.over_later)
+    }
+
+    /// The evenness by chances, and the ratio, of the game with the arrival on this team for this reason.
+    fn result(&self, reason: Reason) -> (Option<f64>, f64) {
+        match reason {
+            Reason::Party | Reason::PartOfParty => {
+                (self.evenness.map(|(_, with)| with), self.with_party)
+            }
+            _ => (self.evenness.map(|(alone, _)| alone), self.ratio),
+        }
+    }
+
+    /// Writes what decides for and against the team. `party` says whether the arrival is in a
+    /// party.
+    fn explain(&self, party: bool, naming: &Naming, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", naming.team(self.team))?;
+        if let Some((evenness, with_party)) = self.evenness {
+            let chance = chance_of_weaker(evenness);
+            write!(f, "chance of the weaker team {chance:.6}")?;
+            if party {
+                write!(f, " ({:.6} with the party)", chance_of_weaker(with_party))?;
+            }
+            write!(f, ", ")?;
+        }
+        write!(f, "ratio {:.6}", self.ratio)?;
+        if party {
+            write!(f, " ({:.6} with the party)", self.with_party)?;
+        }
+        write!(f, ", humans {}", self.humans)?;
+        if party {
+            write!(f, ", members of the party on it {}", self.mates)?;
+        }
+        write!(f, ", score {}", self.score)?;
+        if self.avoided > 0 {
+            write!(f, ", players to avoid {}", self.avoided)?;
+        }
+        if self.over > 0 {
+            write!(f, ", too many humans by {}", self.over)?;
+        }
+        writeln!(f)
     }
 }
 

@@ -12,25 +12,24 @@
 //! The members of a party on one team move together or not at all, unless a team would be empty or outnumbered because
 //! of that (`parties.rs`).
 
+mod parties;
+mod plan;
+mod volunteers;
+
 use std::fmt;
 
+use plan::{MovePlan, Planner};
 use serde::{Deserialize, Serialize};
 
-use super::{Question, arrivals::Arrived};
+use super::{Question, moves::{Arrived, Unit}};
 use crate::{
-    domain::{Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted},
+    domain::{
+        Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted,
+        units::{Count, MaxDifference, Seconds, Share, UpToADay},
+    },
     partition::{EQUAL, GameView, MoveBlock, TeamSums},
 };
 
-mod parties;
-mod plan;
-mod settings;
-mod sure;
-mod units;
-mod volunteers;
-
-use plan::{MovePlan, Planner};
-pub use settings::RebalanceSettings;
 pub(super) use volunteers::{Asking, Filled};
 
 /// The question of REBALANCE: which moves?
@@ -220,7 +219,7 @@ impl Rebalance {
         let enough = self.settings.enough.get();
         let is_full = self.arrived(&self.view.sums(), split).sums.spread() <= 1;
         let chance = self.view.chance.as_ref();
-        let even = chance.map(|chance| sure::even(&chance.outlook, is_full));
+        let even = chance.map(|chance| plan::even(&chance.outlook, is_full));
         even.map_or(enough, |even| enough.min(even))
     }
 }
@@ -266,6 +265,103 @@ fn choose<'a>(
         .or_else(most_worth)
         .or_else(fewest_over)
         .unwrap_or(alone)
+}
+
+/// Settings of REBALANCE. Evenness is the chance of the weaker team over that of the stronger, or the
+/// ratio of their weights, depending on `[balance] objective`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RebalanceSettings {
+    /// The most moves to advise at once; a swap counts as two.
+    pub max_moves: Count<0, 16>,
+    /// The evenness at which the teams are even enough.
+    pub enough: Share,
+    /// The evenness that each move must gain if no plan makes the teams even enough.
+    pub min_gain: Share,
+    /// How long a human who was moved is not moved again.
+    pub cooldown_seconds: UpToADay,
+    /// Whether only the humans who joined a team last may be moved: as many per team as `max_moves`.
+    pub newest_first: bool,
+    /// Whether the top third of each team, by points, must stay.
+    pub spare_top: bool,
+    /// By how many humans a team may exceed another. A larger difference that already exists may
+    /// remain, but not grow.
+    pub max_difference: MaxDifference,
+    /// How long players are asked for volunteers before one is moved, if the game server can ask; 0 for not at all.
+    pub ask_seconds: Seconds<0, 600>,
+}
+
+impl Default for RebalanceSettings {
+    /// Four moves are two swaps. At an evenness of 0.95, about 1 / 1.05, ADVANTAGE gives no help either.
+    /// Moves annoy players, so each must gain a hundredth of evenness, and no human is moved twice within
+    /// five minutes. The difference in humans is that of BALANCE.
+    fn default() -> Self {
+        Self {
+            max_moves: const { Count::of(4) },
+            enough: const { Share::of(0.95) },
+            min_gain: const { Share::of(0.01) },
+            cooldown_seconds: const { UpToADay::of(300) },
+            newest_first: false,
+            spare_top: false,
+            max_difference: const { MaxDifference::of(1) },
+            ask_seconds: const { Seconds::of(0) },
+        }
+    }
+}
+
+/// The share of a team, from the weakest up, whose players may be moved if the top is spared.
+const LOWER: f64 = 0.67;
+
+impl Rebalance {
+    /// The units that can be moved. A party that is not in `split` is one unit: it stays if one of its members is `held`.
+    fn units(&self, held: &[Option<MoveBlock>], split: &[&str]) -> Vec<Unit> {
+        let humans = 0..self.view.humans.len();
+        let placed = humans.filter(|&who| self.view.humans[who].team.is_some());
+        let mut units = Unit::of(&self.view, placed, split);
+        units.retain(|unit| unit.members.iter().all(|&member| held[member].is_none()));
+        units
+    }
+
+    /// For each human, why they must not be moved even if they want to; `None` if they may.
+    fn held_anyway(&self) -> Vec<Option<MoveBlock>> {
+        let humans = self.view.humans.iter();
+        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
+        let protected = |held: Option<MoveBlock>| held.filter(|why| *why == MoveBlock::Protected);
+        humans
+            .map(|human| pinned(human.pin).or(protected(human.held)))
+            .collect()
+    }
+
+    /// For each human, why they must not be moved; `None` if they may.
+    fn held(&self) -> Vec<Option<MoveBlock>> {
+        let humans = &self.view.humans;
+        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
+        let mut held: Vec<Option<MoveBlock>> = (humans.iter())
+            .map(|human| pinned(human.pin).or(human.held))
+            .collect();
+        for team in 0..self.view.teams {
+            let free = |held: &[Option<MoveBlock>]| -> Vec<usize> {
+                let on_team = (0..humans.len()).filter(|&who| humans[who].team == Some(team));
+                on_team.filter(|&who| held[who].is_none()).collect()
+            };
+            if self.settings.spare_top {
+                let free = free(&held);
+                let lower = self.view.lower_share(free.clone(), LOWER);
+                let top = free.iter().filter(|who| !lower.contains(who));
+                top.for_each(|&who| held[who] = Some(MoveBlock::Top));
+            }
+            if self.settings.newest_first {
+                let free = free(&held);
+                let older = free
+                    .len()
+                    .saturating_sub(self.settings.max_moves.as_usize());
+                free[..older]
+                    .iter()
+                    .for_each(|&who| held[who] = Some(MoveBlock::CameFirst));
+            }
+        }
+        held
+    }
 }
 
 #[cfg(test)]

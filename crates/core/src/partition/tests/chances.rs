@@ -321,7 +321,7 @@ proptest! {
         let solution = pick(&spec, seed);
         let chances: Vec<f64> = solution.candidates.iter().map(|found| weaker(side, &humans, &found.team_of)).collect();
         let best = chances.iter().copied().fold(0.0, f64::max);
-        let least = crate::partition::reading::least(best / (1.0 - best), SAME_CHANCE);
+        let least = crate::partition::reader::least(best / (1.0 - best), SAME_CHANCE);
         let equal = |at: &usize| chances[*at] / (1.0 - chances[*at]) >= least - 1e-9;
         let (equal, drawn): (Vec<usize>, Vec<usize>) = (0..chances.len()).partition(equal);
         prop_assert_eq!(solution.drawn, !drawn.is_empty());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    EndAnswer, Entry, HeldGame, JournalError, JournalSnapshot, frame::Frames, payload::Entries,
+    EndAnswer, Entries, Entry, HeldGame, JournalError, JournalSnapshot, frame::Frames,
 };
 use crate::{
     domain::{Timestamp, Verdict},
