@@ -75,7 +75,6 @@
 //! come. A final state of a match never changes either.
 
 pub mod agones;
-mod allocate;
 mod check;
 mod clocks;
 mod effects;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{PlanInput, report::candidates, report::reason};
+use super::{PlanInput, candidates, reason};
 use crate::{
     domain::counted,
     matchmaking::{
