@@ -6,7 +6,7 @@ use crate::{
     domain::Cause,
     store::{
         MatchFilter, corrections::players, learned::persons, matches::shared,
-        queues::turn::conditional::LEAVE, schema::SQLITE,
+        queues::conditional::LEAVE, schema::SQLITE,
     },
 };
 
