@@ -4,10 +4,12 @@
 //! row were won by mostly the same humans. The lead must be twice as large as it usually is in the ruleset: that of the game
 //! so far, or of each of the two matches at its end. Two players have no other teams, so theirs are no streaks.
 
-use serde::{Deserialize, Serialize};
+mod wins;
 
 use super::{Command, Lobby, RunningGame, ScoreSpread, Weights};
-use crate::domain::{Contest, MAX_PLAYERS, Streak};
+use crate::domain::{Contest, Streak};
+
+pub(super) use wins::{ScoreRun, Win};
 
 /// How often a team scores in a row before it is a streak: three rounds.
 const ROUNDS: u32 = 3;
@@ -138,66 +140,6 @@ impl Lobby {
             Some(game) if game.recorder.is_running() => game.run.told = true,
             _ => self.wins.clear(),
         }
-    }
-}
-
-/// The team that has scored last, and how often since another one did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::lobby) struct ScoreRun {
-    team: u8,
-    count: u32,
-    /// Whether the streak was reported.
-    told: bool,
-}
-
-/// A match that a team has won.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::lobby) struct Win {
-    /// Its game type and mutators.
-    ruleset: String,
-    team: u8,
-    /// The humans on that team at its end.
-    humans: Vec<String>,
-    /// How far it was ahead of the next team.
-    lead: f64,
-    /// The sum of both scores.
-    sum: f64,
-}
-
-impl ScoreRun {
-    /// A team has scored.
-    pub(in crate::lobby) fn score(&mut self, team: u8, points: f64) {
-        if points <= 0.0 {
-            return;
-        }
-        *self = match *self {
-            same if same.count > 0 && same.team == team => Self {
-                count: same.count.saturating_add(1),
-                ..same
-            },
-            _ => Self {
-                team,
-                count: 1,
-                told: false,
-            },
-        };
-    }
-}
-
-impl Win {
-    /// Whether what was read from the disk is possible.
-    pub(in crate::lobby) fn is_sound(&self) -> bool {
-        self.humans.len() <= MAX_PLAYERS && self.lead.is_finite() && self.sum.is_finite()
-    }
-
-    /// Whether both are of one ruleset, and most of those who have won are the same.
-    fn is_of_the_same(&self, other: &Self) -> bool {
-        if self.ruleset != other.ruleset {
-            return false;
-        }
-        let same = self.humans.iter().filter(|id| other.humans.contains(id));
-        let most = self.humans.len().max(other.humans.len());
-        same.count() * 2 > most
     }
 }
 
