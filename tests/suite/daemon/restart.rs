@@ -1,6 +1,6 @@
 //! The first moment of a daemon: nothing is answered with less than it knows a moment later.
 
-use std::{io::Write, net::TcpStream, path::Path, pin::pin, sync::Arc, time::Duration};
+use std::{io::Write, net::TcpStream, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::{
     domain::{
@@ -16,7 +16,7 @@ use evenkeel::{
     web::{self, Audience, Site},
 };
 use tempfile::TempDir;
-use tokio::sync::Notify;
+use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::common::{
@@ -188,7 +188,7 @@ async fn the_weights_in_the_database_are_served_until_the_new_ones_are_derived()
 }
 
 /// How even matches were is counted over all of them: before, pages do not say that there are none.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_say_that_the_matches_are_being_counted_again() {
     let folder = left_by_another_version().await;
     let service = Arc::new(open(&folder.path().join("test.db")).await);
@@ -201,14 +201,16 @@ async fn pages_say_that_the_matches_are_being_counted_again() {
     let served = (site, Audience::Visitors);
     let serving = web::run(listener, served, tracker, stop.clone(), Duration::ZERO);
     let serving = tokio::spawn(serving);
-    let get = async |path: &str| {
+    let get_here = move |path: &str| {
         let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-        let answer = move || {
-            let mut stream = TcpStream::connect(address).unwrap();
-            stream.write_all(request.as_bytes()).unwrap();
-            HttpAnswer::read(stream)
-        };
-        tokio::task::spawn_blocking(answer).await.unwrap()
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        HttpAnswer::read(stream)
+    };
+    let get = async |path: &str| {
+        let path = path.to_owned();
+        let answer = tokio::task::spawn_blocking(move || get_here(&path));
+        answer.await.unwrap()
     };
     let said = "The matches are being counted again.";
     for path in ["/balance", "/balance?ruleset=ctf", "/balance.json"] {
@@ -242,19 +244,20 @@ async fn pages_say_that_the_matches_are_being_counted_again() {
     // The weights of before are served while all matches are counted again after a correction.
     let said = "History was corrected";
     let monitor = Monitor::new(service.clone());
-    let is_begun = Notify::new();
-    let rebuilding = service.learning().rebuild(|_| is_begun.notify_one());
-    let mut rebuilding = pin!(rebuilding);
-    tokio::select! {
-        biased;
-        () = is_begun.notified() => {}
-        _ = &mut rebuilding => panic!("it ends"),
-    }
-    let answer = get("/balance").await;
+    let mut meanwhile = None;
+    let rebuilt = service.learning().rebuild(|_| {
+        meanwhile = meanwhile.take().or_else(|| {
+            tokio::task::block_in_place(|| {
+                let status = Handle::current().block_on(monitor.status());
+                Some((get_here("/balance"), status.matches.learning_again))
+            })
+        });
+    });
+    rebuilt.await.unwrap();
+    let (answer, learning_again) = meanwhile.unwrap();
     assert_eq!(answer.status, 200);
     assert!(answer.body.contains(said), "{}", answer.body);
-    assert!(monitor.status().await.matches.learning_again);
-    rebuilding.await.unwrap();
+    assert!(learning_again);
     assert!(!get("/balance").await.body.contains(said));
     assert!(!monitor.status().await.matches.learning_again);
     stop.cancel();
