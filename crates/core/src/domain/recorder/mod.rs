@@ -172,14 +172,6 @@ impl MatchRecorder {
         player.role = role.map(|role| (role, at));
     }
 
-    /// Whether anybody has been on this team.
-    pub(crate) fn has_played(&self, team: u8) -> bool {
-        self.players.iter().any(|player| {
-            let past = player.stays.iter().map(|stay| stay.team);
-            past.chain(player.team()).any(|other| other == team)
-        })
-    }
-
     /// Begins play anew at time 0, with the players who are on teams, and discards all that was recorded.
     pub(crate) fn restart(&mut self) {
         let players = std::mem::take(&mut self.players).into_iter();

@@ -1,7 +1,5 @@
 //! The scores of the sides, followed through exchanges of sides.
 
-use crate::domain::other_side;
-
 /// Red, blue, yellow and green.
 pub(super) const TEAMS: usize = 4;
 
@@ -109,16 +107,6 @@ impl SideTotals {
     }
 }
 
-/// The sides of Counter-Strike to which a result `a:b` belongs: that of the counter-terrorists first,
-/// as the game writes it, unless only the other order agrees with the scores stated before.
-pub(crate) fn sides_of(scores: [f64; 2], totals: &SideTotals) -> [u8; 2] {
-    let [t, ct] = [totals.stated(0), totals.stated(1)];
-    match scores {
-        [a, b] if a == t && b == ct && t != ct => [0, 1],
-        _ => [other_side(0), 0],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,14 +150,5 @@ mod tests {
         totals.exchange();
         totals.finals(&mut finals);
         assert_eq!(finals, [(0, 1.0), (1, 7.0)]);
-    }
-
-    #[test]
-    fn whose_result_it_is() {
-        let mut totals = SideTotals::default();
-        totals.state(0, 2.0);
-        assert_eq!(sides_of([2.0, 0.0], &totals), [0, 1]);
-        assert_eq!(sides_of([0.0, 2.0], &totals), [1, 0]);
-        assert_eq!(sides_of([1.0, 2.0], &totals), [1, 0]);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::sides::RoundSides;
 use crate::{
-    ingest::source::totals::{SideTotals, sides_of},
+    ingest::source::totals::SideTotals,
     protocol::Request,
     sidecar::{
         link::{Outbox, plain_ident},
@@ -108,12 +108,6 @@ impl FollowedGame {
                 self.score(team, score - sent, None, out);
             }
         }
-    }
-
-    /// Handles the final scores of the sides, `a:b`, as Counter-Strike states them.
-    pub(super) fn result(&mut self, scores: [f64; 2], out: &mut Outbox<'_>) {
-        let sides = sides_of(scores, &self.totals);
-        self.finals(sides.into_iter().zip(scores).collect(), out);
     }
 
     /// Handles a change of a team's score. `by` is the identity of the player who caused it.

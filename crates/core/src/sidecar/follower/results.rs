@@ -87,13 +87,6 @@ impl FollowedServer {
         }
     }
 
-    /// The log states the final scores of the sides, `a:b`, as Counter-Strike does.
-    pub(in crate::sidecar) fn result(&mut self, scores: [f64; 2]) {
-        if let Some(game) = &mut self.game {
-            game.result(scores, &mut self.link.outbox(&mut self.acts));
-        }
-    }
-
     /// The log states a client's final points.
     fn points(&mut self, client: usize, points: f64) {
         let entry = self.roster.entry(&ConnectionKey::of(client));

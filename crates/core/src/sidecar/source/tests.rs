@@ -518,6 +518,31 @@ fn live_counter_strike() -> Play<Source> {
     play
 }
 
+/// The next match begins with a restart; not every server marks its start.
+#[test]
+fn after_a_match_a_restart_begins_the_next_one() {
+    let mut play = live_counter_strike();
+    let over = "Game Over: competitive mg_x de_cache score 1:0 after 2 min";
+    play.log(&log(&[line(130, over), line(140, ROUND)]));
+    assert_eq!(play.done().last().map(String::as_str), Some("END"));
+    let restart = "World triggered \"Restart_Round_(1_second)\"";
+    play.log(&log(&[line(150, restart), line(152, ROUND)]));
+    assert_eq!(play.done().last().map(String::as_str), Some("START"));
+}
+
+/// Kills wait for the end of a match, whichever line marks it.
+#[test]
+fn kills_count_when_the_end_states_no_score() {
+    let mut play = live_counter_strike();
+    let shot = kill(100, (1, "CT"), (3, "TERRORIST"));
+    play.log(&log(&[shot, line(130, "Game Over: competitive")]));
+    let done = play.done();
+    assert!(
+        done.contains(&"KILL [U:1:1] [U:1:3]".to_owned()),
+        "{done:?}"
+    );
+}
+
 fn suicide(at: u32, number: u32, side: &str) -> (u32, String) {
     let who = who(number, side);
     (
