@@ -46,7 +46,7 @@ impl ClientId {
 pub(crate) struct ConnectedClients {
     clients: BTreeMap<ClientId, Client>,
     /// Who has left last.
-    gone: Option<Client>,
+    gone: Option<(ClientId, Client)>,
     /// How many there have been.
     slots: usize,
 }
@@ -133,7 +133,7 @@ impl ConnectedClients {
 
     /// The client with this number, if they are on the server, or have just left it.
     pub(crate) fn at(&self, slot: usize) -> Option<&Client> {
-        let mut all = self.iter().chain(&self.gone);
+        let mut all = self.iter().chain(self.gone.iter().map(|(_, gone)| gone));
         all.find(|client| client.slot == slot)
     }
 
@@ -200,6 +200,11 @@ impl ConnectedClients {
         }
     }
 
+    fn has_just_left(&self, who: &PlayerTag<'_>, now: u64) -> bool {
+        let gone = self.gone.as_ref();
+        gone.is_some_and(|(id, client)| now < client.seen + LAG && *id == ClientId::of(who))
+    }
+
     /// Takes over the data of players and their teams that a line states.
     pub(super) fn note(
         &mut self,
@@ -207,6 +212,10 @@ impl ConnectedClients {
         act: PlayerAction<'_>,
         line: &mut NotedLine<'_>,
     ) {
+        let is_nothing = matches!(act, PlayerAction::Other | PlayerAction::Misnumbered);
+        if is_nothing && self.has_just_left(&who, line.now) {
+            return; // what they have dropped
+        }
         let arrives = matches!(act, PlayerAction::Connect | PlayerAction::Enter);
         let came = arrives || matches!(act, PlayerAction::Join(_));
         let team = if came { ClientTeam::Unknown } else { who.team };
@@ -214,7 +223,7 @@ impl ConnectedClients {
             self.free_number(&who);
         }
         // That somebody without an id has done nothing does not make a player of them.
-        if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
+        if !is_nothing || !is_passing(who.auth) || self.get(&who).is_some() {
             let connects = act == PlayerAction::Connect;
             let id = match connects && is_passing(who.auth) {
                 true => ClientId::of(&who), // may be another one of this name
@@ -386,7 +395,7 @@ impl ConnectedClients {
         let id = self.id(&who, false);
         if let Some(client) = self.clients.remove(&id) {
             line.events.push(GameEvent::Left(client.slot));
-            self.gone = Some(client);
+            self.gone = Some((id, client));
         }
     }
 

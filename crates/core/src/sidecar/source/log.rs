@@ -31,8 +31,8 @@ impl Source {
         if event != Event::Reloaded {
             self.deaths.pass(now, server);
         }
-        // In some other lines, the number of a player is not the userid.
-        if matches!(event, Event::Player(_, PlayerAction::Other)) {
+        // Commands name players by their numbers.
+        if matches!(event, Event::Player(_, PlayerAction::Misnumbered)) {
             return;
         }
         let mut events = Vec::new();

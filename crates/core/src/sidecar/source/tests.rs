@@ -518,6 +518,37 @@ fn live_counter_strike() -> Play<Source> {
     play
 }
 
+/// A sidecar may begin in mid-game, where any line can be the first about a player. Lines about money have another number.
+#[test]
+fn any_line_that_has_their_number_names_a_player() {
+    let mut play = source(settings());
+    let money = "\"p1<2><[U:1:1]><CT>\" money change 800+300 = $1100 (tracked)";
+    let attacks = format!(
+        "{} [1 2 3] attacked {} [4 5 6] with \"ak47\"",
+        who(1, "CT"),
+        who(2, "TERRORIST")
+    );
+    let map = line(0, "Loading map \"de_cache\"");
+    play.log(&log(&[map, line(1, money)]));
+    assert!(!play.done().contains(&join(1, 1)));
+    play.log(&log(&[line(2, &attacks)]));
+    assert_eq!(play.done(), [join(1, 1)]);
+}
+
+/// A server writes what a player has dropped after the line that the player is gone.
+#[test]
+fn who_has_left_does_not_come_back_with_what_they_drop() {
+    let mut play = live_counter_strike();
+    let player = who(1, "CT");
+    let leaves = format!("{player} disconnected (reason \"Disconnect\")");
+    let drops = format!("{player} dropped \"knife\"");
+    play.log(&log(&[line(100, &leaves), line(100, &drops)]));
+    assert_eq!(play.done(), ["LEAVE [U:1:1]"]);
+    // Whoever comes back may play without a line that says so.
+    play.log(&log(&[line(110, &drops)]));
+    assert_eq!(play.done(), [join(1, 1)]);
+}
+
 /// The next match begins with a restart; not every server marks its start.
 #[test]
 fn after_a_match_a_restart_begins_the_next_one() {
