@@ -6,6 +6,7 @@ use super::Game;
 use crate::ingest::{
     clock::Calendar,
     event::GameEvent,
+    record,
     source::{client::Client, server::LoggedServer},
 };
 
@@ -38,19 +39,12 @@ impl Game {
                     self.recorder.set_team(visit, None, at);
                 }
             }
-            GameEvent::Death {
-                victim, by, enemy, ..
-            } => {
-                self.recorder.count_death(self.visit(victim), at);
-                let killer = by.filter(|_| enemy).and_then(|by| self.visit(by));
-                self.recorder.count_kill(killer, at);
+            other => {
+                let visits = &self.visits;
+                record::take(&mut self.recorder, other, at, |slot| {
+                    visits.get(&slot).copied()
+                });
             }
-            GameEvent::Score { team, points, by } => {
-                let by = by.and_then(|by| self.visit(by));
-                let at = self.recorder.tick(at);
-                self.recorder.score(team, points, by, at);
-            }
-            _ => {}
         }
     }
 
