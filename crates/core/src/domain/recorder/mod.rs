@@ -21,6 +21,7 @@ use super::{
 };
 use lone::{Counted, LoneEvents};
 use sides::SideWatch;
+pub(crate) use sides::is_exchange;
 pub(crate) use timeline::PlayerTimeline;
 
 /// The most timelines of one match, far above any real one. A log may begin several for one player.
