@@ -13,6 +13,7 @@ impl FollowedServer {
         match event {
             GameEvent::Left(client) => self.player_left(&ConnectionKey::of(client)),
             GameEvent::Over => self.over(),
+            GameEvent::Ended => self.end(),
             GameEvent::Death {
                 victim,
                 by,
