@@ -137,7 +137,7 @@ impl ConnectedClients {
         all.find(|client| client.slot == slot)
     }
 
-    pub(crate) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
+    pub(super) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
         self.clients.get(&self.id(who, false))
     }
 
@@ -401,15 +401,15 @@ impl ConnectedClients {
 
     /// Notes a death, and returns whether it counts. Logs may contain a line twice, and their dates
     /// have whole seconds.
-    pub(crate) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
-        let client = self.get_mut(who);
-        client.is_some_and(|client| client.died.replace(now) != Some(now))
+    pub(super) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
+        let died = self.get_mut(who).map(|client| &mut client.died);
+        died.is_some_and(|died| died.replace(now) != Some(now))
     }
 
-    /// Notes a capture, and returns whether it counts. Logs may contain a line twice.
+    /// Notes a capture, and returns whether it counts.
     pub(super) fn captures(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
-        let client = self.get_mut(who);
-        client.is_some_and(|client| client.captured.replace(now) != Some(now))
+        let captured = self.get_mut(who).map(|client| &mut client.captured);
+        captured.is_some_and(|captured| captured.replace(now) != Some(now))
     }
 
     /// A game begins with the players who are there, on the teams on which they are.

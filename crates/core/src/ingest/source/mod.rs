@@ -65,8 +65,6 @@ struct Parser {
     /// The date of the last line as it was written; most lines have the same.
     stamp: Vec<u8>,
     log: LoggedServer,
-    /// What the line being read means.
-    events: Vec<GameEvent>,
     game: Game,
     /// The control points of the last game on this map.
     points: ControlPoints,
@@ -81,7 +79,6 @@ impl Parser {
             calendar: Calendar::default(),
             stamp: Vec::new(),
             log: LoggedServer::of(None),
-            events: Vec::new(),
             game: Game::new(1),
             points: ControlPoints::default(),
             half_time: HalfTime::default(),
@@ -102,14 +99,13 @@ impl Parser {
     }
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = Vec::new();
         self.log.pass(event, &mut events);
         self.take(line, &mut events, items);
         self.game.note(line, event, self.calendar);
         let now = self.calendar.position();
         self.log.interpret(event, now, &mut events);
         self.take(line, &mut events, items);
-        self.events = events;
         match event {
             Event::RoundLength(millis) => {
                 let lost = self.game.round_lasted(millis, &self.log, self.calendar);
@@ -129,7 +125,7 @@ impl Parser {
                 GameEvent::Ended if self.game.has_results() => self.finish_game(line, items),
                 GameEvent::Closed => self.close(line, Skip::Aborted, items),
                 // A log must give the same records, whatever log was read before it.
-                GameEvent::Game if !self.log.has_begun() => {
+                GameEvent::Game if !self.log.rounds.begun => {
                     self.game = Game::opening(line, self.calendar);
                 }
                 GameEvent::Game => {

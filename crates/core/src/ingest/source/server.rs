@@ -7,7 +7,7 @@ use super::{
     grammar::{Event, PlayerAction, PlayerTag},
     setup::ServerSetup,
     style::ResultStyle,
-    totals::TEAMS,
+    totals::{BothScores, TEAMS},
 };
 use crate::{domain::other_side, ingest::event::GameEvent};
 
@@ -25,7 +25,7 @@ pub(crate) struct LoggedServer {
     /// The name of the game that the events have shown, for example `tf`.
     pub(crate) shown: Option<&'static str>,
     pub(crate) style: ResultStyle,
-    rounds: Rounds,
+    pub(super) rounds: Rounds,
     /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
     /// do not count.
     waits: bool,
@@ -33,9 +33,9 @@ pub(crate) struct LoggedServer {
 
 /// The rounds of a game, and its scores.
 #[derive(Debug, Default)]
-struct Rounds {
+pub(super) struct Rounds {
     /// Whether the log has the beginning of the game.
-    begun: bool,
+    pub(super) begun: bool,
     /// When the game began, in milliseconds since the log began; if it has not begun, when the log did.
     since: Option<u64>,
     /// Whether it began with a line of its own, of which the first round may be a part.
@@ -44,14 +44,14 @@ struct Rounds {
     /// Whether a round is being played, so that the start of another begins the game again.
     running: bool,
     /// When the last round began, in milliseconds since the log began.
-    began: Option<u64>,
+    pub(super) began: Option<u64>,
     /// Whether a round has been won, and whether one has changed the scores.
     won: bool,
     scored: bool,
     /// The scores of the sides as the log stated them last.
     stated: [f64; 2],
     /// After a restore: the scores that were stated since, until those of both sides are known.
-    restoring: Option<[Option<f64>; 2]>,
+    restoring: Option<BothScores>,
     /// The teams on which somebody has played, and those whose final scores are known.
     played: [bool; TEAMS],
     finals: [bool; TEAMS],
@@ -107,16 +107,6 @@ impl LoggedServer {
     /// The scores of the sides as the log stated them last.
     pub(crate) fn stated(&self) -> [f64; 2] {
         self.rounds.stated
-    }
-
-    /// Whether the log has the beginning of the game.
-    pub(super) fn has_begun(&self) -> bool {
-        self.rounds.begun
-    }
-
-    /// When the last round began, in milliseconds since the log began.
-    pub(super) fn round_began(&self) -> Option<u64> {
-        self.rounds.began
     }
 
     /// The type of the game, as far as lines have stated it.
@@ -224,7 +214,7 @@ impl LoggedServer {
             Event::RoundLength(millis) => self.round_lasted(millis, now),
             Event::Reloaded => {
                 let running = std::mem::take(&mut self.rounds.running);
-                self.rounds.restoring = Some([None; 2]);
+                self.rounds.restoring = Some(BothScores::default());
                 events.push(GameEvent::Reloaded { running });
             }
             Event::Current(team, total) | Event::Tally(team, total) => {
@@ -282,14 +272,10 @@ impl LoggedServer {
         if let Some(stated) = rounds.stated.get_mut(side) {
             rounds.scored |= std::mem::replace(stated, points) != points;
         }
-        if let Some(since) = &mut rounds.restoring {
-            if let Some(score) = since.get_mut(side) {
-                *score = Some(points);
-            }
-            if let [Some(one), Some(two)] = *since {
-                (rounds.restoring, rounds.scored) = (None, one != 0.0 || two != 0.0);
-                events.push(GameEvent::Restored([one, two]));
-            }
+        let since = rounds.restoring.as_mut();
+        if let Some(scores) = since.and_then(|since| since.state(team, points)) {
+            (rounds.restoring, rounds.scored) = (None, scores != [0.0; 2]);
+            events.push(GameEvent::Restored(scores));
         }
         events.push(GameEvent::Total { team, points });
     }

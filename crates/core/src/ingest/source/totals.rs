@@ -3,6 +3,18 @@
 /// Red, blue, yellow and green.
 pub(super) const TEAMS: usize = 4;
 
+/// The scores of both sides, which the log states one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BothScores([Option<f64>; 2]);
+
+impl BothScores {
+    /// Takes the score of a side, and returns those of both once they are known.
+    pub(super) fn state(&mut self, side: u8, total: f64) -> Option<[f64; 2]> {
+        *self.0.get_mut(usize::from(side))? = Some(total);
+        Some([self.0[0]?, self.0[1]?])
+    }
+}
+
 /// The scores of the sides as the log states them, and the scores of the people who are on them.
 ///
 /// After an exchange of sides most games carry the scores along with the people. Where the sides keep
@@ -16,7 +28,7 @@ pub(crate) struct SideTotals {
     /// What to add to a stated score.
     offset: [f64; TEAMS],
     /// After an exchange: the scores stated since, until those of both sides are known.
-    since: Option<[Option<f64>; 2]>,
+    since: Option<BothScores>,
 }
 
 impl SideTotals {
@@ -33,21 +45,18 @@ impl SideTotals {
 
     /// The people exchange their sides.
     pub(crate) fn exchange(&mut self) {
-        if self.since.replace([None; 2]).is_some() {
-            // No score was stated since the last exchange, which this one takes back.
-            self.since = None;
-        }
+        // If no score was stated since the last exchange, this one takes it back.
+        self.since = match self.since {
+            None => Some(BothScores::default()),
+            Some(_) => None,
+        };
         self.people.swap(0, 1);
     }
 
     /// Takes a stated score, and returns by how much the scores of the people on each side changed.
     pub(crate) fn state(&mut self, team: u8, total: f64) -> Vec<(u8, f64)> {
-        let index = usize::from(team);
-        if let Some(since) = &mut self.since
-            && let Some(slot) = since.get_mut(index)
-        {
-            *slot = Some(total);
-            let [Some(one), Some(two)] = *since else {
+        if let Some(since) = self.since.as_mut().filter(|_| team < 2) {
+            let Some([one, two]) = since.state(team, total) else {
                 return Vec::new();
             };
             self.since = None;

@@ -4,7 +4,10 @@
 use super::{Game, restore::Checkpoint};
 use crate::{
     domain::Timestamp,
-    ingest::{clock::Calendar, source::style::ResultStyle},
+    ingest::{
+        clock::Calendar,
+        source::{style::ResultStyle, totals::BothScores},
+    },
 };
 
 /// A game whose last round was broken off, as it was when that round began.
@@ -13,7 +16,7 @@ pub(super) struct BrokenOff {
     began: (u64, Option<Timestamp>),
     kept: Checkpoint,
     /// The scores that were stated since, until those of both sides are known.
-    stated: [Option<f64>; 2],
+    stated: BothScores,
 }
 
 impl Game {
@@ -25,7 +28,7 @@ impl Game {
             return self.broken_off.take().filter(|_| self.round);
         }
         let (began, kept) = self.began.zip(self.checkpoints.pop_back())?;
-        let (line, stated) = (self.line, [None; 2]);
+        let (line, stated) = (self.line, BothScores::default());
         Some(Box::new(BrokenOff {
             line,
             began,
@@ -39,10 +42,7 @@ impl Game {
         let Some(mut broken_off) = self.broken_off.take() else {
             return;
         };
-        if let Some(score) = broken_off.stated.get_mut(usize::from(team)) {
-            *score = Some(total);
-        }
-        let [Some(one), Some(two)] = broken_off.stated else {
+        let Some([one, two]) = broken_off.stated.state(team, total) else {
             self.broken_off = Some(broken_off);
             return;
         };

@@ -106,7 +106,7 @@ impl Game {
                 let why = "a round lasted longer than the time since it began, as in a log of two servers";
                 self.contradiction = Some(why);
             }
-        } else if let Some(began) = log.round_began() {
+        } else if let Some(began) = log.rounds.began {
             self.round_began = Some(began);
             self.headless = false;
             if let Some(line) = self.opening.take() {
