@@ -7,9 +7,12 @@ use super::{
     grammar::{Event, PlayerAction, PlayerTag},
     setup::ServerSetup,
     style::ResultStyle,
-    totals::{BothScores, TEAMS},
+    totals::BothScores,
 };
-use crate::{domain::other_side, ingest::event::GameEvent};
+use crate::{
+    domain::other_side,
+    ingest::event::{GameEvent, TEAMS},
+};
 
 /// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
 /// game is whole. Dates in the log have whole seconds.
@@ -65,6 +68,13 @@ impl Rounds {
             since: Some(now),
             running: true,
             ..Self::default()
+        }
+    }
+
+    /// Somebody plays on this team.
+    fn note_team(&mut self, team: u8) {
+        if let Some(played) = self.played.get_mut(usize::from(team)) {
+            *played = true;
         }
     }
 
@@ -192,9 +202,8 @@ impl LoggedServer {
     fn begin(&mut self, now: u64) {
         self.rounds = Rounds::begin(now);
         self.clients.settle_all();
-        for team in self.clients.iter().filter_map(Client::team) {
-            self.rounds.played[usize::from(team)] = true;
-        }
+        let teams = self.clients.iter().filter_map(Client::team);
+        teams.for_each(|team| self.rounds.note_team(team));
     }
 
     /// Forgets the game, whose results have all been read.
@@ -370,9 +379,8 @@ impl LoggedServer {
     }
 
     fn note_team(&mut self, who: &PlayerTag<'_>) {
-        let team = self.clients.get(who).and_then(Client::team);
-        if let Some(played) = team.and_then(|team| self.rounds.played.get_mut(usize::from(team))) {
-            *played = true;
+        if let Some(team) = self.clients.get(who).and_then(Client::team) {
+            self.rounds.note_team(team);
         }
     }
 

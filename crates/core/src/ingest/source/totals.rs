@@ -1,7 +1,6 @@
 //! The scores of the sides, followed through exchanges of sides.
 
-/// Red, blue, yellow and green.
-pub(super) const TEAMS: usize = 4;
+use crate::ingest::TEAMS;
 
 /// The scores of both sides, which the log states one after the other.
 #[derive(Clone, Debug, Default)]

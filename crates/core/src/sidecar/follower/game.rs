@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::sides::RoundSides;
 use crate::{
-    ingest::source::totals::SideTotals,
+    ingest::{TEAMS, source::totals::SideTotals},
     protocol::Request,
     sidecar::{
         link::{Outbox, plain_ident},
@@ -13,9 +13,6 @@ use crate::{
         progress::{GamePhase, LoggedGame},
     },
 };
-
-/// The most teams of a game.
-pub(super) const TEAMS: usize = 4;
 
 /// A game that the log describes.
 pub(super) struct FollowedGame {

@@ -4,9 +4,9 @@ use super::Game;
 use crate::{
     domain::{MatchRecord, Timestamp},
     ingest::{
-        record,
+        TEAMS, record,
         skip::Skip,
-        source::{server::LoggedServer, style::ResultStyle, totals::TEAMS},
+        source::{server::LoggedServer, style::ResultStyle},
     },
 };
 

@@ -4,8 +4,9 @@ use super::Game;
 use crate::{
     domain::other_side,
     ingest::{
+        TEAMS,
         clock::Calendar,
-        source::{ROUND_LAG, server::LoggedServer, style::ResultStyle, totals::TEAMS},
+        source::{ROUND_LAG, server::LoggedServer, style::ResultStyle},
     },
 };
 
