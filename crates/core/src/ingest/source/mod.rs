@@ -174,10 +174,8 @@ impl Parser {
 
     /// Closes the game being read, which is skipped for this reason unless its end has been read.
     fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
-        let (closed, style) = (reason != Skip::Unfinished, self.log.style);
-        self.game.end_with_map(closed, style, self.calendar);
         // At the end of an unfinished log, the scores of more teams may be about to follow.
-        let is_whole = closed || style != ResultStyle::Finals;
+        let is_whole = reason != Skip::Unfinished || self.log.style != ResultStyle::Finals;
         if is_whole && self.game.has_results() {
             return self.finish_game(line, items);
         }
@@ -216,6 +214,9 @@ impl LogParser for Parser {
     }
 
     fn finish(&mut self, items: &mut Vec<LogItem>) {
+        let mut events = Vec::new();
+        self.log.end_with_map(false, &mut events);
+        self.take(0, &mut events, items);
         self.close(0, Skip::Unfinished, items);
     }
 

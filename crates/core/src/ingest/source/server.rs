@@ -48,11 +48,16 @@ pub(super) struct Rounds {
     running: bool,
     /// When the last round began, in milliseconds since the log began.
     pub(super) began: Option<u64>,
-    /// Whether a round has been won, and whether one has changed the scores.
-    won: bool,
+    /// When a round was last won, in milliseconds since the log began.
+    won: Option<u64>,
+    /// Whether anybody was killed in this round.
+    fought: bool,
+    /// Whether a round has changed the scores.
     scored: bool,
     /// The scores of the sides as the log stated them last.
     stated: [f64; 2],
+    /// The sides whose scores were stated since the last round, apart from its end.
+    apart: [bool; 2],
     /// After a restore: the scores that were stated since, until those of both sides are known.
     restoring: Option<BothScores>,
     /// The teams on which somebody has played, and those whose final scores are known.
@@ -87,6 +92,14 @@ impl Rounds {
     fn have_all_results(&self) -> bool {
         let mut teams = self.finals.iter().zip(self.played).skip(2);
         self.over && self.finals[..2] == [true; 2] && teams.all(|(known, played)| *known || !played)
+    }
+
+    /// Whether the score is one with which a match of 30 rounds, and overtimes of 6, is over.
+    fn is_decided(&self) -> bool {
+        let [one, two] = self.stated;
+        let (most, least) = (one.max(two), one.min(two));
+        most >= 16.0 && most - least >= 2.0 && (most - 16.0) % 3.0 == 0.0
+            || one == two && one >= 15.0 && (one - 15.0) % 3.0 == 0.0
     }
 
     /// The sides of Counter-Strike to which a result `a:b` belongs: that of the counter-terrorists first,
@@ -131,7 +144,32 @@ impl LoggedServer {
             self.end(events);
         }
         if matches!(event, Event::Started(_) | Event::Closed | Event::Map(_)) {
+            self.end_with_map(true, events);
             events.push(GameEvent::Closed);
+        }
+    }
+
+    /// Ends a game of Counter-Strike whose map is over. The scores stated apart from a round's end are
+    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are. Some
+    /// versions begin a round at once when the last one is over; nobody is killed in it.
+    pub(super) fn end_with_map(&mut self, closed: bool, events: &mut Vec<GameEvent>) {
+        let (ResultStyle::Rounds { has_end }, rounds) = (self.style, &self.rounds) else {
+            return;
+        };
+        let at_once = rounds
+            .began
+            .zip(rounds.won)
+            .is_some_and(|(began, won)| began >= won && began - won <= ROUND_LAG);
+        let between = closed && (!rounds.running || (at_once && !rounds.fought));
+        // The game writes a line at the end; versions without that line mark the start alone.
+        let is_end = between && rounds.is_decided();
+        let known = rounds.apart == [true; 2];
+        if rounds.won.is_none() || (has_end && !is_end) || !(between || known) {
+            return;
+        }
+        self.over(events);
+        for (team, points) in [(1, self.rounds.stated[1]), (0, self.rounds.stated[0])] {
+            self.final_score(team, points, events);
         }
     }
 
@@ -217,22 +255,23 @@ impl LoggedServer {
         match event {
             Event::RoundStart => self.round_started(now, events),
             Event::RoundEnd => {
-                (self.rounds.running, self.rounds.won) = (false, true);
+                (self.rounds.running, self.rounds.won) = (false, Some(now));
                 events.push(GameEvent::RoundEnd);
             }
             Event::RoundLength(millis) => self.round_lasted(millis, now),
             Event::Reloaded => {
                 let running = std::mem::take(&mut self.rounds.running);
                 self.rounds.restoring = Some(BothScores::default());
+                self.rounds.apart = [false; 2];
                 events.push(GameEvent::Reloaded { running });
             }
             Event::Current(team, total) | Event::Tally(team, total) => {
-                self.total(team, total, events);
+                self.total(team, total, now, events);
             }
             Event::RoundWon(totals) => {
-                self.rounds.won = true;
+                self.rounds.won = Some(now);
                 for (team, total) in (0..).zip(totals) {
-                    self.total(team, total, events);
+                    self.total(team, total, now, events);
                 }
             }
             other => self.result(other, events),
@@ -257,6 +296,7 @@ impl LoggedServer {
         }
         let rounds = &mut self.rounds;
         (rounds.running, rounds.began, rounds.restoring) = (true, Some(now), None);
+        (rounds.fought, rounds.apart) = (false, [false; 2]);
         events.push(match goes_on {
             true => GameEvent::Round,
             false => GameEvent::Start,
@@ -276,14 +316,19 @@ impl LoggedServer {
     }
 
     /// Handles a score after a round, which after a restore shows which round is played again.
-    fn total(&mut self, team: u8, points: f64, events: &mut Vec<GameEvent>) {
+    fn total(&mut self, team: u8, points: f64, now: u64, events: &mut Vec<GameEvent>) {
         let (rounds, side) = (&mut self.rounds, usize::from(team));
+        let is_apart = |won: u64| now.saturating_sub(won) > ROUND_LAG;
+        if let Some(apart) = rounds.apart.get_mut(side) {
+            *apart |= rounds.won.is_some_and(is_apart);
+        }
         if let Some(stated) = rounds.stated.get_mut(side) {
             rounds.scored |= std::mem::replace(stated, points) != points;
         }
         let since = rounds.restoring.as_mut();
         if let Some(scores) = since.and_then(|since| since.state(team, points)) {
             (rounds.restoring, rounds.scored) = (None, scores != [0.0; 2]);
+            rounds.apart = [false; 2];
             events.push(GameEvent::Restored(scores));
         }
         events.push(GameEvent::Total { team, points });
@@ -302,7 +347,7 @@ impl LoggedServer {
                     return;
                 }
                 // Deathmatch and arms race have no rounds, and write 0:0.
-                if self.rounds.won || scores != [0.0; 2] {
+                if self.rounds.won.is_some() || scores != [0.0; 2] {
                     for (team, score) in self.rounds.sides_of(scores).into_iter().zip(scores) {
                         self.final_score(team, score, events);
                     }
@@ -358,6 +403,7 @@ impl LoggedServer {
         self.note_team(&who);
         match act {
             PlayerAction::Kill { victim, .. } => {
+                self.rounds.fought = true;
                 self.note_team(&victim);
                 self.death(&victim, Some(&who), now, events);
             }

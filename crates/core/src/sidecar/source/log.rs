@@ -102,10 +102,7 @@ impl Source {
     /// Handles scores and the end of a game. Captures count by the scores that follow them.
     fn result(&mut self, event: GameEvent, server: &mut FollowedServer) {
         match event {
-            GameEvent::Total { team, points } => {
-                self.scored |= server.is_playing();
-                server.total(team, points);
-            }
+            GameEvent::Total { team, points } => server.total(team, points),
             GameEvent::Over => {
                 self.deaths.send(server);
                 server.over();
@@ -117,25 +114,14 @@ impl Source {
                 }
             }
             GameEvent::Ended => server.end(),
-            GameEvent::Closed => self.end_with_map(server),
+            GameEvent::Closed if server.is_over() => server.end(),
             _ => {}
-        }
-    }
-
-    /// Ends a game of Counter-Strike whose end no line marks.
-    fn end_with_map(&mut self, server: &mut FollowedServer) {
-        self.deaths.send(server);
-        let is_unmarked = self.log.style == ResultStyle::Rounds { has_end: false };
-        if server.is_over() || (is_unmarked && self.scored) {
-            server.over();
-            server.end();
         }
     }
 
     /// Announces a game whose play has not begun.
     fn begin(&mut self, server: &mut FollowedServer) {
         self.finals.clear();
-        self.scored = false;
         let Some(setup) = self.game_setup() else {
             return;
         };
@@ -157,7 +143,6 @@ impl Source {
 
     fn start(&mut self, server: &mut FollowedServer) {
         self.finals.clear();
-        self.scored = false;
         self.opening.pending = false;
         self.deaths.clear();
         self.deaths.round_started(self.log.stated());

@@ -28,8 +28,6 @@ pub struct Source {
     log: LoggedServer,
     /// Whether a round has started on this map, or the game has been restarted.
     begun: bool,
-    /// Whether the score of a round of this game has been read.
-    scored: bool,
     /// The final scores that have been read, by side.
     finals: Vec<(u8, f64)>,
     deaths: HeldDeaths,
@@ -48,7 +46,6 @@ impl Source {
             opening: OpeningTime::new(opening),
             log: LoggedServer::of(game),
             begun: false,
-            scored: false,
             finals: Vec::new(),
             deaths: HeldDeaths::default(),
             warned: false,

@@ -561,6 +561,28 @@ fn after_a_match_a_restart_begins_the_next_one() {
     assert_eq!(play.done().last().map(String::as_str), Some("START"));
 }
 
+/// Some versions write no line at the end of a match: it is over with its map, if the score decides it between two rounds.
+#[test]
+fn a_match_may_end_with_its_map() {
+    let shot = kill(145, (1, "CT"), (3, "TERRORIST"));
+    let in_round = vec![line(140, ROUND), shot];
+    let cases = [
+        ("16", vec![], true),
+        ("9", vec![], false),
+        ("16", in_round, false),
+    ];
+    for (ct, rest, ends) in cases {
+        let mut play = live_counter_strike();
+        let why = "triggered \"SFUI_Notice_CTs_Win\"";
+        let won = format!("Team \"CT\" {why} (CT \"{ct}\") (T \"4\")");
+        let mut lines = vec![line(130, &won), line(130, "World triggered \"Round_End\"")];
+        lines.extend(rest);
+        lines.push(line(150, "Loading map \"de_dust2\""));
+        play.log(&log(&lines));
+        assert_eq!(play.done().contains(&"END".to_owned()), ends, "{lines:?}");
+    }
+}
+
 /// Kills wait for the end of a match, whichever line marks it.
 #[test]
 fn kills_count_when_the_end_states_no_score() {

@@ -62,8 +62,6 @@ pub(super) struct Game {
     set_before_round: u32,
     /// Whether a round has begun within another one, as in a log of two servers.
     interrupted: bool,
-    /// Whether anybody was killed in this round.
-    fought: bool,
     /// Whether a round ended before the log had the beginning of any.
     headless: bool,
     /// What in the log cannot all be of one game.
@@ -192,7 +190,6 @@ impl Game {
     pub(super) fn note(&mut self, line: u64, event: Event<'_>, now: Calendar) {
         match event {
             Event::Player(_, PlayerAction::Kill { knife, .. }) if !self.is_over() => {
-                self.fought = true;
                 let kills = &mut self.kills[usize::from(!knife)];
                 *kills = kills.saturating_add(1);
                 self.play(line);

@@ -26,7 +26,6 @@ impl Game {
         self.round = true;
         self.round_began = Some(now.position());
         self.set_before_round = now.times_set();
-        self.fought = false;
         self.first_scores = None;
         self.finals.clear();
     }
@@ -44,46 +43,6 @@ impl Game {
             self.foreign = true;
             self.first_scores = None;
         }
-    }
-
-    /// Ends a game of Counter-Strike whose map is over. The scores stated apart from a round's end are
-    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are. Some
-    /// versions begin a round at once when the last one is over; nobody is killed in it.
-    pub(in crate::ingest::source) fn end_with_map(
-        &mut self,
-        closed: bool,
-        style: ResultStyle,
-        now: Calendar,
-    ) {
-        let ResultStyle::Rounds { has_end } = style else {
-            return;
-        };
-        let at_once = self
-            .round_began
-            .zip(self.won)
-            .is_some_and(|(began, won)| began >= won && began - won <= ROUND_LAG);
-        let between = closed && (!self.round || (at_once && !self.fought));
-        // The game writes a line at the end; versions without that line mark the start alone.
-        if has_end && !(between && self.is_decided()) {
-            return;
-        }
-        if !self.has_begun() || self.lasted.is_some() || self.won.is_none() {
-            return;
-        }
-        if !self.has_finals() && between {
-            self.finals = [1, 0].map(|side| (side, self.totals.stated(side))).to_vec();
-        }
-        if self.has_finals() {
-            self.over(now);
-        }
-    }
-
-    /// Whether the score is one with which a match of 30 rounds, and overtimes of 6, is over.
-    fn is_decided(&self) -> bool {
-        let [one, two, ..] = self.totals.people();
-        let (most, least) = (one.max(two), one.min(two));
-        most >= 16.0 && most - least >= 2.0 && (most - 16.0) % 3.0 == 0.0
-            || one == two && one >= 15.0 && (one - 15.0) % 3.0 == 0.0
     }
 
     /// Handles the length of the round that has just ended, which may show when it began. A round cannot have been longer than the time since it began, unless the calendar was
