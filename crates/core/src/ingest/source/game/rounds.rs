@@ -45,8 +45,9 @@ impl Game {
         }
     }
 
-    /// Handles the length of the round that has just ended, which may show when it began. A round cannot have been longer than the time since it began, unless the calendar was
-    /// set in it. Returns how much time the log has lost by that, in milliseconds.
+    /// Handles the length of the round that has just ended, which may show when it began. A round cannot have been longer
+    /// than the time since it began, unless the calendar was set in it. Returns how much time the log has lost by that, in
+    /// milliseconds.
     pub(in crate::ingest::source) fn round_lasted(
         &mut self,
         millis: u64,
