@@ -21,16 +21,11 @@ const SHARE: f64 = 0.02;
 const MOMENT: f64 = 0.000_5;
 
 /// What only later lines of a log show, so that a sidecar cannot know it when it happens: the log, what differs, and why.
-const LATER: [(&str, &str, &str); 9] = [
+const LATER: [(&str, &str, &str); 8] = [
     (
         "begin.log",
         "",
         "only the length of the first round shows that it began with the log",
-    ),
-    (
-        "csgo-competitive.log",
-        "Martin",
-        "the first line about this bot may have another number, by which commands would name it",
     ),
     (
         "cs2-pending.log",

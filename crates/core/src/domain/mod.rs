@@ -80,7 +80,7 @@ pub use record::{
     Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS, score_text,
 };
 pub(crate) use record::{PlayTime, other_side};
-pub(crate) use recorder::{MatchRecorder, PlayerTimeline};
+pub(crate) use recorder::{MatchRecorder, PlayerTimeline, is_exchange};
 pub use right::{Right, Rights};
 pub use role::RoleName;
 pub use role_weights::RoleWeights;

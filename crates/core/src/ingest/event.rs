@@ -14,18 +14,41 @@ pub enum GameEvent {
     Setup,
     /// A round of the game begins, of games whose log marks it.
     Round,
+    /// A round of the game ends; the teams may change sides before the next one.
+    RoundEnd,
+    /// The game begins again: what was played until now does not count.
+    Restart {
+        /// Whether play begins at once, and not with the next round.
+        plays: bool,
+    },
+    /// The game goes on from an earlier round. The scores that follow show which one that is.
+    Reloaded {
+        /// Whether a round was being played, which does not count.
+        running: bool,
+    },
+    /// The game goes on from the round that began with these scores of the sides: what was played since does not count.
+    Restored([f64; 2]),
     /// The game waits for players; nothing counts until play starts.
     WarmUp,
     /// Play starts.
     Start,
     /// Play has ended, and results may follow.
     Over,
+    /// All results have been stated.
+    Ended,
     /// The server does not have the map that was to be loaded.
     NoMap,
     /// The map is closed, whether its game is over or not.
     Closed,
     /// A client is new, or the log states something of it, perhaps what it was before.
     Client(usize),
+    /// A client is on a team, or on none, since a time that may be earlier than this line.
+    Placed {
+        /// The number of the client.
+        client: usize,
+        /// In milliseconds since the log began; `None` if the client has been there since the game began.
+        since: Option<u64>,
+    },
     /// A client has left.
     Left(usize),
     /// A client has died.
@@ -50,6 +73,13 @@ pub enum GameEvent {
     },
     /// A team has this score.
     Total {
+        /// The team.
+        team: u8,
+        /// Its score.
+        points: f64,
+    },
+    /// A team's final score.
+    Final {
         /// The team.
         team: u8,
         /// Its score.

@@ -36,6 +36,7 @@ mod ut99;
 pub(crate) mod xonotic;
 
 pub use event::GameEvent;
+pub(crate) use event::TEAMS;
 pub use foreign::why_unread;
 pub use format::{Context, DateZone, Format, LogParser};
 pub use halves::{PAUSE, join_halves};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
+    event::GameEvent,
     skip::Skip,
     text::{is_by_name, key_by_name},
 };
@@ -11,6 +12,28 @@ use crate::domain::{Kind, MatchRecord, MatchRecorder, PlayerKey, is_default_name
 /// The team of a player whose team no line has stated yet. The record of a team game leaves out the
 /// time on it.
 pub(super) const UNKNOWN_TEAM: u8 = u8::MAX;
+
+/// Takes a death or the change of a score, at `at` milliseconds since play began. `visit` is the timeline of a client.
+pub(super) fn take(
+    recorder: &mut MatchRecorder,
+    event: GameEvent,
+    at: u64,
+    visit: impl Fn(usize) -> Option<usize>,
+) {
+    match event {
+        GameEvent::Death {
+            victim, by, enemy, ..
+        } => {
+            recorder.count_death(visit(victim), at);
+            recorder.count_kill(by.filter(|_| enemy).and_then(visit), at);
+        }
+        GameEvent::Score { team, points, by } => {
+            let at = recorder.tick(at);
+            recorder.score(team, points, by.and_then(visit), at);
+        }
+        _ => {}
+    }
+}
 
 /// Gives the humans with this id their names for ids, and returns how many there are.
 pub(super) fn split_id(recorder: &mut MatchRecorder, id: &str) -> usize {

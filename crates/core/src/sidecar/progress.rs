@@ -1,4 +1,8 @@
-//! How far a game is, as the log shows it: its phase, and whether the daemon follows it.
+//! The game that the log shows: how far it is, and which of its results are known.
+
+use std::collections::BTreeSet;
+
+use super::logged::LoggedSetup;
 
 /// How long the results may take after the end of play, in milliseconds.
 const RESULTS: u64 = 2_000;
@@ -21,22 +25,28 @@ pub enum GamePhase {
     Ended,
 }
 
-/// The phase of one game, when it began, and whether the daemon has all of the game. Times are
-/// milliseconds of any clock, which is the same for all calls.
+/// A game as the log shows it. Times are milliseconds of any clock, which is the same for all calls.
 #[derive(Debug)]
-pub(super) struct GameProgress {
+pub(super) struct LoggedGame {
+    pub(super) setup: LoggedSetup,
     phase: GamePhase,
+    /// When the phase was last entered.
     since: u64,
-    complete: bool,
+    /// Whether the log contains the final score.
+    scored: bool,
+    /// The client numbers whose final points are in the log.
+    pointed: BTreeSet<usize>,
 }
 
-impl GameProgress {
-    /// A game that has just been announced. It is `complete` if the daemon is sent its beginning.
-    pub(super) fn new(now: u64, complete: bool) -> Self {
+impl LoggedGame {
+    /// A game that has just been announced.
+    pub(super) fn new(setup: LoggedSetup, now: u64) -> Self {
         Self {
+            setup,
             phase: GamePhase::Opening,
             since: now,
-            complete,
+            scored: false,
+            pointed: BTreeSet::new(),
         }
     }
 
@@ -45,39 +55,12 @@ impl GameProgress {
     }
 
     pub(super) fn enter(&mut self, phase: GamePhase, now: u64) {
-        self.phase = phase;
-        self.since = now;
+        (self.phase, self.since) = (phase, now);
     }
 
     /// For how long the game has been in its phase, in milliseconds.
     pub(super) fn lasted(&self, now: u64) -> u64 {
         now.saturating_sub(self.since)
-    }
-
-    /// Handles the start or the end of a connection to the daemon. The daemon has lost what it was sent of
-    /// a running game, so the game is no longer complete.
-    pub(super) fn interrupt(&mut self) {
-        self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
-    }
-
-    /// The daemon is sent the game from here on. In a warm-up that is all of it that counts.
-    pub(super) fn resume(&mut self) {
-        self.complete |= self.phase == GamePhase::WarmUp;
-    }
-
-    /// Stops sending the game, because the daemon's version does not follow games.
-    pub(super) fn give_up(&mut self) {
-        self.complete = false;
-    }
-
-    /// Whether the daemon has been sent the game from its beginning, so that it can store the match.
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
-    /// Whether events are sent to the daemon now.
-    pub(super) fn is_followed(&self) -> bool {
-        self.complete && self.phase == GamePhase::Playing
     }
 
     /// Whether a player who joins now is a late arrival.
@@ -88,5 +71,21 @@ impl GameProgress {
     /// Whether the results are overdue.
     pub(super) fn is_overdue(&self, now: u64) -> bool {
         self.phase == GamePhase::Over && self.lasted(now) >= RESULTS
+    }
+
+    /// Notes that the log contains the final score. Returns whether it has not before.
+    pub(super) fn note_result(&mut self) -> bool {
+        !std::mem::replace(&mut self.scored, true)
+    }
+
+    /// Notes that the log contains the final points of a client. Returns whether it has not before.
+    pub(super) fn note_points(&mut self, number: usize) -> bool {
+        self.pointed.insert(number)
+    }
+
+    /// Whether the log contains all results, if these clients play.
+    pub(super) fn has_results(&self, mut players: impl Iterator<Item = usize>) -> bool {
+        let scored = self.scored || !self.setup.teams;
+        scored && players.all(|number| self.pointed.contains(&number))
     }
 }

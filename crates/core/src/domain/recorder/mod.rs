@@ -21,6 +21,7 @@ use super::{
 };
 use lone::{Counted, LoneEvents};
 use sides::SideWatch;
+pub(crate) use sides::is_exchange;
 pub(crate) use timeline::PlayerTimeline;
 
 /// The most timelines of one match, far above any real one. A log may begin several for one player.
@@ -170,14 +171,6 @@ impl MatchRecorder {
             player.duties.push((role, Span { from, to: at }));
         }
         player.role = role.map(|role| (role, at));
-    }
-
-    /// Whether anybody has been on this team.
-    pub(crate) fn has_played(&self, team: u8) -> bool {
-        self.players.iter().any(|player| {
-            let past = player.stays.iter().map(|stay| stay.team);
-            past.chain(player.team()).any(|other| other == team)
-        })
     }
 
     /// Begins play anew at time 0, with the players who are on teams, and discards all that was recorded.

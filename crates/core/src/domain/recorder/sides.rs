@@ -31,6 +31,19 @@ pub(super) struct SideWatch {
     exchanges: Vec<u64>,
 }
 
+/// Whether players who were on one side and are on another now have exchanged the sides: three of four of those who are still
+/// there, and somebody of either team, are on the other one.
+pub(crate) fn is_exchange(players: impl Iterator<Item = (u8, u8)>) -> bool {
+    let (mut moved, mut all) = ([0usize; 2], 0);
+    for (old, new) in players {
+        all += 1;
+        if new == other_side(old) {
+            moved[usize::from(old)] += 1;
+        }
+    }
+    moved.iter().all(|&count| count > 0) && (moved[0] + moved[1]) * 4 >= all * 3
+}
+
 /// An exchange of sides.
 struct Exchange {
     /// When the first player changed sides.
@@ -115,22 +128,11 @@ impl SideWatch {
         moves.is_some_and(|moves| at > moves.since.saturating_add(WINDOW))
     }
 
-    /// Decides whether the changes noted since the last call were an exchange of sides: three of four
-    /// players who are still there, and somebody of either team, are on the other side now.
+    /// Decides whether the changes noted since the last call were an exchange of sides.
     fn decide(&mut self, players: &[PlayerTimeline]) -> Option<Exchange> {
         let moves = self.moves.take()?;
-        let (mut moved, mut all) = ([0usize; 2], 0);
-        for &(who, old) in &moves.before {
-            let Some(new) = players[who].team() else {
-                continue;
-            };
-            all += 1;
-            if new == other_side(old) {
-                moved[usize::from(old)] += 1;
-            }
-        }
-        let both = moved.iter().all(|&count| count > 0);
-        if !both || (moved[0] + moved[1]) * 4 < all * 3 {
+        let before = moves.before.iter();
+        if !is_exchange(before.filter_map(|&(who, old)| Some((old, players[who].team()?)))) {
             return None;
         }
         self.exchanges.push(moves.since);

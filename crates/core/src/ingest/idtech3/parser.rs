@@ -43,8 +43,6 @@ pub(super) struct Parser {
     server: String,
     clock: LogClock,
     log: LoggedServer,
-    /// What the line being read means.
-    events: Vec<GameEvent>,
     phase: LogPhase,
     /// The ids that several players have had at the same time since the last `InitGame:`.
     shared: BTreeSet<String>,
@@ -179,12 +177,11 @@ impl Parser {
         if let (Event::ServerTime(date), LogPhase::Game(game)) = (event, &mut self.phase) {
             game.note_date(date, self.clock);
         }
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = Vec::new();
         self.log.interpret(event, &mut events);
-        for event in events.drain(..) {
+        for event in events {
             self.event(line, event, items);
         }
-        self.events = events;
     }
 
     fn event(&mut self, line: u64, event: GameEvent, items: &mut Vec<LogItem>) {

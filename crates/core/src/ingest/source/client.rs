@@ -1,8 +1,8 @@
-//! One player on the server, and what a change of the player means for the game being read.
+//! One player on the server.
 
 use super::grammar::PlayerTag;
 use crate::{
-    domain::{Kind, MatchRecorder, Nobody, PlayerKey, RoleName, steam},
+    domain::{Kind, Nobody, PlayerKey, RoleName, steam},
     ingest::text,
 };
 
@@ -12,6 +12,8 @@ const UNNAMED: &str = "unnamed";
 /// One connection to the server.
 #[derive(Debug)]
 pub(crate) struct Client {
+    /// The number of the client in events, which is no other client's.
+    pub(crate) slot: usize,
     pub(super) name: Vec<u8>,
     pub(super) auth: Vec<u8>,
     /// The number of the connection, as the line that began it states.
@@ -39,8 +41,6 @@ pub(crate) struct Client {
     pub(super) captured: Option<u64>,
     /// The class that the player last chose or came with.
     pub(super) class: Option<RoleName>,
-    /// The visit of this player in the record of the game being read.
-    pub(super) visit: Option<usize>,
 }
 
 impl Client {
@@ -109,81 +109,4 @@ pub(super) fn is_passing(auth: &[u8]) -> bool {
 /// Whether the id is not a player's, but the console's or a relay's for spectators.
 pub(super) fn is_nobody(auth: &[u8]) -> bool {
     [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
-}
-
-/// The parts of the game being read that a change of clients affects.
-pub(crate) struct GameContext<'a> {
-    /// `None` once the game is over.
-    pub(super) recorder: Option<&'a mut MatchRecorder>,
-    /// When play began, and the time now, in milliseconds since the log began.
-    pub(super) began: Option<u64>,
-    pub(super) now: u64,
-    /// Whether the next round of the game is yet to begin.
-    pub(super) between_rounds: bool,
-}
-
-impl GameContext<'_> {
-    /// A context in which nothing is recorded. `now` is in milliseconds since the log began.
-    pub(crate) fn unrecorded(now: u64) -> Self {
-        Self {
-            recorder: None,
-            began: None,
-            now,
-            between_rounds: false,
-        }
-    }
-
-    pub(super) fn millis(&self) -> u64 {
-        self.now.saturating_sub(self.began.unwrap_or(self.now))
-    }
-
-    /// Ends the client's stay on a team, at a time that may be before that of other lines.
-    pub(super) fn end_stay(&mut self, client: &Client) {
-        let at = self.millis();
-        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
-            recorder.set_team(visit, None, at);
-        }
-    }
-
-    /// Records the client's class from now on.
-    pub(super) fn set_class(&mut self, client: &Client) {
-        let at = self.millis();
-        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
-            recorder.set_role(visit, client.class.clone(), at);
-        }
-    }
-
-    pub(super) fn rename(&mut self, client: &Client) {
-        if let (Some(recorder), Some(visit)) = (&mut self.recorder, client.visit) {
-            recorder.rename(visit, client.key(), client.name());
-        }
-    }
-}
-
-/// Moves a client to a team or to none: since then, or from the game's beginning if `since` is `None`.
-pub(super) fn settle(
-    client: &mut Client,
-    team: Option<u8>,
-    since: Option<u64>,
-    context: &mut GameContext<'_>,
-) {
-    client.team = team;
-    (client.entered, client.played) = (false, None);
-    let now = context.millis();
-    let (Some(recorder), Some(_)) = (&mut context.recorder, context.began) else {
-        return;
-    };
-    let player = || (client.key(), client.name());
-    let before = client.visit;
-    client.visit = recorder.place(before, team, now, player);
-    if let (None, Some(visit), Some(class)) = (before, client.visit, &client.class) {
-        recorder.set_role(visit, Some(class.clone()), now);
-    }
-    let began = context.began.unwrap_or(context.now);
-    if let Some(visit) = client.visit
-        && since.is_none_or(|since| since < context.now)
-        && let Some((_, from)) = &mut recorder.player(visit).current
-    {
-        *from = since.map_or(0, |since| since.saturating_sub(began));
-    }
 }

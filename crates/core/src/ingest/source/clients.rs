@@ -1,14 +1,14 @@
 //! Tracks which players are on the server, and on which team.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
-    client::{Client, GameContext, is_identity, is_nobody, is_passing, settle},
+    client::{Client, is_identity, is_nobody, is_passing},
     grammar::{PlayerAction, PlayerTag},
 };
 use crate::{
     domain::{RoleName, steam},
-    ingest::{team::ClientTeam, text},
+    ingest::{event::GameEvent, team::ClientTeam, text},
 };
 
 /// The most players who are known at a time. A real server has fewer.
@@ -43,14 +43,42 @@ impl ClientId {
 
 /// The players on the server.
 #[derive(Debug, Default)]
-pub(crate) struct ConnectedClients(BTreeMap<ClientId, Client>);
+pub(crate) struct ConnectedClients {
+    clients: BTreeMap<ClientId, Client>,
+    /// Who has left last.
+    gone: Option<(ClientId, Client)>,
+    /// How many there have been.
+    slots: usize,
+}
+
+/// A line about players: when it was written, in milliseconds since the log began, and what it means.
+pub(super) struct NotedLine<'a> {
+    pub(super) now: u64,
+    /// Whether the next round of the game is yet to begin.
+    pub(super) between_rounds: bool,
+    pub(super) events: &'a mut Vec<GameEvent>,
+}
+
+impl NotedLine<'_> {
+    /// Moves a client to a team or to none since this time.
+    fn settle(&mut self, client: &mut Client, team: Option<u8>, since: Option<u64>) {
+        client.team = team;
+        (client.entered, client.played) = (false, None);
+        let client = client.slot;
+        self.events.push(GameEvent::Placed { client, since });
+    }
+
+    fn changed(&mut self, client: &Client) {
+        self.events.push(GameEvent::Client(client.slot));
+    }
+}
 
 impl ConnectedClients {
     /// The id under which a player is known, or would become known. `arrives` says whether a connection
     /// begins with the line.
     fn id(&self, who: &PlayerTag<'_>, arrives: bool) -> ClientId {
         let id = ClientId::of(who);
-        let known = self.0.get(&id);
+        let known = self.clients.get(&id);
         match (&id, known) {
             (ClientId::Steam(account), Some(client)) if client.is_twin_of(who) && !arrives => {
                 return ClientId::Twin(account.clone(), who.uid.unwrap_or_default());
@@ -83,7 +111,7 @@ impl ConnectedClients {
         who: &PlayerTag<'_>,
         is_meant: impl Fn(&ClientId, &Client) -> bool,
     ) -> Option<ClientId> {
-        let mut all = self.0.iter();
+        let mut all = self.clients.iter();
         let found = all.find(|(id, client)| {
             !matches!(id, ClientId::Bot(_)) && client.name == who.name && is_meant(id, client)
         });
@@ -92,7 +120,7 @@ impl ConnectedClients {
 
     /// All players on the server.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Client> {
-        self.0.values()
+        self.clients.values()
     }
 
     /// Whether anybody on the server has an opponent.
@@ -103,13 +131,19 @@ impl ConnectedClients {
         )
     }
 
-    pub(crate) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
-        self.0.get(&self.id(who, false))
+    /// The client with this number, if they are on the server, or have just left it.
+    pub(crate) fn at(&self, slot: usize) -> Option<&Client> {
+        let mut all = self.iter().chain(self.gone.iter().map(|(_, gone)| gone));
+        all.find(|client| client.slot == slot)
+    }
+
+    pub(super) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
+        self.clients.get(&self.id(who, false))
     }
 
     fn get_mut(&mut self, who: &PlayerTag<'_>) -> Option<&mut Client> {
         let id = self.id(who, false);
-        self.0.get_mut(&id)
+        self.clients.get_mut(&id)
     }
 
     /// The id of the player of whom a line states this one. Who had no Steam id when the connection began
@@ -119,16 +153,16 @@ impl ConnectedClients {
         &mut self,
         known: ClientId,
         who: &PlayerTag<'_>,
-        context: &mut GameContext<'_>,
+        line: &mut NotedLine<'_>,
     ) -> ClientId {
         let stated = ClientId::of(who);
         let nameless = ClientId::Connection(who.uid, Vec::new());
         let had_none = |client: &Client| who.uid.is_some() && client.name == who.name;
-        let known = match self.0.get(&nameless).is_some_and(had_none) {
+        let known = match self.clients.get(&nameless).is_some_and(had_none) {
             true => nameless,
             false => known,
         };
-        let Some(client) = self.0.get_mut(&known) else {
+        let Some(client) = self.clients.get_mut(&known) else {
             return known;
         };
         match (&known, &stated) {
@@ -139,20 +173,20 @@ impl ConnectedClients {
             (ClientId::Connection(..), ClientId::Steam(_)) => {}
             (ClientId::Steam(_), ClientId::Steam(_)) => {
                 client.stated -= 1;
-                if client.stated >= 0 || self.0.contains_key(&stated) {
+                if client.stated >= 0 || self.clients.contains_key(&stated) {
                     return known;
                 }
             }
             _ => return known,
         }
-        if let Some(before) = self.0.get_mut(&stated) {
-            settle(before, None, Some(context.now), context);
+        if let Some(before) = self.clients.get(&stated) {
+            line.events.push(GameEvent::Left(before.slot));
         }
-        if let Some(mut client) = self.0.remove(&known) {
+        if let Some(mut client) = self.clients.remove(&known) {
             client.stated = 1;
             who.auth.clone_into(&mut client.auth);
-            context.rename(&client);
-            self.0.insert(stated.clone(), client);
+            line.changed(&client);
+            self.clients.insert(stated.clone(), client);
         }
         stated
     }
@@ -160,19 +194,28 @@ impl ConnectedClients {
     /// A connection begins: whoever had its number has it no more.
     fn free_number(&mut self, who: &PlayerTag<'_>) {
         let own = ClientId::of(who);
-        let others = self.0.iter_mut().filter(|(id, _)| **id != own);
+        let others = self.clients.iter_mut().filter(|(id, _)| **id != own);
         for (_, client) in others.filter(|(_, client)| client.uid == who.uid) {
             client.uid = None;
         }
     }
 
+    fn has_just_left(&self, who: &PlayerTag<'_>, now: u64) -> bool {
+        let gone = self.gone.as_ref();
+        gone.is_some_and(|(id, client)| now < client.seen + LAG && *id == ClientId::of(who))
+    }
+
     /// Takes over the data of players and their teams that a line states.
-    pub(crate) fn note(
+    pub(super) fn note(
         &mut self,
         who: PlayerTag<'_>,
         act: PlayerAction<'_>,
-        context: &mut GameContext<'_>,
+        line: &mut NotedLine<'_>,
     ) {
+        let is_nothing = matches!(act, PlayerAction::Other | PlayerAction::Misnumbered);
+        if is_nothing && self.has_just_left(&who, line.now) {
+            return; // what they have dropped
+        }
         let arrives = matches!(act, PlayerAction::Connect | PlayerAction::Enter);
         let came = arrives || matches!(act, PlayerAction::Join(_));
         let team = if came { ClientTeam::Unknown } else { who.team };
@@ -180,32 +223,32 @@ impl ConnectedClients {
             self.free_number(&who);
         }
         // That somebody without an id has done nothing does not make a player of them.
-        if act != PlayerAction::Other || !is_passing(who.auth) || self.get(&who).is_some() {
+        if !is_nothing || !is_passing(who.auth) || self.get(&who).is_some() {
             let connects = act == PlayerAction::Connect;
             let id = match connects && is_passing(who.auth) {
                 true => ClientId::of(&who), // may be another one of this name
                 false => self.id(&who, arrives && !is_passing(who.auth)),
             };
-            let known = self.0.get(&id);
+            let known = self.clients.get(&id);
             let former = known.and_then(|client| client.other_connection(&who));
-            self.meet(PlayerTag { team, ..who }, id.clone(), came, context);
-            if let Some(client) = self.0.get_mut(&id).filter(|_| connects) {
+            self.meet(PlayerTag { team, ..who }, id.clone(), came, line);
+            if let Some(client) = self.clients.get_mut(&id).filter(|_| connects) {
                 client.former = former;
             }
         }
         match act {
-            PlayerAction::Leave => self.leave(who, context),
-            PlayerAction::Connect => self.connect(who, true, context),
+            PlayerAction::Leave => self.leave(who, line),
+            PlayerAction::Connect => self.connect(who, true, line),
             PlayerAction::Enter => {
-                self.connect(who, false, context);
-                self.enter(who, context);
+                self.connect(who, false, line);
+                self.enter(who, line);
             }
-            PlayerAction::Join(team) => self.join(who, team, context),
-            PlayerAction::Rename(name) => self.rename(who, name, context),
-            PlayerAction::Class(class) => self.choose(who, class, context),
+            PlayerAction::Join(team) => self.join(who, team, line),
+            PlayerAction::Rename(name) => self.rename(who, name, line),
+            PlayerAction::Class(class) => self.choose(who, class, line),
             PlayerAction::Kill { victim, .. } => {
                 let id = self.id(&victim, false);
-                self.meet(victim, id, false, context);
+                self.meet(victim, id, false, line);
             }
             _ => {}
         }
@@ -214,33 +257,33 @@ impl ConnectedClients {
     /// Takes over the data that a line states of a player, who is or becomes known under this id. `came` says
     /// whether the player arrives with this line. A player who is first mentioned by any other line has been there since the
     /// game began.
-    fn meet(
-        &mut self,
-        who: PlayerTag<'_>,
-        id: ClientId,
-        came: bool,
-        context: &mut GameContext<'_>,
-    ) {
+    fn meet(&mut self, who: PlayerTag<'_>, id: ClientId, came: bool, line: &mut NotedLine<'_>) {
         if is_nobody(who.auth) {
             return;
         }
-        let id = self.settle_id(id, &who, context);
-        let known = self.0.contains_key(&id);
-        if !known && self.0.len() >= MAX_CLIENTS {
+        let id = self.settle_id(id, &who, line);
+        let known = self.clients.contains_key(&id);
+        if !known && self.clients.len() >= MAX_CLIENTS {
             return;
         }
         let twin = match &id {
-            ClientId::Twin(account, _) => self.0.get_mut(&ClientId::Steam(account.clone())),
+            ClientId::Twin(account, _) => self.clients.get_mut(&ClientId::Steam(account.clone())),
             _ => None,
         };
         let is_twin = twin.is_some();
         if let Some(twin) = twin.filter(|twin| !twin.shares) {
             // Nobody can say whose the account is.
             twin.shares = true;
-            context.rename(twin);
+            line.changed(twin);
         }
         let came = came || is_twin && !known;
-        let client = self.0.entry(id).or_insert_with(|| Client {
+        if !known {
+            line.events.push(GameEvent::Client(self.slots));
+            self.slots += 1;
+        }
+        let slot = self.slots - 1;
+        let client = self.clients.entry(id).or_insert_with(|| Client {
+            slot,
             name: who.name.to_owned(),
             auth: who.auth.to_owned(),
             uid: who.uid,
@@ -248,21 +291,20 @@ impl ConnectedClients {
             former: None,
             shares: is_twin,
             team: None,
-            since: (came || is_passing(who.auth)).then_some(context.now),
+            since: (came || is_passing(who.auth)).then_some(line.now),
             entered: came,
             played: None,
-            seen: context.now,
+            seen: line.now,
             died: None,
             captured: None,
             class: None,
-            visit: None,
         });
         if !came {
-            client.seen = context.now;
+            client.seen = line.now;
         }
         if client.name != who.name {
             who.name.clone_into(&mut client.name);
-            context.rename(client);
+            line.changed(client);
         }
         let stated = match who.team {
             ClientTeam::Team(team) => Some(team),
@@ -272,32 +314,29 @@ impl ConnectedClients {
         if stated.is_none() {
             client.played = None; // up to now
         }
-        let settled = client.since.is_none_or(|since| context.now >= since + LAG);
+        let settled = client.since.is_none_or(|since| line.now >= since + LAG);
         if stated != client.team && (settled || !known) {
             let since = match known {
                 // Who has come back may have played without a line that says so.
-                true => client.played.or(Some(context.now)),
+                true => client.played.or(Some(line.now)),
                 false => client.since,
             };
             client.since = since;
-            settle(client, stated, since, context);
+            line.settle(client, stated, since);
         }
     }
 
     /// Handles the beginning of a connection. If the player is there already, the end of the old
     /// connection is not in the log, and the player is on no team any more.
-    fn connect(&mut self, who: PlayerTag<'_>, is_new: bool, context: &mut GameContext<'_>) {
+    fn connect(&mut self, who: PlayerTag<'_>, is_new: bool, line: &mut NotedLine<'_>) {
         if let Some(client) = self.get_mut(&who)
             && (is_new || client.uid != who.uid)
         {
-            let now = context.now;
-            if now.saturating_sub(client.seen) > SILENCE {
-                // The player was gone long before.
-                context.now = client.seen;
-                context.end_stay(client);
-                context.now = now;
-            }
-            settle(client, None, Some(now), context);
+            let now = line.now;
+            // After a long silence, the player was gone long before.
+            let is_silent = now.saturating_sub(client.seen) > SILENCE;
+            let gone = if is_silent { client.seen } else { now };
+            line.settle(client, None, Some(gone));
             client.entered = true;
             client.uid = who.uid;
             (client.since, client.seen) = (Some(now), now);
@@ -305,8 +344,8 @@ impl ConnectedClients {
     }
 
     /// Handles somebody who enters the game, and who may play from now on without a further line.
-    fn enter(&mut self, who: PlayerTag<'_>, context: &GameContext<'_>) {
-        let played = context.between_rounds.then_some(context.now);
+    fn enter(&mut self, who: PlayerTag<'_>, line: &NotedLine<'_>) {
+        let played = line.between_rounds.then_some(line.now);
         if let Some(client) = self.get_mut(&who)
             && client.entered
         {
@@ -315,113 +354,75 @@ impl ConnectedClients {
     }
 
     /// Handles a player's choice of a team.
-    fn join(&mut self, who: PlayerTag<'_>, team: ClientTeam, context: &mut GameContext<'_>) {
+    fn join(&mut self, who: PlayerTag<'_>, team: ClientTeam, line: &mut NotedLine<'_>) {
         let team = match team {
             ClientTeam::Team(team) => Some(team),
             _ => None,
         };
         if let Some(client) = self.get_mut(&who) {
-            client.since = Some(context.now);
-            settle(client, team, Some(context.now), context);
+            client.since = Some(line.now);
+            line.settle(client, team, Some(line.now));
         }
     }
 
     /// Handles a class that a player chooses or comes with.
-    fn choose(&mut self, who: PlayerTag<'_>, class: Option<&[u8]>, context: &mut GameContext<'_>) {
+    fn choose(&mut self, who: PlayerTag<'_>, class: Option<&[u8]>, line: &mut NotedLine<'_>) {
         let class = class.and_then(|class| RoleName::read(&text::name(class)));
         if let Some(client) = self.get_mut(&who)
             && client.class != class
         {
             client.class = class;
-            context.set_class(client);
+            line.changed(client);
         }
     }
 
-    fn rename(&mut self, who: PlayerTag<'_>, name: &[u8], context: &mut GameContext<'_>) {
+    fn rename(&mut self, who: PlayerTag<'_>, name: &[u8], line: &mut NotedLine<'_>) {
         let old = self.id(&who, false);
-        let Some(mut client) = self.0.remove(&old) else {
+        let Some(mut client) = self.clients.remove(&old) else {
             return;
         };
         name.clone_into(&mut client.name);
-        context.rename(&client);
+        line.changed(&client);
         let id = match old {
             ClientId::Bot(_) => ClientId::Bot(name.to_owned()),
             ClientId::Connection(None, _) => ClientId::Connection(None, name.to_owned()),
             same => same,
         };
-        self.0.insert(id, client);
+        self.clients.insert(id, client);
     }
 
-    fn leave(&mut self, who: PlayerTag<'_>, context: &mut GameContext<'_>) {
+    fn leave(&mut self, who: PlayerTag<'_>, line: &mut NotedLine<'_>) {
         let id = self.id(&who, false);
-        if let Some(mut client) = self.0.remove(&id) {
-            client.class = None;
-            context.set_class(&client);
-            settle(&mut client, None, Some(context.now), context);
+        if let Some(client) = self.clients.remove(&id) {
+            line.events.push(GameEvent::Left(client.slot));
+            self.gone = Some((id, client));
         }
     }
 
     /// Notes a death, and returns whether it counts. Logs may contain a line twice, and their dates
     /// have whole seconds.
-    pub(crate) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
-        let client = self.get_mut(who);
-        client.is_some_and(|client| client.died.replace(now) != Some(now))
+    pub(super) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
+        let died = self.get_mut(who).map(|client| &mut client.died);
+        died.is_some_and(|died| died.replace(now) != Some(now))
     }
 
-    /// Notes a capture, and returns whether it counts. Logs may contain a line twice.
+    /// Notes a capture, and returns whether it counts.
     pub(super) fn captures(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
-        let client = self.get_mut(who);
-        client.is_some_and(|client| client.captured.replace(now) != Some(now))
+        let captured = self.get_mut(who).map(|client| &mut client.captured);
+        captured.is_some_and(|captured| captured.replace(now) != Some(now))
     }
 
-    /// Begins a game with the players who are there.
-    pub(super) fn seat_all(&mut self, context: &mut GameContext<'_>) {
-        let mut all: Vec<&mut Client> = self.0.values_mut().collect();
-        all.sort_by_key(|client| client.uid);
-        for client in all {
-            client.visit = None;
-            settle(client, client.team, None, context);
-        }
-    }
-
-    /// Goes on with a record in which these timelines are missing, or end elsewhere than the players are now.
-    pub(super) fn reseat(&mut self, context: &mut GameContext<'_>) {
-        let millis = context.millis();
-        let Some(recorder) = &mut context.recorder else {
-            return;
-        };
-        let mut gone: BTreeSet<usize> = (0..recorder.players().len()).collect();
-        for client in self.0.values_mut() {
-            client.visit = client.visit.filter(|visit| gone.remove(visit));
-        }
-        for visit in gone {
-            let at = recorder.tick(millis);
-            recorder.set_team(visit, None, at);
-        }
-        for client in self.0.values_mut() {
-            let (team, since) = (client.team, Some(context.now));
-            settle(client, team, since, context);
-        }
-    }
-
-    /// The timelines of the record have got other numbers, which are this much higher.
-    pub(super) fn shift_visits(&mut self, by: usize) {
-        for client in self.0.values_mut() {
-            client.visit = client.visit.map(|visit| visit + by);
+    /// A game begins with the players who are there, on the teams on which they are.
+    pub(super) fn settle_all(&mut self) {
+        for client in self.clients.values_mut() {
+            (client.entered, client.played) = (false, None);
         }
     }
 
     /// A round begins now, from which those play who have come back within the last one.
     pub(super) fn round_started(&mut self, now: u64) {
-        for client in self.0.values_mut().filter(|client| client.entered) {
+        for client in self.clients.values_mut().filter(|client| client.entered) {
             client.played.get_or_insert(now);
-        }
-    }
-
-    /// Forgets the visits of a game that is over; its clients stay connected.
-    pub(super) fn forget_visits(&mut self) {
-        for client in self.0.values_mut() {
-            client.visit = None;
         }
     }
 }

@@ -4,8 +4,8 @@
 //! is loaded, and begins again with every round that does not follow a round's end. It ends with
 //! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
 //! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `setup` which
-//! game and settings the server has, `style` how it states results, `game` follows one game, `totals` its scores; this file keeps the
-//! games of a log apart.
+//! game and settings the server has, `style` how it states results, `server` says what the lines mean, for records and for those
+//! who follow a running server. `game` follows one game, `totals` its scores; this file keeps the games of a log apart.
 
 pub(crate) mod client;
 pub(crate) mod clients;
@@ -13,7 +13,8 @@ mod game;
 pub(crate) mod grammar;
 mod half_time;
 mod points;
-pub(crate) mod setup;
+pub(crate) mod server;
+mod setup;
 pub(crate) mod style;
 #[cfg(test)]
 mod tests;
@@ -22,18 +23,19 @@ mod unknown;
 
 use super::{
     clock::Calendar,
+    event::GameEvent,
     format::{Context, DateZone, Format, LogParser, mostly},
     item::LogItem,
     lines::{LogLine, MAX_LINE},
     skip::Skip,
     text::CUT_LINE,
 };
-use clients::ConnectedClients;
 use game::{Beginning, Game};
 use grammar::Event;
 use half_time::HalfTime;
 use points::ControlPoints;
-use setup::ServerSetup;
+use server::LoggedServer;
+use style::ResultStyle;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
@@ -62,16 +64,12 @@ struct Parser {
     calendar: Calendar,
     /// The date of the last line as it was written; most lines have the same.
     stamp: Vec<u8>,
-    setup: ServerSetup,
-    clients: ConnectedClients,
+    log: LoggedServer,
     game: Game,
     /// The control points of the last game on this map.
     points: ControlPoints,
     /// What was played before the game was restarted.
     half_time: HalfTime,
-    /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
-    /// do not count.
-    waits: bool,
 }
 
 impl Parser {
@@ -80,12 +78,10 @@ impl Parser {
             server: context.server.clone(),
             calendar: Calendar::default(),
             stamp: Vec::new(),
-            setup: ServerSetup::default(),
-            clients: ConnectedClients::default(),
+            log: LoggedServer::of(None),
             game: Game::new(1),
             points: ControlPoints::default(),
             half_time: HalfTime::default(),
-            waits: false,
         }
     }
 
@@ -94,7 +90,7 @@ impl Parser {
         let (stamp, rest) = grammar::stamp(line)?;
         if self.stamp != stamp {
             let date = grammar::date(stamp).ok_or("there is no such date")?;
-            let clients = &self.clients;
+            let clients = &self.log.clients;
             self.calendar.read(date, || clients.are_opposed());
             self.stamp.clear();
             self.stamp.extend_from_slice(stamp);
@@ -103,57 +99,47 @@ impl Parser {
     }
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
-        if self.game.has_results() && !matches!(event, Event::Final(..) | Event::Scored(..)) {
-            // All scores have been read: anything else closes the game.
-            self.finish_game(line, items);
-        }
-        if let Event::Player(who, _) = event {
-            self.setup.meet(who.auth);
-        }
-        if event == Event::RoundStart {
-            self.clients.round_started(self.calendar.position());
-        }
+        let mut events = Vec::new();
+        self.log.pass(event, &mut events);
+        self.take(line, &mut events, items);
+        self.game.note(line, event, self.calendar);
+        let now = self.calendar.position();
+        self.log.interpret(event, now, &mut events);
+        self.take(line, &mut events, items);
         match event {
-            Event::Other => {}
-            Event::Started(folder) => {
+            Event::RoundLength(millis) => {
+                let lost = self.game.round_lasted(millis, &self.log, self.calendar);
+                self.calendar.pass(lost);
+            }
+            Event::GameOver | Event::Over { .. } if self.game.is_foreign() => {
                 self.close(line, Skip::Aborted, items);
-                self.setup = ServerSetup::of(folder);
-                self.clients = ConnectedClients::default();
-                // A log must give the same records, whatever log was read before it.
-                self.game = Game::opening(line, self.calendar);
-                self.waits = false;
+                self.game = Game::after(line);
             }
-            Event::Closed => self.close(line, Skip::Aborted, items),
-            Event::Map(name) => {
-                self.close(line, Skip::Aborted, items);
-                self.clients = ConnectedClients::default();
-                self.setup.load(name);
-                self.points = ControlPoints::default();
-                self.waits = false;
-                self.begin(line, Beginning::Map);
-            }
-            Event::Setting(name, value) => self.setup.set(name, value),
-            Event::RoundStart if self.waits || self.game.has_just_begun(self.calendar) => {}
-            Event::RoundStart if self.game.goes_on() => self.game.round_started(self.calendar),
-            Event::RoundStart => self.begin(line, Beginning::Round),
-            Event::Reloaded => self.game.restored(&mut self.clients, self.calendar),
-            Event::WarmUp => self.restart(line, items),
-            Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
-                if let Event::MatchStart(map) = event {
-                    self.setup.name_map(map);
-                }
-                self.waits = false;
-                self.restart(line, items);
-                self.game
-                    .event(line, event, &mut self.clients, self.calendar);
-                self.begin(line, Beginning::Match);
-            }
-            other => self.play(line, other, items),
+            _ => {}
         }
-        let may_be_last = matches!(event, Event::Final(..) | Event::Scored(..));
-        if may_be_last && self.game.has_all_results() {
-            // No further line can add a score. Nothing may follow for long.
-            self.finish_game(line, items);
+    }
+
+    fn take(&mut self, line: u64, events: &mut Vec<GameEvent>, items: &mut Vec<LogItem>) {
+        for event in events.drain(..) {
+            match event {
+                GameEvent::Ended if self.game.has_results() => self.finish_game(line, items),
+                GameEvent::Closed => self.close(line, Skip::Aborted, items),
+                // A log must give the same records, whatever log was read before it.
+                GameEvent::Game if !self.log.rounds.begun => {
+                    self.game = Game::opening(line, self.calendar);
+                }
+                GameEvent::Game => {
+                    self.points = ControlPoints::default();
+                    self.begin(line, Beginning::Map);
+                }
+                GameEvent::Start => self.begin(line, Beginning::Round),
+                GameEvent::WarmUp => self.restart(line, items),
+                GameEvent::Restart { .. } => {
+                    self.restart(line, items);
+                    self.begin(line, Beginning::Match);
+                }
+                other => self.game.event(other, &self.log, self.calendar),
+            }
         }
     }
 
@@ -162,39 +148,16 @@ impl Parser {
         if self.game.is_over() {
             self.close(line, Skip::Aborted, items);
         }
-        self.clients.forget_visits();
         let played = self.game.restart(line);
         let (began, is_cut) = (played.line, played.is_foreign());
-        if let Some(half) = played.into_half(&self.server, &self.setup) {
+        if let Some(half) = played.into_half(&self.server, &self.log) {
             self.half_time.hold(began, half, is_cut);
         }
     }
 
     /// Begins a game now.
     fn begin(&mut self, line: u64, with: Beginning) {
-        self.game
-            .begin(line, with, &self.setup, &mut self.clients, self.calendar);
-    }
-
-    /// Passes an event to the game being read.
-    fn play(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
-        self.game
-            .event(line, event, &mut self.clients, self.calendar);
-        match event {
-            Event::RoundLength(millis) => {
-                let lost = self.game.round_lasted(millis, &self.setup, self.calendar);
-                self.calendar.pass(lost);
-            }
-            Event::Over { map, .. } => {
-                self.setup.name_map(map);
-                self.waits = true;
-            }
-            _ => {}
-        }
-        if matches!(event, Event::GameOver | Event::Over { .. }) && self.game.is_foreign() {
-            self.close(line, Skip::Aborted, items);
-            self.game = Game::after(line);
-        }
+        self.game.begin(line, with, &self.log, self.calendar);
     }
 
     /// Closes the game being read, whose end and scores have been read.
@@ -203,23 +166,17 @@ impl Parser {
         let line = game.line;
         if self.points.is_other_map(std::mem::take(&mut game.points)) {
             // The log lacks the line that would name it.
-            self.setup.load(b"");
+            self.log.setup.load(b"");
         }
-        let record = game.finish(&self.server, &self.setup);
+        let record = game.finish(&self.server, &self.log);
         items.push(self.half_time.complete(line, record));
-        self.clients.forget_visits();
     }
 
     /// Closes the game being read, which is skipped for this reason unless its end has been read.
     fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
-        self.game
-            .end_with_map(reason != Skip::Unfinished, self.calendar);
         // At the end of an unfinished log, the scores of more teams may be about to follow.
-        let over = match reason {
-            Skip::Unfinished => self.game.has_all_results(),
-            _ => self.game.has_results(),
-        };
-        if over {
+        let is_whole = reason != Skip::Unfinished || self.log.style != ResultStyle::Finals;
+        if is_whole && self.game.has_results() {
             return self.finish_game(line, items);
         }
         let game = std::mem::replace(&mut self.game, Game::new(line));
@@ -227,7 +184,6 @@ impl Parser {
         if let Some(reason) = game.unfinished(reason) {
             items.push(LogItem::skipped(line, reason));
         }
-        self.clients.forget_visits();
     }
 }
 
@@ -258,6 +214,9 @@ impl LogParser for Parser {
     }
 
     fn finish(&mut self, items: &mut Vec<LogItem>) {
+        let mut events = Vec::new();
+        self.log.end_with_map(false, &mut events);
+        self.take(0, &mut events, items);
         self.close(0, Skip::Unfinished, items);
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct ServerSetup {
     game: String,
     /// Whether a player's id has the form that Counter-Strike writes since its second edition, whose logs have the
     /// folder of its predecessor.
-    has_new_ids: bool,
+    pub(super) has_new_ids: bool,
     pub(crate) map: String,
     /// Settings that do not have their default value, by name.
     variants: BTreeMap<&'static str, String>,
@@ -37,11 +37,9 @@ impl ServerSetup {
         }
     }
 
-    /// Takes the id of a player, and returns whether it is the first one of the new form: it may tell which game it is.
-    pub(crate) fn meet(&mut self, auth: &[u8]) -> bool {
-        let is_first = !self.has_new_ids && auth.starts_with(b"[U:");
-        self.has_new_ids |= is_first;
-        is_first
+    /// Whether this id of a player is the first one of the new form: it may tell which game it is.
+    pub(super) fn is_news(&self, auth: &[u8]) -> bool {
+        !self.has_new_ids && auth.starts_with(b"[U:")
     }
 
     /// Takes the map on which a match starts or is over.

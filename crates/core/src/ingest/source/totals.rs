@@ -1,9 +1,18 @@
 //! The scores of the sides, followed through exchanges of sides.
 
-use crate::domain::other_side;
+use crate::ingest::TEAMS;
 
-/// Red, blue, yellow and green.
-pub(super) const TEAMS: usize = 4;
+/// The scores of both sides, which the log states one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BothScores([Option<f64>; 2]);
+
+impl BothScores {
+    /// Takes the score of a side, and returns those of both once they are known.
+    pub(super) fn state(&mut self, side: u8, total: f64) -> Option<[f64; 2]> {
+        *self.0.get_mut(usize::from(side))? = Some(total);
+        Some([self.0[0]?, self.0[1]?])
+    }
+}
 
 /// The scores of the sides as the log states them, and the scores of the people who are on them.
 ///
@@ -18,7 +27,7 @@ pub(crate) struct SideTotals {
     /// What to add to a stated score.
     offset: [f64; TEAMS],
     /// After an exchange: the scores stated since, until those of both sides are known.
-    since: Option<[Option<f64>; 2]>,
+    since: Option<BothScores>,
 }
 
 impl SideTotals {
@@ -35,21 +44,18 @@ impl SideTotals {
 
     /// The people exchange their sides.
     pub(crate) fn exchange(&mut self) {
-        if self.since.replace([None; 2]).is_some() {
-            // No score was stated since the last exchange, which this one takes back.
-            self.since = None;
-        }
+        // If no score was stated since the last exchange, this one takes it back.
+        self.since = match self.since {
+            None => Some(BothScores::default()),
+            Some(_) => None,
+        };
         self.people.swap(0, 1);
     }
 
     /// Takes a stated score, and returns by how much the scores of the people on each side changed.
     pub(crate) fn state(&mut self, team: u8, total: f64) -> Vec<(u8, f64)> {
-        let index = usize::from(team);
-        if let Some(since) = &mut self.since
-            && let Some(slot) = since.get_mut(index)
-        {
-            *slot = Some(total);
-            let [Some(one), Some(two)] = *since else {
+        if let Some(since) = self.since.as_mut().filter(|_| team < 2) {
+            let Some([one, two]) = since.state(team, total) else {
                 return Vec::new();
             };
             self.since = None;
@@ -109,16 +115,6 @@ impl SideTotals {
     }
 }
 
-/// The sides of Counter-Strike to which a result `a:b` belongs: that of the counter-terrorists first,
-/// as the game writes it, unless only the other order agrees with the scores stated before.
-pub(crate) fn sides_of(scores: [f64; 2], totals: &SideTotals) -> [u8; 2] {
-    let [t, ct] = [totals.stated(0), totals.stated(1)];
-    match scores {
-        [a, b] if a == t && b == ct && t != ct => [0, 1],
-        _ => [other_side(0), 0],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,14 +158,5 @@ mod tests {
         totals.exchange();
         totals.finals(&mut finals);
         assert_eq!(finals, [(0, 1.0), (1, 7.0)]);
-    }
-
-    #[test]
-    fn whose_result_it_is() {
-        let mut totals = SideTotals::default();
-        totals.state(0, 2.0);
-        assert_eq!(sides_of([2.0, 0.0], &totals), [0, 1]);
-        assert_eq!(sides_of([0.0, 2.0], &totals), [1, 0]);
-        assert_eq!(sides_of([1.0, 2.0], &totals), [1, 0]);
     }
 }

@@ -51,7 +51,6 @@ const NEEDLESS: &[&str] = &[
     "killed",
     "joined team",
     "left buyzone",
-    "money change",
     "planted",
     "defused",
     "sv_throw_",

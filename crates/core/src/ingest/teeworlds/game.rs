@@ -49,25 +49,15 @@ impl Game {
         let now = now.saturating_sub(self.began);
         match event {
             GameEvent::Client(_) | GameEvent::Left(_) => self.settle(play, now),
-            GameEvent::Score { team, points, by } => {
-                let by = by.and_then(|client| self.visit(client));
-                let at = self.recorder.tick(now);
-                self.earliest = at + 1;
-                self.recorder.score(team, points, by, at);
+            other => {
+                let visits = &self.visits;
+                let visit = |client| visits.get(&client).map(|(_, visit)| *visit);
+                record::take(&mut self.recorder, other, now, visit);
+                if matches!(other, GameEvent::Score { .. }) {
+                    self.earliest = self.recorder.last() + 1;
+                }
             }
-            GameEvent::Death {
-                victim, by, enemy, ..
-            } => {
-                self.recorder.count_death(self.visit(victim), now);
-                let killer = by.filter(|_| enemy).and_then(|by| self.visit(by));
-                self.recorder.count_kill(killer, now);
-            }
-            _ => {}
         }
-    }
-
-    fn visit(&self, client: usize) -> Option<usize> {
-        self.visits.get(&client).map(|(_, visit)| *visit)
     }
 
     /// Puts all players in the record on the teams on which they are.

@@ -67,8 +67,6 @@ struct Parser {
     play: Play,
     game: Option<Box<Game>>,
     stray: StrayPlay,
-    /// What the line being read means.
-    events: Vec<GameEvent>,
 }
 
 impl Parser {
@@ -79,7 +77,6 @@ impl Parser {
             play: Play::default(),
             game: None,
             stray: StrayPlay::default(),
-            events: Vec::new(),
         }
     }
 
@@ -88,14 +85,13 @@ impl Parser {
             self.stray.note(line.number);
         }
         let now = self.calendar.position();
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = Vec::new();
         self.play.pass(Some(&event), now, &mut events);
         self.take(line.number, &mut events, items);
         if let Err(why) = self.play.event(event, now, &mut events) {
             items.push(LogItem::malformed(line, why));
         }
         self.take(line.number, &mut events, items);
-        self.events = events;
     }
 
     fn take(&mut self, line: u64, events: &mut Vec<GameEvent>, items: &mut Vec<LogItem>) {

@@ -172,7 +172,7 @@ impl Play {
             points: self.points(client),
         }));
         let [red, blue] = self.scores().map(|score| self.teams.then_some(score));
-        events.push(GameEvent::Result([red, blue, None, None]));
+        events.extend([GameEvent::Result([red, blue, None, None]), GameEvent::Ended]);
     }
 
     fn is_decided(&self) -> bool {

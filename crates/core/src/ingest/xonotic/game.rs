@@ -95,19 +95,12 @@ impl Game {
                     self.move_to(visit, None, now);
                 }
             }
-            GameEvent::Death {
-                victim, by, enemy, ..
-            } => {
-                self.recorder.count_death(self.visit(victim), now);
-                let killer = by.filter(|_| enemy).and_then(|by| self.visit(by));
-                self.recorder.count_kill(killer, now);
+            other => {
+                let visits = &self.visits;
+                record::take(&mut self.recorder, other, now, |id| {
+                    visits.get(&id).copied()
+                });
             }
-            GameEvent::Score { team, points, by } => {
-                let by = by.and_then(|by| self.visit(by));
-                let at = self.recorder.tick(now);
-                self.recorder.score(team, points, by, at);
-            }
-            _ => {}
         }
     }
 

@@ -102,8 +102,6 @@ struct Parser {
     server: String,
     calendar: Calendar,
     log: LoggedServer,
-    /// What the line being read means.
-    events: Vec<GameEvent>,
     game: Option<Box<Game>>,
     stray: StrayPlay,
     /// Whether the log has dates of its own.
@@ -116,7 +114,6 @@ impl Parser {
             server: context.server.clone(),
             calendar: Calendar::default(),
             log: LoggedServer::default(),
-            events: Vec::new(),
             game: None,
             stray: StrayPlay::default(),
             dated: false,
@@ -151,12 +148,11 @@ impl Parser {
                 None => self.stray.note(line),
             },
         }
-        let mut events = std::mem::take(&mut self.events);
+        let mut events = Vec::new();
         self.log.interpret(event, &mut events);
-        for event in events.drain(..) {
+        for event in events {
             self.take(line, event, items);
         }
-        self.events = events;
     }
 
     fn take(&mut self, line: u64, event: GameEvent, items: &mut Vec<LogItem>) {

@@ -170,7 +170,7 @@ impl LoggedServer {
             }
             Event::End => {
                 self.ends = false;
-                events.push(GameEvent::Result(self.scores));
+                events.extend([GameEvent::Result(self.scores), GameEvent::Ended]);
             }
             _ => {}
         }

@@ -29,7 +29,6 @@ mod link;
 mod play;
 mod requests;
 mod seen;
-mod seen_game;
 mod settings;
 mod steps;
 mod teams;

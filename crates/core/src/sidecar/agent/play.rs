@@ -100,7 +100,7 @@ impl<E: HostEngine> Agent<E> {
                 Some("the game server does not answer")
             }
             // Somebody has loaded the map again.
-            Some(running) if running.phase == GamePhase::WarmUp => {
+            Some(running) if running.phase() == GamePhase::WarmUp => {
                 self.hurry(now);
                 None
             }
@@ -117,10 +117,8 @@ impl<E: HostEngine> Agent<E> {
         let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
             return;
         };
-        let Some(running) = self.seen.game_of(hosted.id) else {
-            return;
-        };
-        if std::mem::replace(&mut hosted.synced, true) {
+        let runs = self.seen.game_of(hosted.id).is_some();
+        if !runs || std::mem::replace(&mut hosted.synced, true) {
             return;
         }
         for (number, seat) in hosted.seats.iter().enumerate() {
@@ -132,7 +130,7 @@ impl<E: HostEngine> Agent<E> {
             }
         }
         if hosted.stage == AgentStage::Playing {
-            for total in totals(running.totals) {
+            for total in totals(self.seen.totals) {
                 self.link.send(total, acts);
             }
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::{
     guests::{GuestKind, Guests},
     hosted::TEAMS,
-    seen_game::SeenGame,
 };
 use crate::{
     domain::Ident,
@@ -14,7 +13,7 @@ use crate::{
     sidecar::{
         link::name_ident,
         logged::{LoggedPlayer, LoggedSetup},
-        progress::GamePhase,
+        progress::{GamePhase, LoggedGame},
     },
 };
 
@@ -24,7 +23,9 @@ const RESULTS: u64 = 3_000;
 /// What the log shows of the game server.
 #[derive(Default)]
 pub(super) struct Seen {
-    pub(super) running: Option<SeenGame>,
+    pub(super) running: Option<LoggedGame>,
+    /// The scores of the game so far.
+    pub(super) totals: [i64; TEAMS],
     pub(super) clients: BTreeMap<usize, LoggedPlayer>,
     /// The identities of the players of the match, by client number.
     seated: BTreeMap<usize, Ident>,
@@ -33,7 +34,7 @@ pub(super) struct Seen {
 
 impl Seen {
     /// The game of this match, if it runs.
-    pub(super) fn game_of(&self, id: i64) -> Option<&SeenGame> {
+    pub(super) fn game_of(&self, id: i64) -> Option<&LoggedGame> {
         let running = self.running.as_ref();
         running.filter(|running| running.setup.match_id == Some(id))
     }
@@ -50,7 +51,8 @@ impl Seen {
 
     /// A game begins.
     pub(super) fn begin(&mut self, setup: LoggedSetup, now: u64) {
-        self.running = Some(SeenGame::new(setup, now));
+        self.running = Some(LoggedGame::new(setup, now));
+        self.totals = [0; TEAMS];
         self.clients.clear();
         self.seated.clear();
         self.guests.doubt_all();
@@ -69,12 +71,17 @@ impl Seen {
         let Some(running) = &mut self.running else {
             return Vec::new();
         };
-        let playing = running.phase == GamePhase::Playing;
-        let over = running.phase == GamePhase::Over;
+        let playing = running.phase() == GamePhase::Playing;
+        let over = running.phase() == GamePhase::Over;
         match event {
             GameEvent::WarmUp => running.enter(GamePhase::WarmUp, now),
-            GameEvent::Start => running.start(now),
-            GameEvent::Round if !over => running.start(now),
+            GameEvent::Round if over => {}
+            GameEvent::Start | GameEvent::Round => {
+                running.enter(GamePhase::Playing, now);
+                if !playing {
+                    self.totals = [0; TEAMS];
+                }
+            }
             GameEvent::Over if playing => running.enter(GamePhase::Over, now),
             GameEvent::Closed => running.enter(GamePhase::Ended, now),
             GameEvent::Death {
@@ -89,9 +96,7 @@ impl Seen {
             GameEvent::Total { team, points } if playing => {
                 return self.total(team, points as i64).into_iter().collect();
             }
-            GameEvent::Result([Some(red), Some(blue), ..])
-                if over && running.results.note_result() =>
-            {
+            GameEvent::Result([Some(red), Some(blue), ..]) if over && running.note_result() => {
                 let changes = [self.total(0, red as i64), self.total(1, blue as i64)];
                 return changes.into_iter().flatten().collect();
             }
@@ -99,7 +104,7 @@ impl Seen {
                 let Some(id) = self.seated.get(&client).cloned() else {
                     return Vec::new();
                 };
-                let first = running.results.note_points(client);
+                let first = running.note_points(client);
                 return first
                     .then_some(Request::Points { id, points })
                     .into_iter()
@@ -121,11 +126,8 @@ impl Seen {
     }
 
     fn score(&mut self, team: u8, points: i64, by: Option<usize>) -> Option<Request> {
-        let running = self.running.as_mut()?;
-        if !running.setup.teams {
-            return None;
-        }
-        *running.totals.get_mut(usize::from(team))? += points;
+        self.running.as_ref().filter(|game| game.setup.teams)?;
+        *self.totals.get_mut(usize::from(team))? += points;
         Some(Request::Score {
             team,
             points: points as f64,
@@ -135,8 +137,7 @@ impl Seen {
 
     /// Handles a team's total in the log. Returns the difference to the total before.
     fn total(&mut self, team: u8, total: i64) -> Option<Request> {
-        let running = self.running.as_ref()?;
-        let points = total - running.totals.get(usize::from(team))?;
+        let points = total - self.totals.get(usize::from(team))?;
         (points != 0).then(|| self.score(team, points, None))?
     }
 
@@ -179,10 +180,10 @@ impl Seen {
     /// The final scores of the game of a match, once all results are there or overdue.
     pub(super) fn result(&self, id: i64, overdue: bool, now: u64) -> Option<[i64; TEAMS]> {
         let running = self.game_of(id)?;
-        let late = overdue || now >= running.since + RESULTS;
-        let over = running.phase == GamePhase::Over;
+        let late = overdue || running.lasted(now) >= RESULTS;
+        let over = running.phase() == GamePhase::Over;
         let whole = running.has_results(self.seated.keys().copied());
-        (over && (late || whole)).then_some(running.totals)
+        (over && (late || whole)).then_some(self.totals)
     }
 
     /// The team on which a client plays.
@@ -199,7 +200,7 @@ impl Seen {
     /// seats of those who were players.
     pub(super) fn drop_missing(&mut self, now: u64) -> Vec<usize> {
         let running = self.running.as_ref();
-        if running.is_none_or(|running| now < running.since + RESULTS) {
+        if running.is_none_or(|running| running.lasted(now) < RESULTS) {
             return Vec::new();
         }
         let mut missing = self.guests.numbers();

@@ -124,11 +124,11 @@ impl<E: HostEngine> Agent<E> {
         };
         let id = hosted.id;
         let running = self.seen.game_of(id).filter(|running| {
-            let ended = matches!(running.phase, GamePhase::Over | GamePhase::Ended);
+            let ended = matches!(running.phase(), GamePhase::Over | GamePhase::Ended);
             !ended && running.setup.map == hosted.map
         });
         if let Some(running) = running {
-            if running.phase == GamePhase::Opening {
+            if running.phase() == GamePhase::Opening {
                 // It is not known yet whether it begins with a warm-up.
                 return;
             }
@@ -191,7 +191,7 @@ impl<E: HostEngine> Agent<E> {
             hosted.reopen();
             return self.report(&text, acts);
         };
-        match running.phase {
+        match running.phase() {
             GamePhase::WarmUp => self.hurry(now),
             GamePhase::Playing if self.has_both_teams() => self.start(acts),
             GamePhase::Over => self.start(acts),

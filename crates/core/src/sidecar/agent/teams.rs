@@ -10,7 +10,7 @@ impl<E: HostEngine> Agent<E> {
     pub(super) fn admit(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(hosted) = &self.hosted else { return };
         let running = self.seen.game_of(hosted.id);
-        let phase = running.map(|running| running.phase);
+        let phase = running.map(|running| running.phase());
         if !matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)) {
             return;
         }

@@ -40,7 +40,7 @@ impl<E: Engine> Follower<E> {
                 if self.server.link.refused(&refusal, &mut self.server.acts)
                     && let Some(game) = &mut self.server.game
                 {
-                    game.progress.give_up();
+                    game.complete = false; // its version does not follow games
                 }
             }
             _ => {}

@@ -39,7 +39,7 @@ impl FollowedServer {
     pub(in crate::sidecar) fn warm_up(&mut self) {
         let at = self.phase_clock();
         if let Some(game) = &mut self.game {
-            game.progress.enter(GamePhase::WarmUp, at);
+            game.logged.enter(GamePhase::WarmUp, at);
             self.window = BalancingWindow::new(self.now);
         }
     }
@@ -48,20 +48,19 @@ impl FollowedServer {
     /// has started before: what was played until now does not count.
     pub(in crate::sidecar) fn start(&mut self, setup: LoggedSetup) {
         let before = [GamePhase::Opening, GamePhase::WarmUp];
-        let announced = self
-            .game
-            .as_ref()
-            .is_some_and(|game| game.setup == setup && before.contains(&game.progress.phase()));
+        let announced = self.game.as_ref().is_some_and(|game| {
+            game.logged.setup == setup && before.contains(&game.logged.phase())
+        });
         if !announced {
             self.begin(setup);
         }
         let at = self.phase_clock();
         let Some(game) = &mut self.game else { return };
-        game.progress.enter(GamePhase::Playing, at);
+        game.logged.enter(GamePhase::Playing, at);
         game.forget_scores();
         let entries = self.roster.entries();
         game.met = entries.map(|(_, entry)| entry.id.clone()).collect();
-        if game.progress.is_complete() {
+        if game.complete {
             self.link.outbox(&mut self.acts).send(Request::Start);
         }
     }
@@ -70,7 +69,7 @@ impl FollowedServer {
     pub(in crate::sidecar) fn start_again(&mut self) {
         let at = self.phase_clock();
         if let Some(game) = &mut self.game {
-            game.progress.enter(GamePhase::Playing, at);
+            game.logged.enter(GamePhase::Playing, at);
         }
     }
 
@@ -79,7 +78,7 @@ impl FollowedServer {
         self.roster.forget_entries();
         let at = self.phase_clock();
         if let Some(game) = &mut self.game {
-            game.progress.enter(GamePhase::Ended, at);
+            game.logged.enter(GamePhase::Ended, at);
         }
     }
 
@@ -94,8 +93,8 @@ impl FollowedServer {
     pub(in crate::sidecar) fn round_ended(&mut self) {
         self.settle_sides(u64::MAX);
         if let Some(game) = &mut self.game
-            && game.progress.phase() == GamePhase::Playing
-            && game.setup.teams
+            && game.logged.phase() == GamePhase::Playing
+            && game.logged.setup.teams
             && game.watch.is_none()
         {
             game.watch = Some(RoundSides::new(&self.roster));
@@ -194,14 +193,13 @@ impl FollowedServer {
             return;
         };
         let (over, ended) = (GamePhase::Over, GamePhase::Ended);
-        let phase = game.progress.phase();
+        let phase = game.logged.phase();
         if phase == over || (phase == ended && !self.between_games) {
             return;
         }
         let new = seat.entry.is_none();
         let human = seat.player.key.kind == Kind::Human;
-        let late =
-            live && game.progress.is_late(at) && game.progress.is_complete() && game.setup.teams;
+        let late = live && game.logged.is_late(at) && game.complete && game.logged.setup.teams;
         let unplaced = self.settings.auto_balance && late && new && human;
         if self.refresh(connection, unplaced) {
             if new {
@@ -216,13 +214,13 @@ impl FollowedServer {
         let (Some(game), Some(seat)) = (&mut self.game, self.roster.get(connection)) else {
             return false;
         };
-        let side = seat.player.side.filter(|_| game.setup.teams);
+        let side = seat.player.side.filter(|_| game.logged.setup.teams);
         let team = side.map(|side| game.team_of(side));
         let player = &seat.player;
         let update = RosterUpdate {
             key: self.roster.identity(connection, player).id,
             name: player.name.clone(),
-            plays: player.plays(game.setup.teams),
+            plays: player.plays(game.logged.setup.teams),
             joined: player.key.kind == Kind::Human || self.settings.bots_as_players,
             role: player.role.clone(),
             team,
@@ -302,7 +300,7 @@ impl FollowedServer {
         let entry = seat.entry.as_ref()?;
         let killer = killer.and_then(|killer| self.roster.get(killer));
         let side = seat.player.side;
-        let enemy = killer.filter(|killer| !game.setup.teams || killer.player.side != side);
+        let enemy = killer.filter(|killer| !game.logged.setup.teams || killer.player.side != side);
         // Who kills nobody else has died, and nothing more.
         let by = enemy.and_then(|killer| killer.entry.as_ref());
         Some(Request::Kill {
@@ -314,7 +312,7 @@ impl FollowedServer {
     /// Sends what counts only in play.
     pub(in crate::sidecar) fn count(&mut self, request: Request) {
         let game = self.game.as_ref();
-        if game.is_some_and(|game| game.progress.is_followed()) {
+        if game.is_some_and(|game| game.is_followed()) {
             self.link.outbox(&mut self.acts).send(request);
         }
     }
@@ -323,7 +321,7 @@ impl FollowedServer {
     pub(in crate::sidecar) fn death(&mut self, victim: &ConnectionKey) {
         let game = self.game.as_ref();
         if self.settings.auto_balance
-            && game.is_some_and(|game| game.progress.is_followed())
+            && game.is_some_and(|game| game.is_followed())
             && let Some(entry) = self.roster.entry(victim).filter(|entry| entry.joined)
         {
             self.link

@@ -5,29 +5,25 @@ use std::collections::BTreeSet;
 
 use super::sides::RoundSides;
 use crate::{
-    ingest::source::totals::{SideTotals, sides_of},
+    ingest::{TEAMS, source::totals::SideTotals},
     protocol::Request,
     sidecar::{
         link::{Outbox, plain_ident},
         logged::LoggedSetup,
-        progress::{GamePhase, GameProgress},
-        results::LoggedResults,
+        progress::{GamePhase, LoggedGame},
     },
 };
 
-/// The most teams of a game.
-pub(super) const TEAMS: usize = 4;
-
 /// A game that the log describes.
 pub(super) struct FollowedGame {
-    pub(super) setup: LoggedSetup,
-    pub(super) progress: GameProgress,
+    pub(super) logged: LoggedGame,
+    /// Whether the daemon has been sent the game from its beginning, so that it can store the match.
+    pub(super) complete: bool,
     /// The number of teams that the daemon knows of.
     teams: u8,
     /// The scores that have been sent to the daemon.
     sent: [f64; TEAMS],
     totals: SideTotals,
-    pub(super) results: LoggedResults,
     /// Whether the teams are on each other's sides.
     exchanged: bool,
     /// The sides at the end of the last round, until the sides of the next one are final.
@@ -39,22 +35,42 @@ pub(super) struct FollowedGame {
 impl FollowedGame {
     pub(super) fn new(setup: LoggedSetup, now: u64, complete: bool) -> Self {
         Self {
-            setup,
-            progress: GameProgress::new(now, complete),
+            logged: LoggedGame::new(setup, now),
+            complete,
             teams: 2,
             sent: [0.0; TEAMS],
             totals: SideTotals::default(),
-            results: LoggedResults::default(),
             exchanged: false,
             watch: None,
             met: BTreeSet::new(),
         }
     }
 
+    /// Handles the start or the end of a connection to the daemon. The daemon has lost what it was sent of
+    /// a running game, so the game is no longer complete.
+    pub(super) fn interrupt(&mut self) {
+        self.complete &= matches!(self.logged.phase(), GamePhase::Opening | GamePhase::WarmUp);
+    }
+
+    /// The daemon is sent the game from here on. In a warm-up that is all of it that counts.
+    pub(super) fn resume(&mut self) {
+        self.complete |= self.logged.phase() == GamePhase::WarmUp;
+    }
+
+    /// Whether events are sent to the daemon now.
+    pub(super) fn is_followed(&self) -> bool {
+        self.complete && self.logged.phase() == GamePhase::Playing
+    }
+
+    /// Whether the score counts now.
+    fn counts(&self) -> bool {
+        matches!(self.logged.phase(), GamePhase::Playing | GamePhase::Over)
+    }
+
     /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&mut self, out: &mut Outbox<'_>) {
         self.teams = 2;
-        let setup = &self.setup;
+        let setup = &self.logged.setup;
         out.announce(&setup.game_type, &setup.mutators, &setup.map);
     }
 
@@ -87,8 +103,7 @@ impl FollowedGame {
 
     /// Handles a line that states the total score of a side.
     pub(super) fn total(&mut self, side: u8, total: f64, out: &mut Outbox<'_>) {
-        let counts = matches!(self.progress.phase(), GamePhase::Playing | GamePhase::Over);
-        if usize::from(side) >= TEAMS || !counts {
+        if usize::from(side) >= TEAMS || !self.counts() {
             return;
         }
         for (side, points) in self.totals.state(side, total) {
@@ -110,23 +125,16 @@ impl FollowedGame {
         }
     }
 
-    /// Handles the final scores of the sides, `a:b`, as Counter-Strike states them.
-    pub(super) fn result(&mut self, scores: [f64; 2], out: &mut Outbox<'_>) {
-        let sides = sides_of(scores, &self.totals);
-        self.finals(sides.into_iter().zip(scores).collect(), out);
-    }
-
     /// Handles a change of a team's score. `by` is the identity of the player who caused it.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<&str>, out: &mut Outbox<'_>) {
-        let counts = matches!(self.progress.phase(), GamePhase::Playing | GamePhase::Over);
-        if points == 0.0 || !points.is_finite() || !counts || !self.setup.teams {
+        if points == 0.0 || !points.is_finite() || !self.counts() || !self.logged.setup.teams {
             return;
         }
         let Some(sent) = self.sent.get_mut(usize::from(team)) else {
             return;
         };
         *sent += points;
-        if self.progress.is_complete() {
+        if self.complete {
             let by = by.map(plain_ident);
             out.send(Request::Score { team, points, by });
         }

@@ -80,7 +80,7 @@ impl<E: Engine> Follower<E> {
     fn is_balancing_window(&self) -> bool {
         let game = self.server.game.as_ref();
         game.is_some_and(|game| {
-            game.setup.teams && self.engine.may_choose_teams(game.progress.phase())
+            game.logged.setup.teams && self.engine.may_choose_teams(game.logged.phase())
         })
     }
 

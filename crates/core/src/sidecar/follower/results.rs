@@ -13,6 +13,7 @@ impl FollowedServer {
         match event {
             GameEvent::Left(client) => self.player_left(&ConnectionKey::of(client)),
             GameEvent::Over => self.over(),
+            GameEvent::Ended => self.end(),
             GameEvent::Death {
                 victim,
                 by,
@@ -34,7 +35,7 @@ impl FollowedServer {
             }
             GameEvent::Result(scores) if self.is_over() => {
                 let game = self.game.as_mut();
-                if game.is_some_and(|game| game.results.note_result()) {
+                if game.is_some_and(|game| game.logged.note_result()) {
                     let scores = (0..).zip(scores);
                     let stated = scores.filter_map(|(team, score)| Some((team, score?)));
                     self.finals(stated.collect());
@@ -54,7 +55,7 @@ impl FollowedServer {
             let known = self.roster.seats().filter(|(_, seat)| seat.entry.is_some());
             let numbers = known.filter_map(|(connection, _)| connection.0);
             let numbers = numbers.map(|number| number as usize);
-            game.results.are_whole(game.setup.teams, numbers)
+            game.logged.has_results(numbers)
         });
         if known || self.is_overdue() {
             self.end();
@@ -64,7 +65,7 @@ impl FollowedServer {
     /// The score of a side has changed by `points`, because of a player if the log names one.
     fn side_score(&mut self, side: u8, points: f64, by: Option<&ConnectionKey>) {
         if let Some(game) = &mut self.game
-            && game.progress.phase() == GamePhase::Playing
+            && game.logged.phase() == GamePhase::Playing
         {
             let entry = by.and_then(|by| self.roster.entry(by));
             let by = entry.map(|entry| entry.id.as_str());
@@ -87,19 +88,12 @@ impl FollowedServer {
         }
     }
 
-    /// The log states the final scores of the sides, `a:b`, as Counter-Strike does.
-    pub(in crate::sidecar) fn result(&mut self, scores: [f64; 2]) {
-        if let Some(game) = &mut self.game {
-            game.result(scores, &mut self.link.outbox(&mut self.acts));
-        }
-    }
-
     /// The log states a client's final points.
     fn points(&mut self, client: usize, points: f64) {
         let entry = self.roster.entry(&ConnectionKey::of(client));
         if let (Some(entry), Some(game)) = (entry, &mut self.game)
-            && game.results.note_points(client)
-            && game.progress.is_complete()
+            && game.logged.note_points(client)
+            && game.complete
         {
             let id = entry.ident();
             let mut out = self.link.outbox(&mut self.acts);
@@ -112,9 +106,9 @@ impl FollowedServer {
         self.settle_sides(u64::MAX);
         let at = self.phase_clock();
         if let Some(game) = &mut self.game
-            && game.progress.phase() == GamePhase::Playing
+            && game.logged.phase() == GamePhase::Playing
         {
-            game.progress.enter(GamePhase::Over, at);
+            game.logged.enter(GamePhase::Over, at);
         }
     }
 
@@ -122,7 +116,7 @@ impl FollowedServer {
     pub(in crate::sidecar) fn is_overdue(&self) -> bool {
         let at = self.phase_clock();
         let game = self.game.as_ref();
-        game.is_some_and(|game| game.progress.is_overdue(at))
+        game.is_some_and(|game| game.logged.is_overdue(at))
     }
 
     /// Ends the game if its results are overdue, and decides whether the teams have exchanged their sides.
@@ -137,11 +131,11 @@ impl FollowedServer {
     pub(in crate::sidecar) fn end(&mut self) {
         let at = self.phase_clock();
         let Some(game) = &mut self.game else { return };
-        if !matches!(game.progress.phase(), GamePhase::Playing | GamePhase::Over) {
+        if !matches!(game.logged.phase(), GamePhase::Playing | GamePhase::Over) {
             return;
         }
-        game.progress.enter(GamePhase::Ended, at);
-        let complete = game.progress.is_complete();
+        game.logged.enter(GamePhase::Ended, at);
+        let complete = game.complete;
         if !(complete && game.met.is_empty()) {
             self.link.end(complete, &mut self.acts);
         }

@@ -92,7 +92,7 @@ impl FollowedServer {
         }
         self.interrupt();
         if let Some(game) = &mut self.game {
-            game.progress.resume();
+            game.resume();
         }
         self.announce();
     }
@@ -112,7 +112,7 @@ impl FollowedServer {
     fn interrupt(&mut self) {
         self.roster.forget_entries();
         if let Some(game) = &mut self.game {
-            game.progress.interrupt();
+            game.interrupt();
         }
     }
 
@@ -158,7 +158,7 @@ impl FollowedServer {
     }
 
     pub(super) fn phase(&self) -> Option<GamePhase> {
-        self.game.as_ref().map(|game| game.progress.phase())
+        self.game.as_ref().map(|game| game.logged.phase())
     }
 
     /// Whether play is running.
@@ -184,7 +184,10 @@ impl FollowedServer {
 
     /// Whether any player takes part.
     pub(in crate::sidecar) fn has_players(&self) -> bool {
-        let teams = self.game.as_ref().is_some_and(|game| game.setup.teams);
+        let teams = self
+            .game
+            .as_ref()
+            .is_some_and(|game| game.logged.setup.teams);
         let mut seats = self.roster.seats();
         seats.any(|(_, seat)| seat.player.plays(teams))
     }
@@ -212,8 +215,8 @@ impl FollowedServer {
     /// Lets time pass for the chat. Returns whether a vote to balance the teams has passed.
     pub(super) fn tick_chat(&mut self) -> bool {
         let players = self.chat_players();
-        let team_game = self.game.as_ref().filter(|game| game.setup.teams);
-        let phase = team_game.map(|game| game.progress.phase());
+        let team_game = self.game.as_ref().filter(|game| game.logged.setup.teams);
+        let phase = team_game.map(|game| game.logged.phase());
         let game = ChatGame {
             players: &players,
             can_balance: matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)),
@@ -222,7 +225,10 @@ impl FollowedServer {
     }
 
     pub(super) fn chat_players(&self) -> Vec<ChatPlayer> {
-        let teams = self.game.as_ref().is_some_and(|game| game.setup.teams);
+        let teams = self
+            .game
+            .as_ref()
+            .is_some_and(|game| game.logged.setup.teams);
         let seats = self.roster.seats();
         let player = seats.filter_map(|(_, seat)| {
             let player = &seat.player;

@@ -1,7 +1,7 @@
 //! Recognises teams that exchange their sides between two rounds, as at half-time.
 
 use super::roster::ServerRoster;
-use crate::sidecar::logged::ConnectionKey;
+use crate::{domain::is_exchange, sidecar::logged::ConnectionKey};
 
 /// How long after the start of a round players may still change sides, in milliseconds.
 const SETTLED: u64 = 3_000;
@@ -43,20 +43,10 @@ impl RoundSides {
         self.due.is_some_and(|due| now >= due)
     }
 
-    /// Whether the teams have exchanged their sides: at least three quarters of the players who are still
-    /// on the server have changed their side, among them at least one of each team.
+    /// Whether the teams have exchanged their sides.
     pub(super) fn is_exchange(&self, roster: &ServerRoster) -> bool {
-        let (mut moved, mut all) = ([0usize; 2], 0);
-        for (connection, old) in &self.before {
-            let seat = roster.get(connection);
-            let Some(new) = seat.and_then(|seat| seat.player.side) else {
-                continue;
-            };
-            all += 1;
-            if new < 2 && new != *old {
-                moved[usize::from(*old)] += 1;
-            }
-        }
-        moved.iter().all(|&count| count > 0) && (moved[0] + moved[1]) * 4 >= all * 3
+        let now = |connection| roster.get(connection)?.player.side;
+        let before = self.before.iter();
+        is_exchange(before.filter_map(|(connection, old)| Some((*old, now(connection)?))))
     }
 }

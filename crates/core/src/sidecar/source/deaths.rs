@@ -31,10 +31,6 @@ pub(super) struct HeldDeaths {
     /// The rounds of the match, which has a line for its end.
     rounds: Vec<Round>,
     count: usize,
-    /// The scores that the log stated last.
-    stated: [f64; 2],
-    /// After a restore: the scores that were stated since, until those of both sides are known.
-    restoring: Option<[Option<f64>; 2]>,
 }
 
 impl HeldDeaths {
@@ -54,42 +50,27 @@ impl HeldDeaths {
         }
     }
 
-    /// A round begins.
-    pub(super) fn round_started(&mut self) {
-        self.restoring = None;
+    /// A round begins with these scores.
+    pub(super) fn round_started(&mut self, scores: [f64; 2]) {
         if self.rounds.len() < MOST_DEATHS {
-            let (scores, deaths) = (self.stated, Vec::new());
+            let deaths = Vec::new();
             self.rounds.push(Round { scores, deaths });
         }
     }
 
-    /// An earlier round is restored: the one that was `running` does not count. The scores that follow show which it is.
-    pub(super) fn restored(&mut self, running: bool) {
+    /// An earlier round is restored: the one that was `running` does not count.
+    pub(super) fn reloaded(&mut self, running: bool) {
         self.suicides.clear();
         if running && let Some(last) = self.rounds.len().checked_sub(1) {
             self.take_back(last);
         }
-        self.restoring = Some([None; 2]);
     }
 
-    /// The log states the score of a side.
-    pub(super) fn scored(&mut self, side: u8, total: f64) {
-        let side = usize::from(side);
-        if let Some(score) = self.stated.get_mut(side) {
-            *score = total;
-        }
-        let Some(since) = &mut self.restoring else {
-            return;
-        };
-        if let Some(score) = since.get_mut(side) {
-            *score = Some(total);
-        }
-        if let [Some(one), Some(two)] = *since {
-            self.restoring = None;
-            let began = |round: &Round| round.scores == [one, two];
-            if let Some(at) = self.rounds.iter().rposition(began) {
-                self.take_back(at);
-            }
+    /// The round that began with these scores is played again.
+    pub(super) fn restored(&mut self, scores: [f64; 2]) {
+        let began = |round: &Round| round.scores == scores;
+        if let Some(at) = self.rounds.iter().rposition(began) {
+            self.take_back(at);
         }
     }
 

@@ -518,6 +518,84 @@ fn live_counter_strike() -> Play<Source> {
     play
 }
 
+/// A sidecar may begin in mid-game, where any line can be the first about a player. Lines about money have another number.
+#[test]
+fn any_line_that_has_their_number_names_a_player() {
+    let mut play = source(settings());
+    let money = "\"p1<2><[U:1:1]><CT>\" money change 800+300 = $1100 (tracked)";
+    let attacks = format!(
+        "{} [1 2 3] attacked {} [4 5 6] with \"ak47\"",
+        who(1, "CT"),
+        who(2, "TERRORIST")
+    );
+    let map = line(0, "Loading map \"de_cache\"");
+    play.log(&log(&[map, line(1, money)]));
+    assert!(!play.done().contains(&join(1, 1)));
+    play.log(&log(&[line(2, &attacks)]));
+    assert_eq!(play.done(), [join(1, 1)]);
+}
+
+/// A server writes what a player has dropped after the line that the player is gone.
+#[test]
+fn who_has_left_does_not_come_back_with_what_they_drop() {
+    let mut play = live_counter_strike();
+    let player = who(1, "CT");
+    let leaves = format!("{player} disconnected (reason \"Disconnect\")");
+    let drops = format!("{player} dropped \"knife\"");
+    play.log(&log(&[line(100, &leaves), line(100, &drops)]));
+    assert_eq!(play.done(), ["LEAVE [U:1:1]"]);
+    // Whoever comes back may play without a line that says so.
+    play.log(&log(&[line(110, &drops)]));
+    assert_eq!(play.done(), [join(1, 1)]);
+}
+
+/// The next match begins with a restart; not every server marks its start.
+#[test]
+fn after_a_match_a_restart_begins_the_next_one() {
+    let mut play = live_counter_strike();
+    let over = "Game Over: competitive mg_x de_cache score 1:0 after 2 min";
+    play.log(&log(&[line(130, over), line(140, ROUND)]));
+    assert_eq!(play.done().last().map(String::as_str), Some("END"));
+    let restart = "World triggered \"Restart_Round_(1_second)\"";
+    play.log(&log(&[line(150, restart), line(152, ROUND)]));
+    assert_eq!(play.done().last().map(String::as_str), Some("START"));
+}
+
+/// Some versions write no line at the end of a match: it is over with its map, if the score decides it between two rounds.
+#[test]
+fn a_match_may_end_with_its_map() {
+    let shot = kill(145, (1, "CT"), (3, "TERRORIST"));
+    let in_round = vec![line(140, ROUND), shot];
+    let cases = [
+        ("16", vec![], true),
+        ("9", vec![], false),
+        ("16", in_round, false),
+    ];
+    for (ct, rest, ends) in cases {
+        let mut play = live_counter_strike();
+        let why = "triggered \"SFUI_Notice_CTs_Win\"";
+        let won = format!("Team \"CT\" {why} (CT \"{ct}\") (T \"4\")");
+        let mut lines = vec![line(130, &won), line(130, "World triggered \"Round_End\"")];
+        lines.extend(rest);
+        lines.push(line(150, "Loading map \"de_dust2\""));
+        play.log(&log(&lines));
+        assert_eq!(play.done().contains(&"END".to_owned()), ends, "{lines:?}");
+    }
+}
+
+/// Kills wait for the end of a match, whichever line marks it.
+#[test]
+fn kills_count_when_the_end_states_no_score() {
+    let mut play = live_counter_strike();
+    let shot = kill(100, (1, "CT"), (3, "TERRORIST"));
+    play.log(&log(&[shot, line(130, "Game Over: competitive")]));
+    let done = play.done();
+    assert!(
+        done.contains(&"KILL [U:1:1] [U:1:3]".to_owned()),
+        "{done:?}"
+    );
+}
+
 fn suicide(at: u32, number: u32, side: &str) -> (u32, String) {
     let who = who(number, side);
     (

@@ -117,10 +117,6 @@ impl Asking {
                     server.sync(players(play));
                 }
             }
-            GameEvent::Result(_) => {
-                server.take(event);
-                server.end();
-            }
             other => server.take(other),
         }
     }

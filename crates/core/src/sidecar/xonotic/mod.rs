@@ -118,10 +118,6 @@ impl Xonotic {
                 server.leave_map();
                 self.opening.reset();
             }
-            GameEvent::Result(_) => {
-                server.take(event);
-                server.end();
-            }
             other => server.take(other),
         }
     }

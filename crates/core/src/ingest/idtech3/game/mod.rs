@@ -141,21 +141,14 @@ impl Game {
             _ if self.is_over() => {}
             GameEvent::WarmUp => self.warm_up = true,
             GameEvent::Over => self.lasted = Some(self.recorder.end(self.millis(now))),
-            GameEvent::Death {
-                victim, by, enemy, ..
-            } => {
+            GameEvent::Death { victim, by, .. } => {
                 for number in by.into_iter().chain([victim]) {
                     self.stranger |= !clients.get(number).is_some_and(Client::is_known);
                 }
                 self.actor = by.or(Some(victim));
-                let at = self.millis(now);
-                self.recorder.count_death(self.visit_of(victim), at);
-                let killer = by.filter(|_| enemy).and_then(|by| self.visit_of(by));
-                self.recorder.count_kill(killer, at);
+                self.take(event, now);
             }
-            GameEvent::Score { team, points, by } if self.totals.is_none() => {
-                self.score(team, points, by, now);
-            }
+            GameEvent::Score { .. } if self.totals.is_none() => self.take(event, now),
             GameEvent::Total { team, points } => self.total(team, points, now),
             _ => {}
         }
@@ -171,15 +164,17 @@ impl Game {
             }
             let on_team = |actor: &usize| self.seat(*actor).is_some_and(|s| s.team == Some(team));
             let by = self.actor.filter(on_team);
-            self.score(team, points, by, now);
+            self.take(GameEvent::Score { team, points, by }, now);
         }
     }
 
-    fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: LogClock) {
-        if self.setup.teams {
-            let at = self.recorder.tick(self.millis(now));
-            let by = by.and_then(|by| self.visit_of(by));
-            self.recorder.score(team, points, by, at);
+    /// Takes a death, or the change of a score, if there are teams.
+    fn take(&mut self, event: GameEvent, now: LogClock) {
+        if self.setup.teams || !matches!(event, GameEvent::Score { .. }) {
+            let (at, seats) = (self.millis(now), &self.seats);
+            record::take(&mut self.recorder, event, at, |number| {
+                seats.get(number)?.visit
+            });
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     domain::Timestamp,
     ingest::{
         clock::Calendar,
-        source::{clients::ConnectedClients, style::ResultStyle},
+        source::{style::ResultStyle, totals::BothScores},
     },
 };
 
@@ -16,19 +16,19 @@ pub(super) struct BrokenOff {
     began: (u64, Option<Timestamp>),
     kept: Checkpoint,
     /// The scores that were stated since, until those of both sides are known.
-    stated: [Option<f64>; 2],
+    stated: BothScores,
 }
 
 impl Game {
     /// What goes on if a round that begins now, without an end of the last one, is that one again; `None` if nothing
     /// was scored before.
-    pub(super) fn break_off(&mut self) -> Option<Box<BrokenOff>> {
+    pub(super) fn break_off(&mut self, style: ResultStyle) -> Option<Box<BrokenOff>> {
         let scored = self.totals.people().iter().any(|score| *score != 0.0);
-        if self.style != ResultStyle::Finals || !self.round || self.is_over() || !scored {
+        if style != ResultStyle::Finals || !self.round || self.is_over() || !scored {
             return self.broken_off.take().filter(|_| self.round);
         }
         let (began, kept) = self.began.zip(self.checkpoints.pop_back())?;
-        let (line, stated) = (self.line, [None; 2]);
+        let (line, stated) = (self.line, BothScores::default());
         Some(Box::new(BrokenOff {
             line,
             began,
@@ -38,20 +38,11 @@ impl Game {
     }
 
     /// Takes a side's score. If the scores go on from those before the round that was broken off, so does the game.
-    pub(super) fn go_on(
-        &mut self,
-        team: u8,
-        total: f64,
-        clients: &mut ConnectedClients,
-        now: Calendar,
-    ) {
+    pub(super) fn go_on(&mut self, team: u8, total: f64, now: Calendar) {
         let Some(mut broken_off) = self.broken_off.take() else {
             return;
         };
-        if let Some(score) = broken_off.stated.get_mut(usize::from(team)) {
-            *score = Some(total);
-        }
-        let [Some(one), Some(two)] = broken_off.stated else {
+        let Some([one, two]) = broken_off.stated.state(team, total) else {
             self.broken_off = Some(broken_off);
             return;
         };
@@ -59,14 +50,14 @@ impl Game {
         // What was scored since by itself, if the game began anew: a round, or the captures.
         let anew = one + two <= 1.0 || self.recorder.sums(2) == [one, two];
         if one >= before[0] && two >= before[1] && !anew && !self.exchanged {
-            self.continue_from(*broken_off, clients);
+            self.continue_from(*broken_off);
             self.total(0, one, now);
             self.total(1, two, now);
         }
     }
 
     /// Puts what was played before the round that was broken off in front of what was played since.
-    fn continue_from(&mut self, before: BrokenOff, clients: &mut ConnectedClients) {
+    fn continue_from(&mut self, before: BrokenOff) {
         let (position, _) = before.began;
         let offset = self
             .began
@@ -74,7 +65,7 @@ impl Game {
         let kept = before.kept;
         let later = std::mem::replace(&mut self.recorder, kept.recorder);
         let grown = self.recorder.append(later, kept.at, offset);
-        clients.shift_visits(grown);
+        self.visits.values_mut().for_each(|visit| *visit += grown);
         // The first scores since are yet to be counted.
         self.rounds = kept.rounds;
         for (sum, before) in self.kills.iter_mut().zip(kept.kills) {

@@ -4,9 +4,9 @@ use super::Game;
 use crate::{
     domain::{MatchRecord, Timestamp},
     ingest::{
-        record,
+        TEAMS, record,
         skip::Skip,
-        source::{setup::ServerSetup, style::ResultStyle, totals::TEAMS},
+        source::{server::LoggedServer, style::ResultStyle},
     },
 };
 
@@ -26,15 +26,15 @@ impl Game {
     }
 
     /// The last scores of the people on each side, if the log has them no more at the end.
-    fn lost_scores(&self) -> Option<[f64; TEAMS]> {
+    fn lost_scores(&self, style: ResultStyle) -> Option<[f64; TEAMS]> {
         let lost = self.totals.lost(&self.finals);
-        lost.filter(|_| self.style == ResultStyle::Finals)
+        lost.filter(|_| style == ResultStyle::Finals)
     }
 
     /// Whether a game of Team Fortress 2, where each round is announced, has a result that nothing in
     /// the log explains.
-    fn lacks_round(&self, scores: &[f64], setup: &ServerSetup) -> bool {
-        let is_tf2 = self.shown == Some("tf") && setup.may_be_tf2();
+    fn lacks_round(&self, scores: &[f64], log: &LoggedServer) -> bool {
+        let is_tf2 = log.shown == Some("tf") && log.setup.may_be_tf2();
         let sums = self.recorder.sums(scores.len());
         let explained = sums == scores && scores.iter().any(|score| *score > 0.0);
         is_tf2 && (self.headless || self.round_began.is_none()) && !explained
@@ -42,14 +42,14 @@ impl Game {
 
     /// The final score of each team, and whether the first two have to be exchanged: where the teams
     /// exchanged sides, and in Counter-Strike, team 0 is the one that the log names first.
-    fn scores(&mut self) -> (Vec<f64>, bool) {
-        match self.lost_scores() {
+    fn scores(&mut self, style: ResultStyle) -> (Vec<f64>, bool) {
+        match self.lost_scores(style) {
             Some(scores) => self.finals.iter_mut().for_each(|(team, score)| {
                 *score = scores[usize::from(*team)];
             }),
             None => self.totals.finals(&mut self.finals),
         }
-        let named = self.exchanged || matches!(self.style, ResultStyle::Rounds { .. });
+        let named = self.exchanged || matches!(style, ResultStyle::Rounds { .. });
         let second_first = self.finals.first().is_some_and(|(team, _)| *team == 1);
         let last = self.finals.iter().map(|(team, _)| usize::from(*team)).max();
         let mut scores = vec![0.0; last.unwrap_or(0) + 1];
@@ -64,7 +64,7 @@ impl Game {
     pub(in crate::ingest::source) fn finish(
         mut self,
         server: &str,
-        setup: &ServerSetup,
+        log: &LoggedServer,
     ) -> Result<(MatchRecord, bool), Skip> {
         let Some(lasted) = self.lasted else {
             return Err(Skip::Unfinished);
@@ -76,15 +76,15 @@ impl Game {
             return Err(Skip::Contradiction(why));
         }
         let is_tie = |scores: [f64; TEAMS]| scores[0] == scores[1];
-        if self.lost_scores().is_some_and(is_tie) {
+        if self.lost_scores(log.style).is_some_and(is_tie) {
             // With the same score, the faster team has won, which the log does not state.
             return Err(Skip::NoResult);
         }
-        let (scores, exchange) = self.scores();
-        if self.lacks_round(&scores, setup) {
+        let (scores, exchange) = self.scores(log.style);
+        if self.lacks_round(&scores, log) {
             return Err(Skip::StartedBeforeLog);
         }
-        let record = self.record(scores, lasted, server, setup)?;
+        let record = self.record(scores, lasted, server, log)?;
         Ok((record, exchange))
     }
 
@@ -94,11 +94,11 @@ impl Game {
     pub(in crate::ingest::source) fn into_half(
         mut self,
         server: &str,
-        setup: &ServerSetup,
+        log: &LoggedServer,
     ) -> Option<MatchRecord> {
         let begun = (self.has_begun() || self.foreign) && !self.is_over();
         let knives = self.kills[0] > 0 && self.kills[1] == 0;
-        if !begun || knives || self.style != (ResultStyle::Rounds { has_end: false }) {
+        if !begun || knives || log.style != (ResultStyle::Rounds { has_end: false }) {
             return None;
         }
         let (won, (began, _)) = self.won.zip(self.began)?;
@@ -111,7 +111,7 @@ impl Game {
         let lasted = won.saturating_sub(began).max(last);
         self.recorder.end_at(lasted);
         let exchanged_late = self.exchanged_late;
-        let record = self.record(vec![one, two], lasted, server, setup).ok()?;
+        let record = self.record(vec![one, two], lasted, server, log).ok()?;
         Some(if exchanged_late {
             record.with_teams_exchanged()
         } else {
@@ -125,7 +125,7 @@ impl Game {
         scores: Vec<f64>,
         lasted: u64,
         server: &str,
-        setup: &ServerSetup,
+        log: &LoggedServer,
     ) -> Result<MatchRecord, Skip> {
         let (position, date) = self.began.ok_or(Skip::Unfinished)?;
         self.recorder.reconcile(&scores);
@@ -140,8 +140,8 @@ impl Game {
         let record = MatchRecord {
             server: server.to_owned(),
             start: date.unwrap_or(began),
-            map: setup.map.clone(),
-            game_type: setup.game_type(self.shown, self.seen),
+            map: log.setup.map.clone(),
+            game_type: log.setup.game_type(log.shown, self.seen),
             mutators: self.mutators,
             scores,
             ..MatchRecord::default()

@@ -2,24 +2,22 @@
 
 mod again;
 mod finish;
-mod play;
+mod players;
 mod restore;
 mod rounds;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::{
-    client::GameContext,
-    clients::ConnectedClients,
-    grammar::Event,
+    grammar::{Event, PlayerAction},
     points::ControlPoints,
-    setup::ServerSetup,
+    server::LoggedServer,
     style::ResultStyle,
-    totals::{SideTotals, sides_of},
+    totals::SideTotals,
 };
 use crate::{
     domain::{MatchRecorder, Timestamp},
-    ingest::clock::Calendar,
+    ingest::{clock::Calendar, event::GameEvent},
 };
 use again::BrokenOff;
 use restore::Checkpoint;
@@ -64,8 +62,6 @@ pub(super) struct Game {
     set_before_round: u32,
     /// Whether a round has begun within another one, as in a log of two servers.
     interrupted: bool,
-    /// Whether anybody was killed in this round.
-    fought: bool,
     /// Whether a round ended before the log had the beginning of any.
     headless: bool,
     /// What in the log cannot all be of one game.
@@ -74,10 +70,11 @@ pub(super) struct Game {
     won: Option<u64>,
     lasted: Option<u64>,
     recorder: MatchRecorder,
+    /// The timelines of the clients who are there, by their numbers.
+    visits: BTreeMap<usize, usize>,
     /// The score changes after rounds: time, team and points.
     rounds: Vec<(u64, u8, f64)>,
     totals: SideTotals,
-    style: ResultStyle,
     /// The final scores, in the order in which the log names the teams.
     finals: Vec<(u8, f64)>,
     /// Whether the teams have exchanged their sides.
@@ -94,10 +91,6 @@ pub(super) struct Game {
     checkpoints: VecDeque<Checkpoint>,
     /// What goes on if the last round was one that was broken off, and began again.
     broken_off: Option<Box<BrokenOff>>,
-    /// After a restore: the scores that were stated since, until those of both sides are known.
-    restoring: Option<[Option<f64>; 2]>,
-    /// The name of the game that the events have shown, for example `tf`.
-    shown: Option<&'static str>,
     mutators: Vec<String>,
 }
 
@@ -130,14 +123,7 @@ impl Game {
     }
 
     /// Begins play. If play has begun already, everything before is discarded.
-    pub(super) fn begin(
-        &mut self,
-        line: u64,
-        with: Beginning,
-        setup: &ServerSetup,
-        clients: &mut ConnectedClients,
-        now: Calendar,
-    ) {
+    pub(super) fn begin(&mut self, line: u64, with: Beginning, log: &LoggedServer, now: Calendar) {
         let (begun, foreign) = (self.has_begun(), self.foreign);
         let line = if begun || foreign { self.line } else { line };
         let is_known = (begun && self.first_scores.is_none()) || self.after;
@@ -145,7 +131,7 @@ impl Game {
         let in_round = self.round && self.round_began.is_some_and(|began| began < now.position());
         let interrupted = self.interrupted || (begun && in_round);
         let broken_off = match with {
-            Beginning::Round => self.break_off(),
+            Beginning::Round => self.break_off(log.style),
             _ => None,
         };
         self.restart(line);
@@ -159,23 +145,18 @@ impl Game {
             self.first_scores = (!is_known).then_some([0.0; 2]);
             (self.contradiction, self.interrupted) = (contradiction, interrupted);
         }
-        self.mutators = setup.mutators();
-        clients.seat_all(&mut self.context(now));
+        self.mutators = log.setup.mutators();
+        self.seat_all(log, now);
         if self.round_began.is_some() {
-            self.keep_checkpoint(now);
+            self.keep_checkpoint(log.style, now);
         }
     }
 
     /// Begins anew, and returns what was played so far. What the log has shown of the game stays
     /// known.
     pub(super) fn restart(&mut self, line: u64) -> Self {
-        let Self {
-            style, shown, seen, ..
-        } = *self;
         let fresh = Self {
-            style,
-            shown,
-            seen,
+            seen: self.seen,
             ..Self::new(line)
         };
         std::mem::replace(self, fresh)
@@ -200,81 +181,68 @@ impl Game {
         first.is_some_and(|(first, _)| self.finals.iter().any(|(team, _)| team != first))
     }
 
-    fn context(&mut self, now: Calendar) -> GameContext<'_> {
-        GameContext {
-            began: self.began.map(|(position, _)| position),
-            now: now.position(),
-            between_rounds: self.has_begun() && !self.round,
-            recorder: self.lasted.is_none().then_some(&mut self.recorder),
-        }
-    }
-
     fn millis(&self, now: Calendar) -> u64 {
         let began = self.began.map_or(now.position(), |(position, _)| position);
         now.position().saturating_sub(began)
     }
 
-    pub(super) fn event(
-        &mut self,
-        line: u64,
-        event: Event<'_>,
-        clients: &mut ConnectedClients,
-        now: Calendar,
-    ) {
-        self.note_game(event);
+    /// Takes what a line states beside what it means to all.
+    pub(super) fn note(&mut self, line: u64, event: Event<'_>, now: Calendar) {
         match event {
-            Event::Player(who, act) => self.act(line, who, act, clients, now),
-            Event::RoundEnd => {
+            Event::Player(_, PlayerAction::Kill { knife, .. }) if !self.is_over() => {
+                let kills = &mut self.kills[usize::from(!knife)];
+                *kills = kills.saturating_add(1);
+                self.play(line);
+            }
+            Event::Player(_, PlayerAction::Capture) if !self.is_over() => self.seen = Some("ctf"),
+            Event::Point(name) => self.point(name),
+            Event::RoundEnd => self.play(line),
+            Event::RoundWon(_) => self.won = Some(now.position()),
+            Event::Over { .. } => {
+                self.foreign |= self.lacks_beginning();
+                self.finals.clear();
+            }
+            Event::GameOver => self.foreign |= self.lacks_beginning(),
+            _ => {}
+        }
+    }
+
+    /// Handles the capture of a control point, whose name shows the kind of play.
+    fn point(&mut self, name: &[u8]) {
+        self.points.note(name);
+        self.seen.get_or_insert(match name {
+            _ if name.starts_with(b"#koth") => "koth",
+            _ if name.starts_with(b"#plr") => "plr",
+            _ if name.starts_with(b"#pl") => "pl",
+            _ => "cp",
+        });
+    }
+
+    pub(super) fn event(&mut self, event: GameEvent, log: &LoggedServer, now: Calendar) {
+        match event {
+            GameEvent::Round => self.round_started(log.style, now),
+            GameEvent::RoundEnd => {
                 self.round = false;
                 self.won = Some(now.position());
-                self.play(line);
                 self.foreign |= self.lacks_beginning();
                 self.headless |= self.round_began.is_none();
             }
-            Event::Current(team, total) => {
-                self.go_on(team, total, clients, now);
-                self.total(team, total, now);
+            GameEvent::Reloaded { running } => self.reloaded(running, log, now),
+            GameEvent::Restored(scores) => self.restored(scores, log, now),
+            GameEvent::Over => self.over(now),
+            GameEvent::Total { team, points } if log.style == ResultStyle::Finals => {
+                self.go_on(team, points, now);
+                self.total(team, points, now);
             }
-            Event::RoundWon(totals) => {
-                self.won = Some(now.position());
-                for (team, total) in (0..).zip(totals) {
-                    self.restore(team, total, clients, now);
-                }
-                for (team, total) in (0..).zip(totals) {
-                    self.check_first(team, total);
-                    self.total(team, total, now);
-                }
+            GameEvent::Total { team, points } => {
+                self.check_first(team, points);
+                self.tally(team, points, now);
             }
-            Event::Tally(team, total) => {
-                self.restore(team, total, clients, now);
-                self.check_first(team, total);
-                self.tally(team, total, now);
+            GameEvent::Final { team, points } => {
+                self.go_on(team, points, now);
+                self.result(team, points);
             }
-            Event::Over { scores, .. } => {
-                self.foreign |= self.lacks_beginning();
-                self.follow_sides();
-                let sides = sides_of(scores, &self.totals);
-                self.finals.clear();
-                // Deathmatch and arms race have no rounds, and write 0:0.
-                if self.won.is_some() || scores != [0.0; 2] {
-                    self.finals = sides.into_iter().zip(scores).collect();
-                }
-                self.over(now);
-            }
-            Event::GameOver => {
-                self.foreign |= self.lacks_beginning();
-                self.over(now);
-            }
-            Event::Final(team, score) => {
-                self.go_on(team, score, clients, now);
-                self.result(team, score);
-            }
-            Event::Scored(team, score) => {
-                self.over(now);
-                self.result(team, score);
-            }
-            Event::Point(name) => self.point(name),
-            _ => {}
+            other => self.take_player(other, log, now),
         }
     }
 

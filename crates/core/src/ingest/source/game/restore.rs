@@ -6,7 +6,7 @@ use crate::{
     domain::MatchRecorder,
     ingest::{
         clock::Calendar,
-        source::{clients::ConnectedClients, style::ResultStyle, totals::SideTotals},
+        source::{server::LoggedServer, style::ResultStyle, totals::SideTotals},
     },
 };
 
@@ -30,8 +30,8 @@ pub(super) struct Checkpoint {
 
 impl Game {
     /// Keeps the game as it is now, as a round begins.
-    pub(super) fn keep_checkpoint(&mut self, now: Calendar) {
-        let most = match self.style {
+    pub(super) fn keep_checkpoint(&mut self, style: ResultStyle, now: Calendar) {
+        let most = match style {
             ResultStyle::Rounds { has_end: true } => MOST,
             ResultStyle::Rounds { has_end: false } => return,
             ResultStyle::Finals => 1,
@@ -53,48 +53,25 @@ impl Game {
         });
     }
 
-    /// The game continues from an earlier round, so the round being played does not count. The scores that follow show
-    /// which round it is.
-    pub(in crate::ingest::source) fn restored(
-        &mut self,
-        clients: &mut ConnectedClients,
-        now: Calendar,
-    ) {
-        if std::mem::take(&mut self.round)
-            && let Some(last) = self.checkpoints.len().checked_sub(1)
-        {
-            self.take_back(last, clients, now);
+    /// The game continues from an earlier round, so the round being played does not count.
+    pub(super) fn reloaded(&mut self, running: bool, log: &LoggedServer, now: Calendar) {
+        self.round = false;
+        if running && let Some(last) = self.checkpoints.len().checked_sub(1) {
+            self.take_back(last, log, now);
         }
-        self.restoring = Some([None; 2]);
     }
 
-    /// Takes a side's score. After a restore, the round that began with these scores is the one that is played again.
-    pub(super) fn restore(
-        &mut self,
-        team: u8,
-        total: f64,
-        clients: &mut ConnectedClients,
-        now: Calendar,
-    ) {
-        let Some(stated) = &mut self.restoring else {
-            return;
-        };
-        if let Some(score) = stated.get_mut(usize::from(team)) {
-            *score = Some(total);
-        }
-        let [Some(one), Some(two)] = *stated else {
-            return;
-        };
-        self.restoring = None;
-        let began = |kept: &Checkpoint| [0, 1].map(|side| kept.totals.stated(side)) == [one, two];
+    /// The game continues from the round that began with these scores.
+    pub(super) fn restored(&mut self, scores: [f64; 2], log: &LoggedServer, now: Calendar) {
+        let began = |kept: &Checkpoint| [0, 1].map(|side| kept.totals.stated(side)) == scores;
         if let Some(at) = self.checkpoints.iter().rposition(began) {
-            self.take_back(at, clients, now);
+            self.take_back(at, log, now);
         }
     }
 
     /// Takes back what was played since this checkpoint. Who is there now goes on. The checkpoint stays, because the
     /// scores may be stated only after suicides of the restore.
-    fn take_back(&mut self, at: usize, clients: &mut ConnectedClients, now: Calendar) {
+    fn take_back(&mut self, at: usize, log: &LoggedServer, now: Calendar) {
         self.checkpoints.truncate(at + 1);
         let Some(kept) = self.checkpoints.back().cloned() else {
             return;
@@ -105,6 +82,6 @@ impl Game {
         self.kills = kept.kills;
         (self.exchanged, self.exchanged_late) = (kept.exchanged, kept.exchanged_late);
         self.finals.clear();
-        clients.reseat(&mut self.context(now));
+        self.reseat(log, now);
     }
 }

@@ -1,21 +1,17 @@
-//! Rounds: whether one goes on with the game, and the scores after each.
+//! Rounds, and the scores after each.
 
 use super::Game;
 use crate::{
     domain::other_side,
     ingest::{
+        TEAMS,
         clock::Calendar,
-        source::{
-            ROUND_LAG, grammar::Event, setup::ServerSetup, style::ResultStyle, totals::TEAMS,
-        },
+        source::{ROUND_LAG, server::LoggedServer, style::ResultStyle},
     },
 };
 
 /// The most rounds of one game. A real game has fewer.
 const MAX_ROUNDS: usize = 1_000;
-/// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
-/// game is whole. Dates in the log have whole seconds.
-const OPENING: u64 = 2_000;
 /// How often a calendar is set in one round. In a log of two servers whose clocks differ, it seems to be set again and again.
 const MAX_SET: u32 = 2;
 /// By how much a calendar may have been set back in a round, in milliseconds, if that is not seen because as much time passed
@@ -25,27 +21,11 @@ const SMALL_STEP: u64 = 30_000;
 const ROUND_SLACK: u64 = 5_000;
 
 impl Game {
-    /// Whether a round that starts now is the next round of this game.
-    pub(in crate::ingest::source) fn goes_on(&self) -> bool {
-        // The round before may have been broken off for a restored one, once rounds count.
-        let counts = matches!(self.style, ResultStyle::Rounds { .. }) && !self.rounds.is_empty();
-        self.has_begun() && self.lasted.is_none() && (!self.round || counts)
-    }
-
-    /// Whether a round has begun just now, so that the line that says so, again, begins no other one.
-    pub(in crate::ingest::source) fn has_just_begun(&self, now: Calendar) -> bool {
-        let began = self.round_began.filter(|_| self.round);
-        let passed = began.map(|began| now.position().saturating_sub(began));
-        self.has_begun() && passed.is_some_and(|passed| passed <= ROUND_LAG)
-    }
-
-    pub(in crate::ingest::source) fn round_started(&mut self, now: Calendar) {
-        self.restoring = None;
-        self.keep_checkpoint(now);
+    pub(super) fn round_started(&mut self, style: ResultStyle, now: Calendar) {
+        self.keep_checkpoint(style, now);
         self.round = true;
         self.round_began = Some(now.position());
         self.set_before_round = now.times_set();
-        self.fought = false;
         self.first_scores = None;
         self.finals.clear();
     }
@@ -65,48 +45,13 @@ impl Game {
         }
     }
 
-    /// Ends a game of Counter-Strike whose map is over. The scores stated apart from a round's end are
-    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are. Some
-    /// versions begin a round at once when the last one is over; nobody is killed in it.
-    pub(in crate::ingest::source) fn end_with_map(&mut self, closed: bool, now: Calendar) {
-        let ResultStyle::Rounds { has_end } = self.style else {
-            return;
-        };
-        let at_once = self
-            .round_began
-            .zip(self.won)
-            .is_some_and(|(began, won)| began >= won && began - won <= ROUND_LAG);
-        let between = closed && (!self.round || (at_once && !self.fought));
-        // The game writes a line at the end; versions without that line mark the start alone.
-        if has_end && !(between && self.is_decided()) {
-            return;
-        }
-        if !self.has_begun() || self.lasted.is_some() || self.won.is_none() {
-            return;
-        }
-        if !self.has_finals() && between {
-            self.finals = [1, 0].map(|side| (side, self.totals.stated(side))).to_vec();
-        }
-        if self.has_finals() {
-            self.over(now);
-        }
-    }
-
-    /// Whether the score is one with which a match of 30 rounds, and overtimes of 6, is over.
-    fn is_decided(&self) -> bool {
-        let [one, two, ..] = self.totals.people();
-        let (most, least) = (one.max(two), one.min(two));
-        most >= 16.0 && most - least >= 2.0 && (most - 16.0) % 3.0 == 0.0
-            || one == two && one >= 15.0 && (one - 15.0) % 3.0 == 0.0
-    }
-
-    /// Handles the length of the round that has just ended: the game began with the log, or with its
-    /// map, if its first round did. A round cannot have been longer than the time since it began, unless the calendar was
-    /// set in it. Returns how much time the log has lost by that, in milliseconds.
+    /// Handles the length of the round that has just ended, which may show when it began. A round cannot have been longer
+    /// than the time since it began, unless the calendar was set in it. Returns how much time the log has lost by that, in
+    /// milliseconds.
     pub(in crate::ingest::source) fn round_lasted(
         &mut self,
         millis: u64,
-        setup: &ServerSetup,
+        log: &LoggedServer,
         now: Calendar,
     ) -> u64 {
         if let Some(began) = self.round_began {
@@ -122,37 +67,23 @@ impl Game {
                 let why = "a round lasted longer than the time since it began, as in a log of two servers";
                 self.contradiction = Some(why);
             }
-        } else if self.millis(now).abs_diff(millis) <= OPENING {
-            self.round_began = self.began.map(|(position, _)| position);
+        } else if let Some(began) = log.rounds.began {
+            self.round_began = Some(began);
             self.headless = false;
             if let Some(line) = self.opening.take() {
                 self.before = None;
                 (self.line, self.foreign) = (line, false);
-                self.mutators = setup.mutators();
+                self.mutators = log.setup.mutators();
             }
         }
         0
     }
 
-    /// Handles the final score of a team. The first one counts. A third or fourth team counts only if
-    /// somebody played on it.
+    /// Handles the final score of a team.
     pub(super) fn result(&mut self, team: u8, score: f64) {
-        if self.lasted.is_none() || usize::from(team) >= TEAMS {
-            return;
-        }
-        let counts = team < 2 || self.recorder.has_played(team);
-        if counts && self.finals.iter().all(|(known, _)| *known != team) {
+        if self.lasted.is_some() && self.finals.iter().all(|(known, _)| *known != team) {
             self.finals.push((team, score));
         }
-    }
-
-    /// Whether the final score of every team has been read, so that no further line can add one.
-    pub(in crate::ingest::source) fn has_all_results(&self) -> bool {
-        let teams = (0..).take(TEAMS);
-        self.has_results()
-            && teams
-                .filter(|team| *team < 2 || self.recorder.has_played(*team))
-                .all(|team| self.finals.iter().any(|(known, _)| *known == team))
     }
 
     /// Handles a side's score in Counter-Strike: that after a round, or, apart from a round's end, the
@@ -196,13 +127,6 @@ impl Game {
             self.totals.exchange();
             let before = self.rounds.iter_mut().filter(|(at, ..)| *at < since);
             before.for_each(|(_, team, _)| *team = other_side(*team));
-        }
-    }
-
-    /// Notes which game the log is of, and how it states results.
-    pub(super) fn note_game(&mut self, event: Event<'_>) {
-        if let Some((game, style)) = self.style.shown_by(event) {
-            (self.shown, self.style) = (Some(game), style);
         }
     }
 }

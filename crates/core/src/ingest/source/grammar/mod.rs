@@ -96,6 +96,8 @@ pub(crate) enum PlayerAction<'a> {
     /// Captured a flag, or the object that the map has instead of a flag.
     Capture,
     Other,
+    /// Something else, in a line whose number is not that of the connection.
+    Misnumbered,
 }
 
 /// The length of `MM/DD/YYYY - HH:MM:SS`.

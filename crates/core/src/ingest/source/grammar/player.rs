@@ -136,6 +136,7 @@ pub(super) fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
         b"changed role to " | b"spawned as " => PlayerAction::Class(class_of(quoted(rest)?.0)),
         b"changed name to " => PlayerAction::Rename(quoted(rest)?.0),
         b"disconnected" | b"disconnected (reason " => PlayerAction::Leave,
+        _ if verb.starts_with(b"money change ") => PlayerAction::Misnumbered,
         _ => PlayerAction::Other,
     })
 }
@@ -159,6 +160,8 @@ fn switched(teams: &[u8]) -> LineResult<PlayerAction<'_>> {
 fn triggered(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
     let (what, rest) = quoted(rest)?;
     let captured = match what {
+        // The plugin for statistics numbers this player 0.
+        b"medic_death" => return Ok(PlayerAction::Misnumbered),
         b"flagevent" => has(rest, b"(event \"captured\")"),
         // The goals of Team Fortress Classic's own maps.
         _ => what.starts_with(b"Team ") && what.ends_with(b" dropoff"),
