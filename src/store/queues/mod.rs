@@ -143,7 +143,11 @@ struct Turn<'a> {
 ///
 /// # Errors
 /// Fails if a row contradicts the changes. A ticket whose player was forgotten is gone, and is left out.
-async fn write_turn(tx: &mut Connection, changes: &[Change], partition: i64) -> Result<(), StoreError> {
+async fn write_turn(
+    tx: &mut Connection,
+    changes: &[Change],
+    partition: i64,
+) -> Result<(), StoreError> {
     let turn = Turn::of(changes)?;
     turn.insert(tx, partition).await?;
     turn.move_players(tx, partition).await?;

@@ -87,7 +87,10 @@ impl Fold {
                 let player = self
                     .digest
                     .number(&record.participants[own.participant].key);
-                let entry = learned.entries.iter().find(|(entered, _)| Some(*entered) == player);
+                let entry = learned
+                    .entries
+                    .iter()
+                    .find(|(entered, _)| Some(*entered) == player);
                 own.entry = entry.map(|(_, entry)| *entry);
             }
             played

@@ -21,7 +21,10 @@ use std::fmt;
 use plan::{MovePlan, Planner};
 use serde::{Deserialize, Serialize};
 
-use super::{Question, moves::{Arrived, Unit}};
+use super::{
+    Question,
+    moves::{Arrived, Unit},
+};
 use crate::{
     domain::{
         Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted,

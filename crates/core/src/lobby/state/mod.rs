@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BalanceWatch, BotPlan, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer,
-    Roster,
+    BalanceWatch, BotPlan, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
     bots::with_unplaced,
     command::TimedCommand,
     player_history::PlayerHistories,

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{
-    EndAnswer, Entries, Entry, HeldGame, JournalError, JournalSnapshot, frame::Frames,
-};
+use super::{EndAnswer, Entries, Entry, HeldGame, JournalError, JournalSnapshot, frame::Frames};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},
