@@ -112,11 +112,13 @@ fn play_with_all(world: &Arc<World>, daemon: usize) {
     assert!(matches!(end, End::Answered(_)), "{end:?}");
 }
 
-/// Waits until this process has the lease of the fold and has written all that there is. Returns whether it has.
+/// Waits until this process has the lease of the fold and has written all that there is, and is not about to write it in several
+/// transactions. Returns whether it has.
 async fn is_written(url: &str, pid: u32) -> bool {
     let query = "SELECT
         (SELECT count(*) FROM leases WHERE name = 'fold' AND holder LIKE $1 AND ends_at > clock()) = 1
-        AND (SELECT number FROM state WHERE name = 'learned') = (SELECT count(*) FROM matches)
+        AND (SELECT number FROM state WHERE name = 'learned' AND text NOT LIKE 'unfinished %')
+            = (SELECT count(*) FROM matches)
         AND (SELECT count(*) FROM rulings) = (SELECT count(*) FROM matches)";
     for _ in 0..300 {
         let mut db = PgConnection::connect(url).await.unwrap();
