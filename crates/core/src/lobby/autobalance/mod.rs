@@ -23,6 +23,7 @@ mod assessment;
 mod power;
 mod rules;
 mod sizes;
+mod turns;
 
 pub use assessment::{Assessment, Calm, Cause};
 use power::Powers;
@@ -99,6 +100,8 @@ pub enum StayReason {
     Party,
     /// A decision has already moved them in this game.
     Moved,
+    /// They are a newcomer, and others of their team may be moved.
+    Newcomer,
     /// They must not be moved for another reason.
     Held(MoveBlock),
     /// The move would make the other team too strong.
@@ -178,10 +181,9 @@ impl AutoBalance {
             return Err(StayReason::Smaller);
         }
         self.may_move_now()?;
-        let eligible = self.movable(strong);
-        let eligible = view.lower_share(eligible, rules.movable_share.get());
-        if !eligible.contains(&self.who) {
-            return Err(StayReason::Held(MoveBlock::Top));
+        let order = self.order(self.movable(strong));
+        if let Some(waits) = order.turn(self.who).reason() {
+            return Err(waits);
         }
         match rules.choice {
             MoveRule::WhoDies => match self.tips(powers, self.who, (strong, weak)) {
@@ -189,7 +191,7 @@ impl AutoBalance {
                 false => Ok(weak),
             },
             MoveRule::Closest => {
-                let moves = self.closest(powers, eligible, (strong, weak));
+                let moves = self.closest(powers, order.first, (strong, weak));
                 match moves.contains(&self.who) {
                     true => Ok(weak),
                     false if moves.is_empty() => Err(StayReason::NoGain),
@@ -294,6 +296,7 @@ impl fmt::Display for StayReason {
             }
             StayReason::Party => f.write_str("plays in a party"),
             StayReason::Moved => f.write_str("already moved in this game"),
+            StayReason::Newcomer => f.write_str("new here, and others of their team go first"),
             StayReason::Held(held) => held.fmt(f),
             StayReason::Tips => f.write_str("the move would make the other team too strong"),
             StayReason::NotClosest => f.write_str("moving others brings the teams closer together"),

@@ -33,6 +33,9 @@ pub struct AutoBalanceRules {
     pub movable_share: Share,
     /// Whether each human is moved at most once per game.
     pub once: bool,
+    /// Whether newcomers are moved only if no others of their team may be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spare_newcomers: bool,
     /// Which human is moved.
     pub choice: MoveRule,
 }
@@ -107,6 +110,7 @@ impl AutoBalanceRules {
             delay_seconds: const { UpToADay::of(20) },
             movable_share: const { Share::of(0.67) },
             once: true,
+            spare_newcomers: false,
             choice: MoveRule::WhoDies,
         }
     }

@@ -1,24 +1,25 @@
 //! Teams of which one has too many players: somebody goes, whatever the powers, but rather somebody whose
 //! move leaves the game even.
 
-use super::{AutoBalance, MoveRule, Powers, StayReason};
+use std::cmp::Ordering;
+
+use super::{AutoBalance, MoveRule, Powers, StayReason, turns::Turn};
 use crate::partition::EQUAL;
-use crate::partition::MoveBlock;
 
 /// What is against the move of a human.
 struct Against {
-    /// Whether they are among the best of their team, which counts more than the cost.
-    top: bool,
+    /// When their turn comes, which counts more than the cost.
+    turn: Turn,
     /// How uneven the game would be.
     cost: f64,
 }
 
 impl Against {
     fn is_less(&self, other: &Self) -> bool {
-        match (self.top, other.top) {
-            (false, true) => true,
-            (true, false) => false,
-            _ => self.cost + EQUAL < other.cost,
+        match self.turn.cmp(&other.turn) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => self.cost + EQUAL < other.cost,
         }
     }
 }
@@ -41,12 +42,9 @@ impl AutoBalance {
         };
         self.may_move_now()?;
         let movable = self.movable(team);
-        let lower = self
-            .situation
-            .view
-            .lower_share(movable.clone(), rules.movable_share.get());
+        let order = self.order(movable.clone());
         let against = |who: usize| Against {
-            top: !lower.contains(&who),
+            turn: order.turn(who),
             cost: self.cost(powers, who, (team, smallest)),
         };
         let own = against(self.who);
@@ -54,15 +52,13 @@ impl AutoBalance {
         let waits = |who: &usize| *who != self.who && !self.died.contains(who);
         let waited_for = movable.into_iter().filter(waits);
         let waited_for = waited_for.filter(|&who| against(who).is_less(&own));
-        match (
-            waited_for.count() >= surplus(&sizes, &self.stuck(&sizes), team),
-            rules.choice,
-        ) {
-            (false, _) => Ok(smallest),
-            (true, _) if own.top => Err(StayReason::Held(MoveBlock::Top)),
-            (true, MoveRule::WhoDies) => Err(StayReason::Tips),
-            (true, MoveRule::Closest) => Err(StayReason::NotClosest),
+        if waited_for.count() < surplus(&sizes, &self.stuck(&sizes), team) {
+            return Ok(smallest);
         }
+        Err(own.turn.reason().unwrap_or(match rules.choice {
+            MoveRule::WhoDies => StayReason::Tips,
+            MoveRule::Closest => StayReason::NotClosest,
+        }))
     }
 
     /// How many players of each team cannot be moved.

@@ -1,7 +1,7 @@
 mod sizes;
 
 use super::*;
-use crate::domain::units::MaxDifference;
+use crate::domain::units::{MaxDifference, PositiveAmount, Share};
 use crate::partition::view::tests::{by_chance, robot, view};
 use proptest::prelude::*;
 
@@ -171,6 +171,44 @@ fn nobody_moves_too_soon_or_to_tip_the_balance() {
     let mut low = game.clone();
     low.view.humans[2].points = -1.0;
     assert_eq!(fate(&low, 2), Fate::Stays(StayReason::Tips));
+}
+
+/// Four against four, 200 to 120. The newcomer has the fewest points, as newcomers do.
+#[test]
+fn newcomers_stay_while_others_of_their_team_may_go() {
+    let mut rules = AutoBalanceRules::sectors_edge();
+    (rules.power, rules.gap) = (Power::Weight, PositiveAmount::of(60.0));
+    rules.like_sizes = MaxDifference::OFF;
+    let humans = [[(50.0, 0); 4], [(30.0, 1); 4]].concat();
+    let mut game = situation(&humans, rules);
+    for (who, points) in [0.0, 2.0, 4.0, 9.0].into_iter().enumerate() {
+        game.view.humans[who].points = points;
+    }
+    game.view.humans[0].newcomer = true;
+    let moved = |game: &Situation| -> Vec<usize> {
+        let moves = |who: &usize| matches!(fate(game, *who), Fate::Moves(_));
+        (0..8).filter(moves).collect()
+    };
+    // int(4 · 0.67) = 2 may be moved.
+    assert_eq!(moved(&game), [0, 1], "off, they go like anybody else");
+    game.rules.spare_newcomers = true;
+    assert_eq!(moved(&game), [1, 2]);
+    assert_eq!(fate(&game, 0), Fate::Stays(StayReason::Newcomer));
+    let top = Fate::Stays(StayReason::Held(MoveBlock::Top));
+    assert_eq!(fate(&game, 3), top);
+    for who in 1..3 {
+        game.view.humans[who].newcomer = true;
+    }
+    assert_eq!(moved(&game), [3], "the only one who is none");
+    game.view.humans[3].held = Some(MoveBlock::Protected);
+    // Of three newcomers, int(3 · 0.67) = 2.
+    assert_eq!(moved(&game), [0, 1]);
+    assert_eq!(fate(&game, 2), top);
+    game.rules.movable_share = Share::of(0.0);
+    game.view.humans[3].held = None;
+    assert!(moved(&game).is_empty(), "a share of 0 is nobody");
+    let words = StayReason::Newcomer.to_string();
+    assert_eq!(words, "new here, and others of their team go first");
 }
 
 /// Nine against seven, where the weaker nine die: no one moves from the smaller team to the larger.

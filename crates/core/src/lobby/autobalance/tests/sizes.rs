@@ -94,6 +94,11 @@ impl Evening {
         self.tell(Command::Join { id, update });
     }
 
+    /// Nothing is known of this human: they play for the first time.
+    fn is_new(&mut self, who: usize) {
+        self.weights.humans.remove(&format!("p{who}"));
+    }
+
     fn die(&mut self, who: usize) -> Fate {
         let id = Ident::from_text(&format!("p{who}"));
         let decided = self.lobby.at(self.now).died(&id, &self.weights);
@@ -262,6 +267,34 @@ fn what_the_operator_counts_as_nearly_equal_stays() {
     }
 }
 
+/// Ann plays for the first time, and her team is four against two. She dies first and stays; a regular goes, even the best.
+#[test]
+fn who_plays_for_the_first_time_goes_last() {
+    let rules = AutoBalanceRules {
+        spare_newcomers: true,
+        ..AutoBalanceRules::sectors_edge()
+    };
+    let evening = |rules: AutoBalanceRules, newcomers: &[usize]| {
+        let mut evening = Evening::new(&[4, 2], &[50.0; 6], Objective::Chance, rules);
+        newcomers.iter().for_each(|&who| evening.is_new(who));
+        let id = Ident::from_text("p3");
+        evening.tell(Command::Points { id, points: 9.0 });
+        evening
+    };
+    let stays = Fate::Stays(StayReason::Newcomer);
+    let mut ann = evening(rules.clone(), &[0]);
+    assert_eq!(ann.die(0), stays);
+    assert!(matches!(ann.die(1), Fate::Moves(_)));
+    let mut three = evening(rules.clone(), &[0, 1, 2]);
+    assert!((0..3).all(|who| three.die(who) == stays));
+    assert!(matches!(three.die(3), Fate::Moves(_)));
+    // Nobody plays outnumbered because all are new.
+    let mut all = evening(rules, &[0, 1, 2, 3]);
+    assert!(matches!(all.die(0), Fate::Moves(_)));
+    let mut off = evening(AutoBalanceRules::sectors_edge(), &[0]);
+    assert!(matches!(off.die(0), Fate::Moves(_)));
+}
+
 /// What becomes of a human before or between the deaths.
 #[derive(Clone, Debug)]
 enum Turn {
@@ -328,13 +361,16 @@ proptest! {
         seed: u64,
         chances: bool,
         preset in 0usize..3,
+        spare_newcomers: bool,
         turns in turns(),
     ) {
         let humans: usize = sizes.iter().sum();
         prop_assume!(humans > 0);
         let (weights, order) = drawn(seed, humans);
         let objective = OBJECTIVES[usize::from(chances)];
-        let mut evening = Evening::new(&sizes, &weights, objective, rules()[preset].clone());
+        let rules = AutoBalanceRules { spare_newcomers, ..rules()[preset].clone() };
+        let mut evening = Evening::new(&sizes, &weights, objective, rules);
+        (0..humans).step_by(2).for_each(|who| evening.is_new(who));
         let forms = |turn: &Turn| matches!(turn, Turn::Party(_) | Turn::Protect(_) | Turn::Pin(_));
         let (first, later): (Vec<_>, Vec<_>) = turns.into_iter().partition(|(_, turn)| forms(turn));
         first.iter().for_each(|(_, turn)| evening.take(turn, humans));
@@ -350,5 +386,34 @@ proptest! {
             let stays = human.pin.is_some() || human.held.is_some() || human.moved || game.in_party(who);
             prop_assert!(stays || size(human.team.unwrap()) <= fewest + 1, "{who} {game:?}");
         }
+    }
+
+    /// In whatever order they die, whatever their points and weights: a newcomer goes only for want of others.
+    #[test]
+    fn as_many_newcomers_go_as_others_are_missing(
+        (larger, smaller) in (2usize..10, 0usize..8),
+        new in prop::collection::vec(any::<bool>(), 20),
+        points in prop::collection::vec(0u8..4, 20),
+        seed: u64,
+        chances: bool,
+        preset in 0usize..3,
+    ) {
+        prop_assume!(larger >= smaller + 2);
+        let humans = larger + smaller;
+        let (weights, order) = drawn(seed, humans);
+        let rules = AutoBalanceRules { spare_newcomers: true, ..rules()[preset].clone() };
+        let objective = OBJECTIVES[usize::from(chances)];
+        let mut evening = Evening::new(&[larger, smaller], &weights, objective, rules);
+        for who in 0..humans {
+            evening.take(&Turn::Points(who, points[who]), humans);
+            if new[who] {
+                evening.is_new(who);
+            }
+        }
+        let moved: Vec<usize> = order.into_iter().filter(|&who| matches!(evening.die(who), Fate::Moves(_))).collect();
+        let need = (larger - smaller) / 2;
+        let regulars = (0..larger).filter(|&who| !new[who]).count();
+        prop_assert_eq!(moved.len(), need);
+        prop_assert_eq!(moved.iter().filter(|&&who| new[who]).count(), need.saturating_sub(regulars));
     }
 }
