@@ -11,7 +11,7 @@ const NEAR: i64 = 8;
 /// The most bytes of all states together, or as many as [`FEW`] states like the newest have; the older ones are left
 /// out. What several states share counts for each of them.
 const MOST_BYTES: usize = 256 << 20;
-const FEW: usize = 2;
+const FEW: usize = 4;
 
 /// Whether no state is needed between two others, which lie `older` and `newer` matches before the last one.
 pub(super) fn is_close(older: i64, newer: i64) -> bool {
