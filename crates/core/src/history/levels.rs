@@ -207,11 +207,16 @@ impl Levels {
         end: Timestamp,
         starts: StartsByNumber<'_>,
     ) -> Learned {
+        let is_first = self.standings.rulesets.is_empty(); // before any match, chances are even
         self.open(ruleset);
         self.welcome(ruleset, game, starts);
         let mut learned = Learned::default();
         if let Some(own) = self.standings.rulesets.get_mut(ruleset) {
-            learned.chance = (game.teams() == 2).then(|| own.system.beats(game, 0, 1));
+            let chance = || match is_first {
+                true => 0.5,
+                false => own.system.beats(game, 0, 1),
+            };
+            learned.chance = (game.teams() == 2).then(chance);
             learned.entries = own.edit().learn(game, end, starts);
         }
         let game_type = self.standings.types.get_mut(ruleset.game_type());
@@ -224,18 +229,16 @@ impl Levels {
     /// Gives the players of a game their priors in the ruleset and in its game type, if they are new to these.
     fn welcome(&mut self, ruleset: &Ruleset, game: &RatedGame, starts: StartsByNumber<'_>) {
         let players = || game.tallies.iter().map(|tally| tally.player);
-        let of_type = |below| found(|| self.above_types(), players(), below);
         let game_type = self.standings.types.get(ruleset.game_type());
-        let of_type = game_type.map(|below| of_type(below)).unwrap_or_default();
-        let of_own = |below| found(|| self.sources(ruleset), players(), below);
+        let of_type = game_type.map(|below| found(|| self.above_types(), players(), below));
         let own = self.own_standing(ruleset);
-        let of_own = own.map(of_own).unwrap_or_default();
+        let of_own = own.map(|below| found(|| self.sources(ruleset), players(), below));
 
         let game_type = self.standings.types.get_mut(ruleset.game_type());
         let own = self.standings.rulesets.get_mut(ruleset);
         for (below, found) in [(game_type, of_type), (own, of_own)] {
             let Some(below) = below else { continue };
-            for (player, known) in found {
+            for (player, known) in found.into_iter().flatten() {
                 below.edit().adopt(player, known, starts.of(player));
             }
         }

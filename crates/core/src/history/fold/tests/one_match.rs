@@ -177,3 +177,16 @@ fn codes_of_reasons_are_stable() {
         assert_eq!(Unrated::parse(reason.as_str()), Some(reason));
     }
 }
+
+#[test]
+fn before_any_match_chances_are_even_whatever_the_numbers() {
+    let on = |id: &str, team| someone(Kind::Human, id, vec![stay(team, 0, 100_000)]);
+    let two_to_one = |end| game(end, &[3.0, 1.0], vec![on("a", 0), on("b", 0), on("c", 1)]);
+    let mut fold = Fold::new(&rulebook(), settings(SystemName::Joint));
+    let mut chance = |end| {
+        let record = two_to_one(end);
+        fold.push(&record, Fingerprint::of(&record)).unwrap().chance
+    };
+    assert_eq!(chance(200_000), Some(0.5));
+    assert!(chance(400_000).unwrap() > 0.6);
+}

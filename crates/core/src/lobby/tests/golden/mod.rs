@@ -32,8 +32,8 @@ const LOBBIES: u64 = 2_000;
 const DECIDED_BY_OTHER_SUMS: [u64; 3] = [531, 1_483, 1_879];
 
 /// Lobbies in which auto-balance moves another one of two who are alone on their team: whoever goes, the teams are as far
-/// apart. The rounding of a difference decided; now the first goes. The judge counts that one as held, which
-/// auto-balance does not.
+/// apart. The rounding of a difference decided; now the first goes. The judge looks at the game some minutes earlier, when that
+/// one had just been moved.
 const OTHER_OF_TWO: [u64; 2] = [749, 1_942];
 
 /// Where the recorded decisions are.
@@ -109,9 +109,8 @@ fn check(first: u64) {
             let line = format!("{number} {outcome} instead of {teams:?}: {now:?}, {then:?}");
             println!("{compare:?}: {line}");
             *counts.entry(compare).or_default() += 1;
-            let is_known = [&DECIDED_BY_OTHER_SUMS[..], &OTHER_OF_TWO]
-                .concat()
-                .contains(&number);
+            let is_known =
+                DECIDED_BY_OTHER_SUMS.contains(&number) || OTHER_OF_TWO.contains(&number);
             if compare == Ordering::Greater && !is_known {
                 worse.push(line);
             }
