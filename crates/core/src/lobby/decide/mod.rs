@@ -163,7 +163,7 @@ impl Lobby {
         let died = died.map(|(at, _)| at).collect();
         let mut situation = self.situation(weights)?;
         if matches!(situation.assess(), Assessment::Unbalanced { .. }) {
-            situation.view = self.view_by_objective(weights)?;
+            self.add_chances(&mut situation.view, weights)?;
         }
         let question = AutoBalance {
             situation,
@@ -186,21 +186,20 @@ impl Lobby {
     /// have been unbalanced, and which team was the stronger when a human changed to it. Does
     /// nothing without a team game.
     pub fn watch(&mut self, weights: &dyn Weights) {
-        let Ok(situation) = self.situation(weights) else {
+        let Ok(mut situation) = self.situation(weights) else {
             return;
         };
+        let assessment = situation.assess();
         // With as many players on each team, sums of weights are compared, which takes less time.
         let mut teams = situation.view.sums();
-        if !teams.are_of_one_size()
-            && let Ok(view) = self.view_by_objective(weights)
-        {
-            teams = view.sums();
+        if !teams.are_of_one_size() && self.add_chances(&mut situation.view, weights).is_ok() {
+            teams = situation.view.sums();
         }
         let stronger = teams.strongest();
         let now = self.now;
         let Some(game) = &self.game else { return };
         let before = game.watch.imbalance;
-        let imbalance = match situation.assess() {
+        let imbalance = match assessment {
             Assessment::Balanced(_) => None,
             // Of more than two teams, another one can be the strongest before all are balanced.
             Assessment::Unbalanced { strong, weak, .. } => {
@@ -284,10 +283,16 @@ impl Lobby {
         weights: &dyn Weights,
     ) -> Result<GameView, LobbyError> {
         let mut view = self.view(weights)?;
-        if self.settings.objective == Objective::Chance {
+        self.add_chances(&mut view, weights)?;
+        Ok(view)
+    }
+
+    /// Adds the chance model to a view of the game as it is now, if it has none, with `[balance] objective = "chance"`.
+    fn add_chances(&self, view: &mut GameView, weights: &dyn Weights) -> Result<(), LobbyError> {
+        if self.settings.objective == Objective::Chance && view.chance.is_none() {
             view.chance = self.chance_model(weights, &self.lineup()?)?;
         }
-        Ok(view)
+        Ok(())
     }
 
     /// The model that predicts chances for the players of this lineup; `None` as long as nothing has been
