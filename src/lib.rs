@@ -128,9 +128,14 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
-pub use evenkeel_core::{
-    domain, history, ingest, lifecycle, lobby, matchmaking, partition, protocol, rating, sidecar,
-};
+pub use evenkeel_ingest as ingest;
+pub use evenkeel_lobby as lobby;
+pub use evenkeel_matchmaking::{self as matchmaking, lifecycle};
+pub use evenkeel_model as domain;
+pub use evenkeel_partition as partition;
+pub use evenkeel_protocol as protocol;
+pub use evenkeel_rating::{self as rating, history};
+pub use evenkeel_sidecar as sidecar;
 
 pub mod cli;
 pub mod client;

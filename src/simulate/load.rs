@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    domain::Stream,
-    matchmaking::{
-        PlayerSpec, Raw, TicketSpec,
-        draw::{Zipf, normal},
-    },
+use evenkeel_matchmaking::{
+    PlayerSpec, Raw, TicketSpec,
+    draw::{Zipf, normal},
 };
+use evenkeel_model::Stream;
 
 /// How the vehicles of a load are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -217,7 +215,7 @@ struct PartyTraits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::StreamPurpose;
+    use evenkeel_model::StreamPurpose;
 
     fn drawn(load: &Load) -> Vec<TicketSpec> {
         let mut stream = Stream::new(1, StreamPurpose::Arrivals);

@@ -1,6 +1,6 @@
 //! The tables of webhooks: the events that wait, how far each webhook is, and what each event reports.
 
-use evenkeel_core::worded;
+use evenkeel_model::worded;
 use serde::Deserialize;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Notices that a correction of history has moved a weight without a match of its player.
 
-use evenkeel_core::worded;
+use evenkeel_model::worded;
 
 use crate::domain::Timestamp;
 

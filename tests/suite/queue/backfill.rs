@@ -1,4 +1,4 @@
-//! Free seats of matches in play on the wire: situations 7 to 10 of `crates/core/src/matchmaking/tests/backfill.rs`.
+//! Free seats of matches in play on the wire: situations 7 to 10 of `crates/matchmaking/src/tests/backfill.rs`.
 
 use crate::common::{
     Client, Daemon,

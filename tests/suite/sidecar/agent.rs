@@ -2,7 +2,7 @@
 //! a log and a remote console.
 
 #[allow(dead_code)] // another test of this server uses the rest
-#[path = "../../../crates/core/src/sidecar/agent/tests/fake.rs"]
+#[path = "../../../crates/sidecar/src/agent/tests/fake.rs"]
 mod fake;
 
 use std::{

@@ -1,0 +1,273 @@
+//! Separates the games of a log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    clients::ClientSlots,
+    game::Game,
+    grammar::{self, Event, MAX_CLIENTS},
+    half_time::{EndedGame, HalfTime, Next},
+    server::LoggedServer,
+    setup::GameSetup,
+};
+use crate::{
+    clock::{Calendar, LogClock},
+    event::GameEvent,
+    format::{Context, LogParser},
+    item::LogItem,
+    lines::LogLine,
+    skip::Skip,
+    text::LineResult,
+};
+use evenkeel_model::Timestamp;
+
+/// The part of the log to which the lines being read belong.
+#[derive(Default)]
+enum LogPhase {
+    /// The log has just begun, or its clock was set back. If play comes next, it belongs to a game
+    /// whose beginning is missing.
+    #[default]
+    Beginning,
+    /// A game whose beginning is missing; its play was first seen on this line.
+    Headless(u64),
+    /// No game: the last one is over.
+    BetweenGames,
+    /// A game, or the results that follow it.
+    Game(Box<Game>),
+}
+
+#[derive(Default)]
+pub(super) struct Parser {
+    server: String,
+    clock: LogClock,
+    log: LoggedServer,
+    phase: LogPhase,
+    /// The ids that several players have had at the same time since the last `InitGame:`.
+    shared: BTreeSet<String>,
+    half_time: HalfTime,
+    /// The final points that the log has stated since the last end of a game, by client number.
+    points: BTreeMap<usize, f64>,
+    /// The time stamps before the lines.
+    stamps: Calendar,
+    /// The date of the last line, if its stamp has one.
+    date: Option<Timestamp>,
+    /// Whether the lines beneath the stamps have times of their own; `None` until one has shown it.
+    has_clock: Option<bool>,
+}
+
+impl Parser {
+    pub(super) fn new(context: &Context) -> Self {
+        Self {
+            server: context.server.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Reads a line. Without a time of its own, it has that of its stamp.
+    fn read<'a>(&mut self, line: LogLine<'a>) -> LineResult<Option<(u64, Event<'a>)>> {
+        let Some(stamp) = line.stamp else {
+            return grammar::read(line.bytes, line.whole);
+        };
+        self.date = stamp.is_date.then_some(stamp.at);
+        let clients = &self.log.clients;
+        self.stamps.read(stamp.at, || clients.are_opposed());
+        let own = grammar::clock(line.bytes).is_some();
+        if self.has_clock.is_none() && (own || grammar::is_beneath(line.bytes)) {
+            self.has_clock = Some(own);
+        }
+        match (self.has_clock, own) {
+            // Something else that the server has printed.
+            (Some(true) | None, false) => Ok(None),
+            (Some(false), _) => {
+                let event = grammar::read_event(line.bytes, line.whole)?;
+                Ok(Some((self.stamps.position(), event)))
+            }
+            _ => grammar::read(line.bytes, line.whole),
+        }
+    }
+
+    /// The settings of the game. Without a date of its own, it has that of its line's stamp.
+    fn setup(&self) -> GameSetup {
+        let mut setup = self.log.setup.clone().unwrap_or_default();
+        setup.date = setup.date.or(self.date);
+        setup
+    }
+
+    /// Ends the current phase, and appends the match, or the reason why there is none.
+    fn close(&mut self, next: Next, items: &mut Vec<LogItem>) {
+        match std::mem::replace(&mut self.phase, LogPhase::BetweenGames) {
+            LogPhase::Beginning | LogPhase::BetweenGames => {}
+            LogPhase::Headless(line) => {
+                items.push(LogItem::skipped(line, Skip::StartedBeforeLog));
+                if next == Next::Round {
+                    self.half_time.lose();
+                }
+            }
+            LogPhase::Game(mut game) => {
+                let line = game.line;
+                let mut notes = Vec::new();
+                for id in &self.shared {
+                    let players = game.split_id(id);
+                    let id = id.clone();
+                    if players > 1 {
+                        notes.push(LogItem::SharedId { line, id, players });
+                    }
+                }
+                let (swaps, announced) = (game.swaps(), game.clients_known);
+                let outcome = game.finish(&self.server);
+                if outcome.is_err() {
+                    notes.clear();
+                }
+                let game = EndedGame {
+                    line,
+                    outcome,
+                    notes,
+                    swaps,
+                    announced,
+                };
+                self.half_time.take(game, next, items);
+            }
+        }
+    }
+
+    /// Begins a game, which is announced by its own line unless it is a round.
+    fn begin(&mut self, line: u64, round: Option<bool>, items: &mut Vec<LogItem>) {
+        let next = round.map_or(Next::Game, |_| Next::Round);
+        self.close(next, items);
+        let clients_known = round.unwrap_or(true);
+        let game = Game::new(line, self.setup(), self.clock, clients_known);
+        self.phase = LogPhase::Game(Box::new(game));
+    }
+
+    /// Like [`Parser::begin`], for a game that may be the second half after one that has ended.
+    fn begin_half(&mut self, line: u64, clients_known: bool, items: &mut Vec<LogItem>) {
+        self.begin(line, Some(clients_known), items);
+        if let LogPhase::Game(game) = &mut self.phase {
+            game.keep_points(std::mem::take(&mut self.points));
+        }
+    }
+
+    /// A round of Urban Terror begins. Until the exit, rounds belong to the same game; its play
+    /// begins with the first round after a warm-up.
+    fn round(&mut self, line: u64, items: &mut Vec<LogItem>) {
+        let setup = self.setup();
+        match &mut self.phase {
+            LogPhase::Game(game) if game.is_between_rounds() => return,
+            LogPhase::Game(game) if !game.is_over() => {
+                game.restart(setup, self.clock);
+            }
+            LogPhase::Game(game) => {
+                let clients_known = game.clients_known;
+                self.begin_half(line, clients_known, items);
+            }
+            // No line announced this round's game, so players may have joined before the log began.
+            _ => self.begin_half(line, false, items),
+        }
+        if let LogPhase::Game(game) = &mut self.phase {
+            for (number, client) in self.log.clients.iter() {
+                game.update_client(number, client, self.clock);
+            }
+        }
+    }
+
+    /// Takes what a line states.
+    fn take(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+        if let (Event::ServerTime(date), LogPhase::Game(game)) = (event, &mut self.phase) {
+            game.note_date(date, self.clock);
+        }
+        let mut events = Vec::new();
+        self.log.interpret(event, &mut events);
+        for event in events {
+            self.event(line, event, items);
+        }
+    }
+
+    fn event(&mut self, line: u64, event: GameEvent, items: &mut Vec<LogItem>) {
+        match event {
+            GameEvent::Game => {
+                self.begin(line, None, items);
+                self.shared.clear();
+                self.points.clear();
+            }
+            GameEvent::Round => self.round(line, items),
+            GameEvent::Closed => self.close(Next::Game, items),
+            GameEvent::Client(number) => {
+                if let (LogPhase::Game(game), Some(client)) =
+                    (&mut self.phase, self.log.clients.get(number))
+                {
+                    game.update_client(number, client, self.clock);
+                }
+                self.note_shared(number);
+            }
+            GameEvent::Left(number) => {
+                self.points.remove(&number);
+                if let LogPhase::Game(game) = &mut self.phase {
+                    game.remove_client(number, self.clock);
+                }
+            }
+            other => self.play(line, other),
+        }
+    }
+
+    /// Notes the id of this client if another one with another name has it, too. A player who returns
+    /// before the server has noticed the end of the old connection has the same name.
+    fn note_shared(&mut self, number: usize) {
+        if let Some(id) = self.log.clients.shared_id(number)
+            && self.shared.len() < MAX_CLIENTS
+        {
+            self.shared.insert(id);
+        }
+    }
+
+    fn play(&mut self, line: u64, event: GameEvent) {
+        match event {
+            GameEvent::Over => self.points.clear(),
+            GameEvent::Points { client, points } => {
+                self.points.entry(client).or_insert(points);
+            }
+            _ => {}
+        }
+        match &mut self.phase {
+            LogPhase::Game(game) => game.event(event, &self.log.clients, self.clock),
+            LogPhase::Beginning if event != GameEvent::WarmUp => {
+                self.phase = LogPhase::Headless(line);
+            }
+            LogPhase::Beginning | LogPhase::Headless(_) | LogPhase::BetweenGames => {}
+        }
+    }
+}
+
+impl LogParser for Parser {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
+        match self.read(line) {
+            Ok(None) => {}
+            Ok(Some((at, event))) => {
+                if self.clock.read(at) && !matches!(event, Event::InitGame(_)) {
+                    // The server was restarted. Unless its end was read already, the game being
+                    // read has no end; a game whose beginning is missing may follow.
+                    self.close(Next::Game, items);
+                    self.log.clients = ClientSlots::default();
+                    self.phase = LogPhase::Beginning;
+                }
+                self.take(line.number, event, items);
+            }
+            Err(why) => items.push(LogItem::malformed(line, why)),
+        }
+    }
+
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
+        // A log that is still being written may end between a game's end and its results. The game
+        // is skipped now, because its record would differ without the results. The next reading of
+        // the log has them.
+        if let LogPhase::Game(game) = &mut self.phase
+            && !game.has_results()
+        {
+            game.forget_end();
+        }
+        self.close(Next::Nothing, items);
+    }
+
+    fn elapsed(&self) -> u64 {
+        self.clock.position()
+    }
+}

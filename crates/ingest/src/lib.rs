@@ -1,0 +1,120 @@
+//! Game logs: bytes in, match records out.
+//!
+//! Each log format is one folder behind one small trait, [`LogParser`], and one entry in [`FORMATS`].
+//! The caller reads a file in chunks of any size and feeds them to a [`Reader`], which returns what the
+//! log contains as [`LogItem`]s: finished matches, games that make no match, malformed lines.
+//!
+//! This room never touches files, the system's clock, databases or random numbers. It never returns a
+//! match of a game that has not ended, or a record that fails
+//! [`MatchRecord::check`](evenkeel_model::MatchRecord::check). Entry points: [`detect`] and [`Reader`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+
+pub mod clock;
+pub mod doubled;
+mod encoding;
+mod event;
+mod foreign;
+mod format;
+mod halves;
+pub mod idtech3;
+mod item;
+mod jsonl;
+mod lines;
+mod reader;
+mod record;
+mod skip;
+pub mod source;
+pub mod stamp;
+mod stray;
+mod tabs;
+pub mod team;
+pub mod teeworlds;
+pub mod text;
+mod twins;
+mod unknown;
+mod ut2004;
+mod ut99;
+pub mod xonotic;
+
+pub use event::GameEvent;
+pub use event::TEAMS;
+pub use foreign::why_unread;
+pub use format::{Context, DateZone, Format, LogParser};
+pub use halves::{PAUSE, join_halves};
+pub use item::LogItem;
+pub use jsonl::{read_back as read_record, read_reported, write as write_record};
+pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
+pub use reader::Reader;
+pub use skip::Skip;
+pub use twins::{is_same_match, overlap};
+
+/// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
+/// log is shorter.
+pub const HEAD: usize = 64 * 1024;
+
+/// All formats, in the order in which [`detect`] tries them.
+pub static FORMATS: &[Format] = &[
+    idtech3::FORMAT,
+    ut2004::FORMAT,
+    ut99::FORMAT,
+    xonotic::FORMAT,
+    teeworlds::FORMAT,
+    source::FORMAT,
+    jsonl::FORMAT,
+];
+
+/// Returns the format of this name.
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// Returns the format of a log that begins with these bytes, or `None` if it is of no known format.
+/// Time stamps that another program wrote before the lines do not matter.
+pub fn detect(head: &[u8]) -> Option<&'static Format> {
+    let head = encoding::decoded(head);
+    let found = FORMATS.iter().find(|format| (format.detect)(&head));
+    found.or_else(|| beneath_stamps(&head[..head.len().min(HEAD)]))
+}
+
+/// The beginning of the first line of a file that has content, readable on a terminal.
+pub fn first_line(head: &[u8]) -> String {
+    let head = encoding::decoded(head);
+    let mut lines = head.split(|b| b"\r\n".contains(b)).map(<[u8]>::trim_ascii);
+    item::shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
+}
+
+/// The format of which most lines are found beneath time stamps.
+fn beneath_stamps(head: &[u8]) -> Option<&'static Format> {
+    let count = |format: &'static Format| {
+        let lines = stamp::certain_lines(head, format.is_beneath?);
+        (lines > 0).then_some((lines, format))
+    };
+    let all = FORMATS.iter().rev().filter_map(count);
+    all.max_by_key(|(lines, _)| *lines)
+        .map(|(_, format)| format)
+}
+
+/// Everything that a log of a format contains, for tests.
+#[cfg(test)]
+fn read(format: &Format, log: &str) -> Vec<LogItem> {
+    let context = Context {
+        server: "here".to_owned(),
+        ..Context::default()
+    };
+    let mut items = Vec::new();
+    let mut reader = Reader::new(format, &context);
+    reader.feed(log.as_bytes(), &mut items);
+    reader.finish(&mut items);
+    items
+}
+
+/// The only item of a log, which has to be a match, for tests.
+#[cfg(test)]
+fn only_match(format: &Format, log: &str) -> evenkeel_model::MatchRecord {
+    let mut items = read(format, log);
+    match (items.pop(), items.is_empty()) {
+        (Some(LogItem::Match(record) | LogItem::Exported(record, _)), true) => *record,
+        other => panic!("{other:?} {items:?}"),
+    }
+}

@@ -1,0 +1,196 @@
+//! Splits bytes, in chunks of any size, into numbered lines of bounded length.
+
+use evenkeel_model::Timestamp;
+
+/// The longest line of most formats, in bytes: ten times the longest in real logs.
+pub const MAX_LINE: usize = 64 * 1024;
+
+/// A line of a log, without its end (`\n` or `\r\n`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogLine<'a> {
+    /// The line's number, from 1.
+    pub number: u64,
+    /// The line's content, without its end.
+    pub bytes: &'a [u8],
+    /// Whether the line has an end. The last line of a log that is still being written, or was cut off,
+    /// has none, and its last word may be incomplete.
+    pub whole: bool,
+    /// The time stamp that another program wrote before the line, which `bytes` does not contain.
+    pub stamp: Option<LineStamp>,
+}
+
+/// The time of a stamp that another program wrote before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineStamp {
+    /// The date; or, where the stamp has none, a time that only the other stamps compare with.
+    pub at: Timestamp,
+    /// Whether the time is a date.
+    pub is_date: bool,
+}
+
+/// What [`Lines`] passes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framed<'a> {
+    /// A line within the limit.
+    Line(LogLine<'a>),
+    /// A line longer than the limit, which was dropped.
+    TooLong {
+        /// The line's number, from 1.
+        number: u64,
+    },
+}
+
+/// Splits a stream of chunks into lines. Holds at most one line.
+#[derive(Debug)]
+pub struct Lines {
+    /// The longest line passed on, in bytes.
+    limit: usize,
+    /// The beginning of a line whose end has not been read yet.
+    begun: Vec<u8>,
+    /// How many lines have ended.
+    ended: u64,
+    /// Whether the line begun is already too long, so that its rest is dropped.
+    too_long: bool,
+}
+
+/// Splits into lines of up to [`MAX_LINE`] bytes.
+impl Default for Lines {
+    fn default() -> Self {
+        Self::new(MAX_LINE)
+    }
+}
+
+impl Lines {
+    /// Splits into lines of up to `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            begun: Vec::new(),
+            ended: 0,
+            too_long: false,
+        }
+    }
+
+    /// Drops an incomplete line, and counts from 1 again.
+    pub fn interrupt(&mut self) {
+        self.begun.clear();
+        self.too_long = false;
+        self.ended = 0;
+    }
+
+    /// Takes the next chunk, and passes every line that ends in it to `each`.
+    pub fn feed(&mut self, mut chunk: &[u8], mut each: impl FnMut(Framed<'_>)) {
+        while let Some(end) = memchr::memchr(b'\n', chunk) {
+            let (line, rest) = chunk.split_at(end);
+            chunk = &rest[1..];
+            if self.begun.is_empty() && !self.too_long {
+                each(self.framed(line, true));
+            } else {
+                self.extend(line);
+                let begun = std::mem::take(&mut self.begun);
+                each(self.framed(&begun, true));
+                self.begun = begun;
+                self.begun.clear();
+            }
+            self.too_long = false;
+            self.ended += 1;
+        }
+        self.extend(chunk);
+    }
+
+    /// Ends the stream, and passes an incomplete last line to `each`.
+    pub fn finish(&mut self, mut each: impl FnMut(Framed<'_>)) {
+        if !self.begun.is_empty() || self.too_long {
+            each(self.framed(&self.begun, false));
+        }
+        *self = Self::new(self.limit);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if self.begun.len() + bytes.len() > self.limit + 1 {
+            self.too_long = true;
+            self.begun.clear();
+        }
+        if !self.too_long {
+            self.begun.extend_from_slice(bytes);
+        }
+    }
+
+    fn framed<'a>(&self, line: &'a [u8], whole: bool) -> Framed<'a> {
+        let number = self.ended + 1;
+        let mut bytes = line.strip_suffix(b"\r").unwrap_or(line);
+        if number == 1 {
+            bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        }
+        if self.too_long || bytes.len() > self.limit {
+            Framed::TooLong { number }
+        } else {
+            Framed::Line(LogLine {
+                number,
+                bytes,
+                whole,
+                stamp: None,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn split<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(u64, Option<Vec<u8>>, bool)> {
+        let mut found = Vec::new();
+        let mut note = |framed: Framed<'_>| match framed {
+            Framed::Line(line) => found.push((line.number, Some(line.bytes.to_vec()), line.whole)),
+            Framed::TooLong { number } => found.push((number, None, true)),
+        };
+        let mut lines = Lines::new(MAX_LINE);
+        for chunk in chunks {
+            lines.feed(chunk, &mut note);
+            assert!(lines.begun.len() <= MAX_LINE + 1);
+        }
+        lines.finish(&mut note);
+        found
+    }
+
+    #[test]
+    fn ends_numbers_and_the_byte_order_mark() {
+        let line = |n, text: &str, whole| (n, Some(text.as_bytes().to_vec()), whole);
+        assert_eq!(
+            split([&b"\xef\xbb\xbfa\r\n\nb"[..]]),
+            [line(1, "a", true), line(2, "", true), line(3, "b", false)]
+        );
+        assert_eq!(split([&b""[..]]), []);
+    }
+
+    #[test]
+    fn a_line_of_any_length_takes_bounded_memory() {
+        let chunk = vec![b'x'; 1 << 20];
+        let mut chunks: Vec<&[u8]> = vec![&chunk; 100];
+        chunks.push(b"\nnext\n");
+        let found = split(chunks);
+        assert_eq!(found[0].1, None);
+        assert_eq!(found[1], (2, Some(b"next".to_vec()), true));
+    }
+
+    #[test]
+    fn the_bound_is_the_same_however_the_bytes_come() {
+        for (length, kept) in [(MAX_LINE, true), (MAX_LINE + 1, false)] {
+            for end in ["\n", "\r\n"] {
+                let text = "x".repeat(length) + end;
+                assert_eq!(split([text.as_bytes()])[0].1.is_some(), kept);
+                assert_eq!(split(text.as_bytes().chunks(7))[0].1.is_some(), kept);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_do_not_matter(bytes in "[a\r\n]{0,40}", size in 1usize..5) {
+            prop_assert_eq!(split([bytes.as_bytes()]), split(bytes.as_bytes().chunks(size)));
+        }
+    }
+}

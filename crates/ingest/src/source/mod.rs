@@ -1,0 +1,226 @@
+//! Source and GoldSrc: Team Fortress 2, Team Fortress Classic, Counter-Strike and their relatives.
+//!
+//! A line is `L date: event`, and names each player with number, id and team. A game begins when its map
+//! is loaded, and begins again with every round that does not follow a round's end. It ends with
+//! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
+//! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `setup` which
+//! game and settings the server has, `style` how it states results, `server` says what the lines mean, for records and for those
+//! who follow a running server. `game` follows one game, `totals` its scores; this file keeps the games of a log apart.
+
+pub mod client;
+pub(crate) mod clients;
+mod game;
+pub mod grammar;
+mod half_time;
+mod points;
+pub mod server;
+mod setup;
+pub mod style;
+#[cfg(test)]
+mod tests;
+pub mod totals;
+mod unknown;
+
+use super::{
+    clock::Calendar,
+    event::GameEvent,
+    format::{Context, DateZone, Format, LogParser, mostly},
+    item::LogItem,
+    lines::{LogLine, MAX_LINE},
+    skip::Skip,
+    text::CUT_LINE,
+};
+use game::{Beginning, Game};
+use grammar::Event;
+use half_time::HalfTime;
+use points::ControlPoints;
+use server::LoggedServer;
+use style::ResultStyle;
+
+/// The format's entry in the registry.
+pub(super) const FORMAT: Format = Format {
+    name: "source",
+    detect,
+    is_beneath: Some(grammar::is_beneath),
+    parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
+    unknown: unknown::unknown,
+    finds_repeats: false,
+    names_games: true,
+    dates: DateZone::Local,
+    in_halves: true,
+};
+
+/// How long after the end of a round its scores may be stated, and after its beginning the same line again, in
+/// milliseconds.
+pub(crate) const ROUND_LAG: u64 = 1_000;
+
+fn detect(head: &[u8]) -> bool {
+    mostly(head, grammar::is_known)
+}
+
+struct Parser {
+    server: String,
+    calendar: Calendar,
+    /// The date of the last line as it was written; most lines have the same.
+    stamp: Vec<u8>,
+    log: LoggedServer,
+    game: Game,
+    /// The control points of the last game on this map.
+    points: ControlPoints,
+    /// What was played before the game was restarted.
+    half_time: HalfTime,
+}
+
+impl Parser {
+    fn new(context: &Context) -> Self {
+        Self {
+            server: context.server.clone(),
+            calendar: Calendar::default(),
+            stamp: Vec::new(),
+            log: LoggedServer::of(None),
+            game: Game::new(1),
+            points: ControlPoints::default(),
+            half_time: HalfTime::default(),
+        }
+    }
+
+    /// Reads the date of a line, and returns the rest.
+    fn read_time<'a>(&mut self, line: &'a [u8]) -> Result<&'a [u8], &'static str> {
+        let (stamp, rest) = grammar::stamp(line)?;
+        if self.stamp != stamp {
+            let date = grammar::date(stamp).ok_or("there is no such date")?;
+            let clients = &self.log.clients;
+            self.calendar.read(date, || clients.are_opposed());
+            self.stamp.clear();
+            self.stamp.extend_from_slice(stamp);
+        }
+        Ok(rest)
+    }
+
+    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+        let mut events = Vec::new();
+        self.log.pass(event, &mut events);
+        self.take(line, &mut events, items);
+        self.game.note(line, event, self.calendar);
+        let now = self.calendar.position();
+        self.log.interpret(event, now, &mut events);
+        self.take(line, &mut events, items);
+        match event {
+            Event::RoundLength(millis) => {
+                let lost = self.game.round_lasted(millis, &self.log, self.calendar);
+                self.calendar.pass(lost);
+            }
+            Event::GameOver | Event::Over { .. } if self.game.is_foreign() => {
+                self.close(line, Skip::Aborted, items);
+                self.game = Game::after(line);
+            }
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, line: u64, events: &mut Vec<GameEvent>, items: &mut Vec<LogItem>) {
+        for event in events.drain(..) {
+            match event {
+                GameEvent::Ended if self.game.has_results() => self.finish_game(line, items),
+                GameEvent::Closed => self.close(line, Skip::Aborted, items),
+                // A log must give the same records, whatever log was read before it.
+                GameEvent::Game if !self.log.rounds.begun => {
+                    self.game = Game::opening(line, self.calendar);
+                }
+                GameEvent::Game => {
+                    self.points = ControlPoints::default();
+                    self.begin(line, Beginning::Map);
+                }
+                GameEvent::Start => self.begin(line, Beginning::Round),
+                GameEvent::WarmUp => self.restart(line, items),
+                GameEvent::Restart { .. } => {
+                    self.restart(line, items);
+                    self.begin(line, Beginning::Match);
+                }
+                other => self.game.event(other, &self.log, self.calendar),
+            }
+        }
+    }
+
+    /// Begins the game anew. What was played may be the first half of a match.
+    fn restart(&mut self, line: u64, items: &mut Vec<LogItem>) {
+        if self.game.is_over() {
+            self.close(line, Skip::Aborted, items);
+        }
+        let played = self.game.restart(line);
+        let (began, is_cut) = (played.line, played.is_foreign());
+        if let Some(half) = played.into_half(&self.server, &self.log) {
+            self.half_time.hold(began, half, is_cut);
+        }
+    }
+
+    /// Begins a game now.
+    fn begin(&mut self, line: u64, with: Beginning) {
+        self.game.begin(line, with, &self.log, self.calendar);
+    }
+
+    /// Closes the game being read, whose end and scores have been read.
+    fn finish_game(&mut self, line: u64, items: &mut Vec<LogItem>) {
+        let mut game = std::mem::replace(&mut self.game, Game::after(line));
+        let line = game.line;
+        if self.points.is_other_map(std::mem::take(&mut game.points)) {
+            // The log lacks the line that would name it.
+            self.log.setup.load(b"");
+        }
+        let record = game.finish(&self.server, &self.log);
+        items.push(self.half_time.complete(line, record));
+    }
+
+    /// Closes the game being read, which is skipped for this reason unless its end has been read.
+    fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
+        // At the end of an unfinished log, the scores of more teams may be about to follow.
+        let is_whole = reason != Skip::Unfinished || self.log.style != ResultStyle::Finals;
+        if is_whole && self.game.has_results() {
+            return self.finish_game(line, items);
+        }
+        let game = std::mem::replace(&mut self.game, Game::new(line));
+        let line = self.half_time.forget().unwrap_or(game.line);
+        if let Some(reason) = game.unfinished(reason) {
+            items.push(LogItem::skipped(line, reason));
+        }
+    }
+}
+
+impl LogParser for Parser {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
+        if line.bytes.is_empty() {
+            return;
+        }
+        let is_first = self.calendar.date().is_none();
+        let read = match line.whole {
+            true => self.read_time(line.bytes).and_then(grammar::read),
+            // Nothing can follow these words.
+            false if line.bytes.ends_with(b": Log file closed") => Ok(Event::Closed),
+            false => Err(CUT_LINE),
+        };
+        match read {
+            Ok(event) => {
+                if is_first {
+                    self.game = Game::opening(line.number, self.calendar);
+                }
+                self.event(line.number, event, items);
+            }
+            Err(_) if grammar::is_team_name(line.bytes) => {}
+            // Something else that the server has printed.
+            Err(_) if line.stamp.is_some() && !grammar::is_beneath(line.bytes) => {}
+            Err(why) => items.push(LogItem::malformed(line, why)),
+        }
+    }
+
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
+        let mut events = Vec::new();
+        self.log.end_with_map(false, &mut events);
+        self.take(0, &mut events, items);
+        self.close(0, Skip::Unfinished, items);
+    }
+
+    fn elapsed(&self) -> u64 {
+        self.calendar.position()
+    }
+}

@@ -1,0 +1,329 @@
+//! The games that a server's output describes: who is there, when a match is played, its score and its end.
+//!
+//! No line marks the end of a match. A match is over when a limit is reached and a team is ahead, or, if the limits are
+//! not known, when nothing has happened for as long as the server shows the final score before the next match.
+
+use super::{
+    grammar::Event,
+    named::Seen,
+    players::Players,
+    scoring::{MatchScore, Rules},
+    settings::{Answer, Settings},
+};
+use crate::{
+    event::GameEvent,
+    text::{self, LineResult},
+};
+
+/// How long the server shows the final score, in milliseconds.
+const SHOWN: u64 = 10_000;
+/// The time between two lines is known to the second.
+const COARSE: u64 = 1_000;
+/// How long nothing has to happen after the score limit before a match counts as over, in milliseconds.
+const AFTER_SCORE: u64 = 1_000;
+/// The same after the time limit.
+const AFTER_TIME: u64 = 2_000;
+/// If nothing happened for so long before the time limit, the game may be paused, and its end is not certain.
+const QUIET: u64 = 20_000;
+
+/// How far the game is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The output began in the middle.
+    #[default]
+    Unknown,
+    /// Players warm up until there are enough.
+    WarmUp,
+    /// A match has begun, and there are not enough players.
+    Waiting,
+    /// A match is in play.
+    Playing,
+    /// The final score is shown.
+    Over,
+}
+
+/// What is known of a server's games.
+#[derive(Debug, Default)]
+pub struct Play {
+    /// The players on the server.
+    pub players: Players,
+    /// How far the game is.
+    pub stage: Stage,
+    /// The map; empty before a line has named it.
+    pub map: String,
+    /// The type of match in lower case, for example `ctf`; empty before it is known.
+    pub kind: String,
+    /// Whether the match is played in teams.
+    pub teams: bool,
+    score: MatchScore,
+    settings: Settings,
+    /// Whether the server loads another map next.
+    rotates: bool,
+    /// Whether an operator has ended the match by a command.
+    commanded: bool,
+    /// Whether nobody was ahead at a limit, so that only captures count.
+    sudden: bool,
+    /// When the match began, in milliseconds.
+    began: u64,
+    /// When something last happened in the match.
+    acted: u64,
+    /// When the last match was over.
+    pub(super) ended: u64,
+}
+
+impl Play {
+    /// Whether the limits are known by which the server ends a match.
+    pub fn knows_limits(&self) -> bool {
+        self.settings.are_limits_known()
+    }
+
+    /// The teams' scores.
+    pub(crate) fn scores(&self) -> [f64; 2] {
+        self.score.sides
+    }
+
+    /// What decides this match.
+    pub(crate) fn rules(&self) -> Rules {
+        self.score.rules
+    }
+
+    /// A player's points in this match.
+    pub(crate) fn points(&self, client: usize) -> f64 {
+        self.score.points.get(&client).copied().unwrap_or(0.0)
+    }
+
+    /// Whether anything has happened in this match.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.acted > self.began
+    }
+
+    /// Handles an event at this time, in milliseconds, and appends what it means.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the line.
+    pub fn event(
+        &mut self,
+        event: Event<'_>,
+        now: u64,
+        events: &mut Vec<GameEvent>,
+    ) -> LineResult<()> {
+        self.sudden |= self.stage == Stage::Playing && self.is_overtime(now) && !self.is_decided();
+        match event {
+            Event::Map(name) => self.load(text::name(name), events),
+            Event::Rotates(map) => self.rotates = text::name(map) != self.map,
+            Event::Start { kind, teams } => self.start(kind, teams, now, events),
+            Event::Enter(seen) => {
+                self.note(seen, events);
+                if self.stage == Stage::Waiting {
+                    self.play(now, events);
+                }
+            }
+            Event::Change(seen) => self.note(seen, events),
+            Event::Left(slot) => {
+                self.score.drop_flag(slot);
+                if self.players.remove(slot) {
+                    events.push(GameEvent::Left(slot));
+                }
+            }
+            Event::Asked(command) => self.commanded |= self.settings.ask(command),
+            Event::Voted => self.settings.doubt_limits(),
+            Event::Value(value) => self.answer(value),
+            Event::Said { .. } | Event::Other => {}
+            other => self.act(other, now, events)?,
+        }
+        Ok(())
+    }
+
+    /// Lets time pass until this event, if there is one: a match may be over. Call it, and do what the events mean,
+    /// before [`event`](Self::event), which may begin the next match.
+    pub fn pass(&mut self, event: Option<&Event<'_>>, now: u64, events: &mut Vec<GameEvent>) {
+        if self.stage != Stage::Playing {
+            return;
+        }
+        if self.knows_limits() && self.is_decided() {
+            self.end_by_limits(now, events);
+        }
+        if matches!(event, Some(Event::Map(_) | Event::Start { .. })) {
+            self.close(now, events);
+        }
+    }
+
+    fn end_by_limits(&mut self, now: u64, events: &mut Vec<GameEvent>) {
+        let at = now.saturating_sub(self.acted);
+        let end = self.settings.time_limit();
+        let end = end.map(|limit| self.began.saturating_add(limit));
+        if self.is_at_score_limit() && at >= AFTER_SCORE {
+            self.over(self.acted, events);
+        } else if let Some(end) = end
+            && now >= end.saturating_add(AFTER_TIME)
+            && at >= AFTER_TIME
+            && self.acted.saturating_add(QUIET) >= end
+        {
+            self.over(self.acted.max(end), events);
+        }
+    }
+
+    fn over(&mut self, at: u64, events: &mut Vec<GameEvent>) {
+        (self.stage, self.ended) = (Stage::Over, at);
+        events.push(GameEvent::Over);
+        let players = self.players.iter();
+        events.extend(players.map(|(client, _)| GameEvent::Points {
+            client,
+            points: self.points(client),
+        }));
+        let [red, blue] = self.scores().map(|score| self.teams.then_some(score));
+        events.extend([GameEvent::Result([red, blue, None, None]), GameEvent::Ended]);
+    }
+
+    fn is_decided(&self) -> bool {
+        let captures = |side: usize| (self.score.sides[side] / 100.0).floor();
+        match self.sudden && self.score.rules == Rules::Flags {
+            true => captures(0) != captures(1),
+            false => self.score.is_decided(),
+        }
+    }
+
+    fn is_at_score_limit(&self) -> bool {
+        let limit = self.settings.score_limit();
+        limit.is_some_and(|limit| self.score.top() >= limit)
+    }
+
+    fn is_at_limit(&self, now: u64) -> bool {
+        let limit = self.settings.time_limit();
+        let played = now.saturating_sub(self.began).saturating_add(COARSE);
+        self.is_at_score_limit() || limit.is_some_and(|limit| played >= limit)
+    }
+
+    /// Whether the time limit has certainly passed.
+    fn is_overtime(&self, now: u64) -> bool {
+        let limit = self.settings.time_limit();
+        limit.is_some_and(|limit| now.saturating_sub(self.began) >= limit.saturating_add(COARSE))
+    }
+
+    /// Ends the match that another one, or another map, follows.
+    fn close(&mut self, now: u64, events: &mut Vec<GameEvent>) {
+        if self.stage != Stage::Playing {
+            return;
+        }
+        let quiet = now.saturating_sub(self.acted) >= SHOWN - COARSE;
+        let limited = !self.knows_limits() || self.is_at_limit(now);
+        if quiet && limited && !self.commanded && self.is_decided() {
+            self.over(self.acted.max(now.saturating_sub(SHOWN)), events);
+        } else {
+            self.stage = Stage::WarmUp;
+            events.push(GameEvent::WarmUp);
+        }
+    }
+
+    fn load(&mut self, map: String, events: &mut Vec<GameEvent>) {
+        self.players.clear();
+        self.stage = Stage::WarmUp;
+        self.map = map;
+        (self.rotates, self.commanded) = (false, false);
+        events.push(GameEvent::Game);
+    }
+
+    fn start(&mut self, kind: &[u8], teams: bool, now: u64, events: &mut Vec<GameEvent>) {
+        self.kind = text::name(kind).to_lowercase();
+        self.teams = teams;
+        if !self.rotates {
+            self.stage = Stage::Waiting;
+            self.commanded = false;
+            self.play(now, events);
+        }
+    }
+
+    /// Starts play if there are enough players.
+    fn play(&mut self, now: u64, events: &mut Vec<GameEvent>) {
+        if self.players.are_enough(self.teams) {
+            self.stage = Stage::Playing;
+            self.sudden = false;
+            self.score = MatchScore::new(Rules::of(&self.kind, self.teams));
+            (self.began, self.acted) = (now, now);
+            events.push(GameEvent::Start);
+        }
+    }
+
+    fn note(&mut self, seen: Seen<'_>, events: &mut Vec<GameEvent>) {
+        let client = seen.who.slot;
+        let before = self.players.raw_name(client);
+        let is_other = before.is_some_and(|name| name != seen.who.name);
+        if self.players.note(seen) {
+            events.extend(is_other.then_some(GameEvent::Left(client)));
+            events.push(GameEvent::Client(client));
+        }
+    }
+
+    /// Handles the value of the setting that was asked for.
+    fn answer(&mut self, value: &[u8]) {
+        match self.settings.answer(value) {
+            Some(Answer::Map(map)) if self.map.is_empty() => self.map = map,
+            Some(Answer::Kind(kind)) if self.kind.is_empty() => {
+                self.teams = ["ctf", "tdm", "lts"].contains(&kind.as_str());
+                self.kind = kind;
+            }
+            _ => {}
+        }
+    }
+
+    /// Handles what happens only while a game, or a warm-up, runs.
+    fn act(&mut self, event: Event<'_>, now: u64, events: &mut Vec<GameEvent>) -> LineResult<()> {
+        let playing = self.stage == Stage::Playing;
+        if !matches!(event, Event::Kill(kill) if kill.by_game) {
+            self.acted = now;
+        }
+        let team = |slot| self.players.team(slot);
+        let change = match event {
+            Event::Grab(who) => team(who.slot).and_then(|side| self.score.grab(who.slot, side)),
+            Event::Capture(who) => team(who.slot).map(|side| self.score.capture(who.slot, side)),
+            Event::Return(who) => {
+                let by = who.and_then(|who| Some((who.slot, team(who.slot)?)));
+                self.score.flag_returned(by);
+                None
+            }
+            Event::Kill(kill) => {
+                let known = kill.killer.and_then(|slot| self.players.raw_name(slot));
+                let (killer, victim) = kill.of(known)?;
+                self.kill(killer, victim, kill.by_game, events);
+                None
+            }
+            _ => None,
+        };
+        if let Some(change) = change.filter(|_| playing) {
+            events.push(change);
+        }
+        Ok(())
+    }
+
+    fn kill(
+        &mut self,
+        killer: Option<Seen<'_>>,
+        victim: Seen<'_>,
+        by_game: bool,
+        events: &mut Vec<GameEvent>,
+    ) {
+        // A sidecar may have missed that these players came.
+        for seen in killer.into_iter().chain([victim]).filter(|_| !by_game) {
+            if self.players.raw_name(seen.who.slot).is_none() {
+                self.note(seen, events);
+            }
+        }
+        let slot = victim.who.slot;
+        let Some(side) = victim.team else { return };
+        let by = killer.and_then(|killer| Some((killer.who.slot, killer.team?)));
+        let changes = self.score.kill(by, (slot, side), by_game, &self.players);
+        if self.stage != Stage::Playing {
+            return;
+        }
+        if !by_game {
+            let other = by.filter(|(by, _)| *by != slot);
+            events.push(GameEvent::Death {
+                victim: slot,
+                by: other.map(|(by, _)| by),
+                enemy: other.is_some_and(|(_, team)| !self.teams || team != side),
+                moved: false,
+            });
+        }
+        events.extend(changes);
+    }
+}

@@ -1,0 +1,183 @@
+//! The format of the journal, from which a game is resumed after the daemon was stopped or killed.
+//!
+//! A journal belongs to one session's game. It begins with a [`JournalSnapshot`] of the game and continues
+//! with an [`Entry`] for everything that changed it, collected in frames with a length and a
+//! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
+//! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error,
+//! never a panic. Entries are in the encoding of postcard.
+//!
+//! This module does not read or write files, and does not use a clock.
+//!
+//! Entry points: [`EntryBuffer`] to write, [`JournaledGame::read`] to read.
+
+mod frame;
+mod replay;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Lobby};
+use evenkeel_model::{Timestamp, Verdict};
+
+use frame::FrameBuffer;
+pub use frame::{HEADER, before_copy, copy_of_beginning};
+pub use replay::{JournaledEnd, JournaledGame};
+
+/// One entry of a journal, in a frame beside the millisecond of the session at which it happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Entry<'a> {
+    /// This state replaces all entries before it.
+    Snapshot(Box<JournalSnapshot<'a>>),
+    /// HELLO named the game server.
+    Server(Cow<'a, str>),
+    /// A command that the lobby has carried out.
+    Command(Cow<'a, Command>),
+    /// The reasons for the last decision, one per line. They belong to the present game only.
+    Reasons(Cow<'a, [String]>),
+    /// The number that the game has from this entry on.
+    Number(i64),
+    /// The date of the session's millisecond 0, as of START.
+    Epoch(Timestamp),
+    /// END ended the game; its match is not on disk yet.
+    End(Verdict),
+    /// The match is on disk, and this is the answer to END.
+    Ended(EndAnswer),
+    /// An answer to END is about to be sent: the match's id, or that the match is kept.
+    Delivered,
+}
+
+/// The state of a session's game.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JournalSnapshot<'a> {
+    /// The game server, once HELLO has named it.
+    pub server: Option<Cow<'a, str>>,
+    /// The number of the game, which no other game has.
+    pub number: i64,
+    /// The date of the snapshot.
+    pub date: Timestamp,
+    /// The date of the session's millisecond 0, as of START.
+    pub epoch: Timestamp,
+    /// The answer to END; `None` if the game is not over.
+    pub end: Option<EndAnswer>,
+    /// The reasons for the last decision of the game, one per line.
+    pub reasons: Cow<'a, [String]>,
+    /// The lobby. Its game is not over, or its match is on disk.
+    pub lobby: Cow<'a, Lobby>,
+    /// The game that the lobby keeps because the present one may be the same once more.
+    pub held: Option<Cow<'a, HeldGame>>,
+}
+
+/// What a session knows of a game that its lobby keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldGame {
+    /// The number of the game.
+    pub number: i64,
+    /// The date of the session's millisecond 0, as of its START.
+    pub epoch: Timestamp,
+    /// The reasons for its last decision, one per line.
+    pub reasons: Vec<String>,
+}
+
+/// The answer to END.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndAnswer {
+    /// The id under which the match is stored.
+    pub id: i64,
+    /// Why the match is not rated; `None` if it is.
+    pub unrated: Option<String>,
+    /// Whether the answer has been sent, or was about to be sent.
+    pub delivered: bool,
+}
+
+/// An entry, and the millisecond of the session at which it happened.
+type TimedEntry = (u64, Entry<'static>);
+
+/// Collects entries for one frame.
+#[derive(Debug, Default)]
+pub struct EntryBuffer(FrameBuffer);
+
+impl EntryBuffer {
+    /// Adds an entry for something that happened at `at`, in milliseconds of the session.
+    ///
+    /// # Errors
+    /// Fails if the entry cannot be encoded. The buffer cannot be used after that.
+    pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
+        let payload = self.0.payload();
+        let written = postcard::to_extend(&(at, entry), std::mem::take(payload));
+        *payload = written.map_err(|_| JournalError::Unwritable)?;
+        Ok(())
+    }
+
+    /// Whether nothing was added since the buffer was cleared.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Discards all entries.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The frame of all entries; `None` if there are none.
+    ///
+    /// # Errors
+    /// Fails if the entries do not fit into one frame.
+    pub fn frame(&mut self) -> Result<Option<&[u8]>, JournalError> {
+        self.0.seal()
+    }
+}
+
+/// The entries of a frame, each with its millisecond. Ends after the first that cannot be read.
+#[derive(Debug)]
+struct Entries<'a>(&'a [u8]);
+
+impl<'a> Entries<'a> {
+    /// The entries that [`EntryBuffer`] has collected in this payload.
+    fn read(payload: &'a [u8]) -> Self {
+        Self(payload)
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<TimedEntry, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = std::mem::take(&mut self.0);
+        (!bytes.is_empty()).then(|| {
+            let read = postcard::take_from_bytes::<TimedEntry>(bytes);
+            match read {
+                Ok((entry, rest)) if is_finite(&entry) => {
+                    self.0 = rest;
+                    Ok(entry)
+                }
+                _ => Err(JournalError::Unreadable),
+            }
+        })
+    }
+}
+
+/// Whether all numbers of an entry are finite, so that no other number gets into a game.
+fn is_finite((_, entry): &TimedEntry) -> bool {
+    !matches!(entry, Entry::Command(command) if !command.is_finite())
+}
+
+/// Why a journal cannot be resumed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    /// The bytes are not a journal, or belong to another version.
+    #[error("it is not a journal of this version")]
+    Foreign,
+    /// Even the first frame is torn or damaged.
+    #[error("its beginning is incomplete or damaged")]
+    Damaged,
+    /// An undamaged frame contains an entry that this version does not know.
+    #[error("it holds entries that this version cannot read")]
+    Unreadable,
+    /// The state in the first entry contradicts itself.
+    #[error("the state at its beginning is inconsistent")]
+    Inconsistent,
+    /// An entry cannot be written.
+    #[error("an entry cannot be written")]
+    Unwritable,
+}

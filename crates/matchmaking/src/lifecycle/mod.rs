@@ -1,0 +1,125 @@
+//! The life of tickets and of the matches formed of them, from SUBMIT to the END of a hosted match.
+//!
+//! Pure: events and the current time come in, and [`Effects`] come out. [`Lifecycle`] contains all tickets, their
+//! matches and the instances that host these. An event returns its answer at once;
+//! [`take_effects`](Lifecycle::take_effects) then returns what has to be stored, and what has to be sent once it is. If the
+//! daemon is killed in between, nothing is lost: clients are sent the state of their tickets, and instances their
+//! matches, again. If the write fails, the caller [restores](Lifecycle::restore) the state from what is stored, where
+//! nothing has changed.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use evenkeel_matchmaking::lifecycle::{Lifecycle, Proposal, QueueTerms, State, Submission};
+//! use evenkeel_model::Timestamp;
+//!
+//! let duel = QueueTerms { ttl: 600_000, ..QueueTerms::default() };
+//! let queues = [("duel".to_owned(), duel)];
+//! let (settings, stored) = Default::default();
+//! let mut life = Lifecycle::restore(settings, queues, stored, Timestamp(0), |_| true);
+//! for player in ["ann", "bob"] {
+//!     life.submit(Submission {
+//!         owner: "lobby".to_owned(),
+//!         id: format!("ticket of {player}"),
+//!         queue: "duel".to_owned(),
+//!         players: vec![player.to_owned()],
+//!         spec: Arc::default(),
+//!     })?;
+//! }
+//! // A search has found a match of the two.
+//! let proposal = Proposal { teams: vec![vec![1], vec![2]], size: 1, ..Proposal::default() };
+//! life.propose("duel", vec![proposal], 7);
+//! let effects = life.take_effects(false, || "secret".to_owned());
+//! // First store `effects.write`: each ticket and its player, the match, and then the new state of each ticket and the
+//! // player, who has left the queue. Then tell the client.
+//! assert_eq!(effects.write.len(), 9);
+//! assert_eq!(life.unsent("lobby"), [1, 2]);
+//! assert_eq!(life.ticket(1).map(|ticket| ticket.state), Some(State::Matched(7)));
+//! # Ok::<(), evenkeel_matchmaking::lifecycle::TicketRefused>(())
+//! ```
+//!
+//! This room does not search for matches: `matchmaking` does. [`Lifecycle::propose`] forms matches of the proposals
+//! that it has found, except those with a ticket that has left the queue since. A match is proposed to its players if
+//! its queue has a ready check; then it is formed, and final if its queue needs no instance. Otherwise:
+//!
+//! ```text
+//! reserved ─▶ opening ─▶ ready ─▶ joining ─▶ playing ─▶ over
+//!     ▲          │         │         │          │
+//!     └──────────┴─────────┴─────────┘          ▼      the instance is lost before START: another one
+//!     └──────────────────────────────────────▶ failed  no instance is found in time, or the game is lost
+//! ```
+//!
+//! | state | meaning | time-out |
+//! | --- | --- | --- |
+//! | reserved | waits for a free slot | `host_wait` of the queue: failed |
+//! | opening | an instance was asked to host it | `open_seconds`: another instance |
+//! | ready | the instance can host it, and the players were called | `open_seconds`: another instance |
+//! | joining | a connection has its game, and players arrive | `join_seconds`: failed |
+//! | playing | START came | `play_seconds`, or `resume_seconds` without a connection: failed |
+//! | over, failed | final | a day: removed |
+//!
+//! With an allocator ([`Provider::Agones`]), the daemon does not choose among the instances: a reserved
+//! match asks the allocator ([`Effects::allocate`]), whose answer ([`Lifecycle::answered`]) names the instance
+//! that is asked to host it. All else is the same.
+//!
+//! A player whom the queue sends to a free seat of a match in play is *expected* until the game server
+//! reports the player. The time for that stands still while the game has no connection. A player for whom no
+//! seat is free any more is released: the ticket goes back, and nobody is penalised.
+//!
+//! A [pick-up match](Pickup) needs no queue and no instance: its players say themselves who has won.
+//!
+//! Invariants: A ticket is in one state, which follows from that of its match, and a final one never changes. No ticket
+//! is in two matches, and a match has a ticket with all its players or not at all. Among the queues of a group, a player is
+//! in at most one ticket that has not ended. Among all groups, a player is called to at most one match: a match that
+//! is final holds the player's other tickets (`tickets.rs`). A ticket that goes back keeps its number, which is its place, and the time at
+//! which it was submitted. No instance is asked to host more matches at once than it has slots. At most one instance
+//! hosts a match. If a match fails before START, its tickets go back to their queue, except those of players who did not
+//! come. A final state of a match never changes either.
+
+pub mod agones;
+mod check;
+mod clocks;
+mod effects;
+mod error;
+mod hosting;
+mod index;
+mod instance;
+mod instances;
+mod join;
+mod pickup;
+mod record;
+mod restore;
+mod settings;
+mod state;
+#[cfg(test)]
+mod tests;
+mod ticket;
+mod tickets;
+mod timeouts;
+
+pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
+pub use effects::{Change, Effects, Happened, Message};
+pub use error::{HostRefused, TicketRefused};
+pub use instance::{Instance, Offer, Wanted};
+pub use join::Filling;
+pub use pickup::{
+    Picked, Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage,
+    RecordedPickup, Said,
+};
+pub use record::{ExpectedPlayer, Match, Proposal, SearchedPool, Seat, Stage, Why};
+pub use restore::Stored;
+pub use settings::CoordinatorSettings;
+pub use state::Lifecycle;
+pub use ticket::{QueueTerms, Reason, State, Submission, TicketNumber, TicketPlayer, TicketRecord};
+
+/// The most tickets that have not ended, in all queues together.
+pub const MAX_WAITING: usize = 50_000;
+/// The most tickets whose final state is kept. If there are more, the oldest are removed early.
+pub const MAX_ENDED: usize = 100_000;
+/// The most instances at once.
+pub const MAX_INSTANCES: usize = 4_096;
+/// The most instances that are asked to host one match.
+pub const MAX_TRIES: u32 = 8;
+/// The most players whom a game server can keep from being sent to one match again.
+const MAX_SENT_AWAY: usize = 1_024;
+/// How long the final state of a ticket or a hosted match is kept, in milliseconds: a day.
+pub const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;

@@ -1,0 +1,359 @@
+//! What is known of a match, from its forming until it is forgotten.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{State, TicketNumber, Wanted};
+use evenkeel_model::{MatchId, Timestamp};
+
+/// Teams that a search has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Proposal {
+    /// The tickets of each team.
+    pub teams: Vec<Vec<TicketNumber>>,
+    /// Number of players that each team should have.
+    pub size: u32,
+    /// The mode of the match, if a rule picks one.
+    pub mode: Option<String>,
+    /// The map of the match, if a rule picks one.
+    pub map: Option<String>,
+    /// What the violations of rules that are not hard cost together.
+    pub penalty: f64,
+    /// The predicted chance that team 0 wins.
+    pub chance: Option<f64>,
+    /// The seed of the round.
+    pub seed: u64,
+    /// When the round began, until which the waits of these tickets count.
+    pub searched_at: Timestamp,
+    /// The ruleset whose rating system predicts the chance.
+    pub ruleset: String,
+    /// What each rule found, one line each. In memory, a match does not keep them.
+    pub why: Vec<String>,
+    /// What the round searched among; `None` if that is too large to store. In memory, a match does not
+    /// keep it.
+    pub pool: Option<Arc<SearchedPool>>,
+}
+
+/// What a round searched among: with the contents of the tickets, enough to find its matches again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchedPool {
+    /// The name of the queue.
+    pub queue: String,
+    /// The configuration of the queue, as JSON.
+    pub settings: String,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// How much was searched.
+    pub effort: u32,
+    /// The version of the program.
+    pub version: String,
+    /// When the round began, until which the waits of the tickets count.
+    pub searched_at: Timestamp,
+    /// The numbers of the tickets, as in `3-7 9`.
+    pub tickets: String,
+    /// What was known of their players, as JSON.
+    pub known: String,
+    /// How the rating system turns strengths into chances, as JSON; `None` before its first rated match.
+    pub outlook: Option<String>,
+}
+
+/// The state of a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Its players can accept or decline it.
+    Proposed,
+    /// It is final, and needs no instance.
+    #[default]
+    Formed,
+    /// It waits for a free slot.
+    Reserved,
+    /// An instance was asked to host it.
+    Opening,
+    /// The instance can host it, and the players were called.
+    Ready,
+    /// A connection of the instance has the game, and players arrive.
+    Joining,
+    /// Play has begun.
+    Playing,
+    /// END has come. Final.
+    Over,
+    /// It will not be played, or its game was broken off. Final.
+    Failed,
+}
+
+impl Stage {
+    /// The states of matches that an instance hosts or hosted, or that wait for one, in order.
+    pub const HOSTED: [Self; 7] = [
+        Self::Reserved,
+        Self::Opening,
+        Self::Ready,
+        Self::Joining,
+        Self::Playing,
+        Self::Over,
+        Self::Failed,
+    ];
+
+    /// The word for it in the database and for operators.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::Formed => "formed",
+            Self::Reserved => "reserved",
+            Self::Opening => "opening",
+            Self::Ready => "ready",
+            Self::Joining => "joining",
+            Self::Playing => "playing",
+            Self::Over => "over",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether the match needs an instance, or needed one.
+    pub fn is_hosted(self) -> bool {
+        self >= Self::Reserved
+    }
+
+    /// Whether a hosted match never leaves this state.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Over | Self::Failed)
+    }
+
+    /// Whether a hosted match may still change.
+    pub(super) fn is_live(self) -> bool {
+        self.is_hosted() && !self.is_final()
+    }
+
+    /// Whether the match is at an instance and START has not come.
+    pub fn is_before_start(self) -> bool {
+        matches!(self, Self::Opening | Self::Ready | Self::Joining)
+    }
+
+    /// Whether the players were called to the instance.
+    pub fn is_called(self) -> bool {
+        matches!(self, Self::Ready | Self::Joining | Self::Playing)
+    }
+
+    /// The state of the tickets that the match was formed of, and that are still in it.
+    pub(super) fn of_tickets(self, id: MatchId) -> State {
+        match self {
+            Self::Proposed => State::Proposed(id),
+            Self::Reserved | Self::Opening => State::Hosted(id),
+            Self::Ready | Self::Joining => State::Called(id),
+            Self::Formed | Self::Playing | Self::Over | Self::Failed => State::Matched(id),
+        }
+    }
+}
+
+/// Why a match has left an instance, or has failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Why {
+    /// Nothing has gone wrong.
+    #[default]
+    None,
+    /// The instance refused it.
+    Refused,
+    /// The instance, or its game, did not answer in time.
+    Silent,
+    /// The connection of the instance was lost.
+    Lost,
+    /// No instance was free in time.
+    NoInstance,
+    /// The game did not begin in time.
+    NotStarted,
+    /// The game did not end in time.
+    TooLong,
+    /// The game server began another game instead.
+    GivenUp,
+    /// The tickets of the match are gone.
+    Withdrawn,
+}
+
+impl Why {
+    /// All reasons.
+    pub const ALL: [Self; 9] = [
+        Self::None,
+        Self::Refused,
+        Self::Silent,
+        Self::Lost,
+        Self::NoInstance,
+        Self::NotStarted,
+        Self::TooLong,
+        Self::GivenUp,
+        Self::Withdrawn,
+    ];
+
+    /// The word for it, on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Refused => "refused",
+            Self::Silent => "silent",
+            Self::Lost => "lost",
+            Self::NoInstance => "no-instance",
+            Self::NotStarted => "not-started",
+            Self::TooLong => "too-long",
+            Self::GivenUp => "given-up",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// A player's place in a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The player's identity.
+    pub player: String,
+    /// The player's ticket.
+    pub ticket: TicketNumber,
+    /// The team, counted from 0.
+    pub team: u8,
+    /// Whether the player has joined the match in play.
+    pub later: bool,
+}
+
+/// A match of a queue, and of its hosting if it needs an instance.
+///
+/// It has seats as long as any of its tickets is kept, and its hosting is kept for a day after it has ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Match {
+    /// What names the match on the wire, and in the database once it is recorded.
+    pub id: MatchId,
+    /// The queue that formed it.
+    pub queue: String,
+    /// The state that the match is in.
+    pub stage: Stage,
+    /// What the search found.
+    pub proposal: Proposal,
+    /// All players, team by team; then those who have joined in play.
+    pub seats: Vec<Seat>,
+    /// When it was formed.
+    pub formed_at: Timestamp,
+    /// Until when its players can accept it; `None` once all have, or if they need not.
+    pub open_until: Option<Timestamp>,
+    /// The players who have accepted it.
+    pub accepted: BTreeSet<String>,
+    /// The id of the stored pool that it was found in; `None` if that was too large.
+    pub pool_id: Option<MatchId>,
+    /// When a hosted match got its state.
+    pub since: Timestamp,
+    /// Until when it may wait for an instance.
+    pub wait_until: Timestamp,
+    /// What it needs of an instance. Not stored: its tickets and its queue tell it again.
+    pub wanted: Wanted,
+    /// The instance that hosts it, or did so last.
+    pub instance: Option<String>,
+    /// Where its players connect.
+    pub address: Option<String>,
+    /// The number of the game in its session.
+    pub game: Option<i64>,
+    /// How many instances were asked to host it.
+    pub tries: u32,
+    /// Why it left its last instance, or has failed.
+    pub why: Why,
+    /// The pass of each player, while passes are valid.
+    pub passes: BTreeMap<String, String>,
+    /// Until when the passes are valid, once the players were called.
+    pub passes_until: Option<Timestamp>,
+    /// When its game lost its connection during play; `None` while it has one.
+    pub parted: Option<Timestamp>,
+    /// The number of seats of each team that players of the queue are to fill, in play.
+    pub asked: BTreeMap<u8, u32>,
+    /// The players who were sent to the match in play and have not come.
+    pub expected: BTreeMap<String, ExpectedPlayer>,
+    /// Expected players whom the game server has sent away: they are not sent to the match again.
+    pub sent_away: BTreeSet<String>,
+    /// All players of the game with their teams, in play; `None` before the game server has reported them.
+    pub roster: Option<Vec<(String, Option<u8>)>>,
+    /// A number that changes with the players and with those who are expected. Not stored.
+    pub version: u64,
+    /// The players whom the instance has reported before START. Not stored.
+    pub present: BTreeSet<String>,
+}
+
+impl Match {
+    /// The numbers of the match's tickets.
+    pub fn tickets(&self) -> BTreeSet<TicketNumber> {
+        self.seats.iter().map(|seat| seat.ticket).collect()
+    }
+
+    /// Whether a ticket has joined the match in play.
+    pub fn is_later(&self, ticket: TicketNumber) -> bool {
+        let mut seats = self.seats.iter();
+        seats.any(|seat| seat.later && seat.ticket == ticket)
+    }
+
+    /// The pass of a player, as long as it is valid.
+    pub fn pass(&self, player: &str, now: Timestamp) -> Option<&String> {
+        let is_valid = self.passes_until.is_none_or(|until| now < until);
+        let is_expected = self.expected.contains_key(player);
+        let passes = (is_valid || is_expected).then_some(&self.passes)?;
+        passes.get(player)
+    }
+
+    /// Whether any of its tickets is kept.
+    pub(super) fn has_seats(&self) -> bool {
+        !self.seats.is_empty()
+    }
+
+    /// Whether a ticket in this state is in the match, in its present state.
+    pub(super) fn agrees(&self, ticket: TicketNumber, state: State) -> bool {
+        let mut seats = self.seats.iter().filter(|seat| seat.ticket == ticket);
+        let of_first = self.stage.of_tickets(self.id);
+        seats.next().is_some_and(|seat| {
+            let is_expected = seat.later && !self.stage.is_final();
+            state == of_first || is_expected && state == State::Called(self.id)
+        })
+    }
+
+    /// Those who play in it: the players whom its game server has reported, or else those of its tickets.
+    pub(super) fn players(&self) -> Vec<String> {
+        match &self.roster {
+            Some(roster) => roster.iter().map(|(player, _)| player.clone()).collect(),
+            None => self.seats.iter().map(|seat| seat.player.clone()).collect(),
+        }
+    }
+
+    /// Number of players on a team, of those whom the game server has reported.
+    pub(super) fn heads(&self, team: u8) -> u32 {
+        let on = self.present_players().filter(|(_, on)| *on == Some(team));
+        u32::try_from(on.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Number of players who are expected on a team.
+    pub(super) fn expected_on(&self, team: u8) -> u32 {
+        let to = self.expected.values().filter(|one| one.team == team);
+        u32::try_from(to.count()).unwrap_or(u32::MAX)
+    }
+
+    /// The players whom the game server has reported in play, each with the team.
+    pub fn present_players(&self) -> impl Iterator<Item = (&str, Option<u8>)> {
+        let players = self.roster.iter().flatten();
+        players.map(|(player, team)| (player.as_str(), *team))
+    }
+
+    /// Whether a player is in the game, or is expected there.
+    pub fn has(&self, player: &str) -> bool {
+        self.expected.contains_key(player) || self.present_players().any(|(id, _)| id == player)
+    }
+
+    /// Whether the game server has reported that all players have left.
+    pub(super) fn is_deserted(&self) -> bool {
+        self.roster.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
+/// A player who was sent to a match in play and has not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedPlayer {
+    /// The team with the free seat.
+    pub team: u8,
+    /// Until when the player may come. While the game has no connection, the player cannot come, and this
+    /// time does not count.
+    pub until: Timestamp,
+    /// The number of the player's ticket, whose players are sent and released together.
+    pub ticket: TicketNumber,
+}

@@ -1,0 +1,339 @@
+//! All tickets, matches and instances, how they are looked up and changed, and what has come up since the last time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{
+    Change, CoordinatorSettings, Effects, Instance, Match, Message, QueueTerms, Seat, Stage, State,
+    TicketNumber, TicketRecord, TicketRefused, Why, clocks::Asking, clocks::Due, clocks::Waits,
+    index::Index, index::Matches, settings::millis,
+};
+use evenkeel_model::{MatchId, Timestamp};
+
+/// All tickets whose state is kept, their matches, and the instances that host these.
+#[derive(Debug, Default)]
+pub struct Lifecycle {
+    pub(super) settings: CoordinatorSettings,
+    pub(super) queues: BTreeMap<String, QueueTerms>,
+    pub(super) tickets: BTreeMap<TicketNumber, TicketRecord>,
+    pub(super) matches: Matches,
+    pub(super) instances: BTreeMap<String, Instance>,
+    pub(super) index: Index,
+    pub(super) waits: HashMap<String, Waits>,
+    /// Number of tickets in no final state.
+    pub(super) waiting: usize,
+    /// The number of the next ticket.
+    pub(super) next: TicketNumber,
+    /// Hosted matches in no final state.
+    pub(super) live: BTreeSet<MatchId>,
+    /// Matches that wait for an instance.
+    pub(super) reserved: BTreeSet<MatchId>,
+    /// How each of them has asked the allocator, if there is one.
+    pub(super) asking: BTreeMap<MatchId, Asking>,
+    /// How many game servers were allocated and could not be used.
+    pub(super) unused: u64,
+    /// Matches for which an absent instance must be sent CLOSE when it comes back, and why.
+    pub(super) owed: BTreeMap<String, BTreeMap<MatchId, Why>>,
+    /// The players of matches in play.
+    pub(super) playing: HashMap<String, MatchId>,
+    /// What is due, the next first.
+    pub(super) due: BTreeSet<(Timestamp, Due)>,
+    pub(super) now: Timestamp,
+    /// Whether a match that waits may find an instance now.
+    pub(super) stale: bool,
+    /// What has come up for the next [`Effects`].
+    pub(super) effects: Effects,
+    /// The matches whose hosting has changed since the last write.
+    pub(super) rehosted: BTreeSet<MatchId>,
+    /// The instances that have changed since the last write.
+    pub(super) changed_instances: BTreeSet<String>,
+}
+
+impl Lifecycle {
+    /// The time of the last event.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The configured queues.
+    pub fn queues(&self) -> impl Iterator<Item = &str> {
+        self.queues.keys().map(String::as_str)
+    }
+
+    /// The ticket with this number.
+    pub fn ticket(&self, number: TicketNumber) -> Option<&TicketRecord> {
+        self.tickets.get(&number)
+    }
+
+    /// The number of a client's ticket.
+    ///
+    /// # Errors
+    /// Fails if the name has no such ticket.
+    pub fn find(&self, owner: &str, id: &str) -> Result<TicketNumber, TicketRefused> {
+        self.index.id(owner, id).ok_or(TicketRefused::NoTicket)
+    }
+
+    /// The match with this id, while any of its tickets is kept.
+    pub fn formed(&self, id: MatchId) -> Option<&Match> {
+        self.matches.get(id).filter(|one| one.has_seats())
+    }
+
+    /// The hosted match with this id, while its hosting is kept.
+    pub fn hosted(&self, id: MatchId) -> Option<&Match> {
+        self.matches.get(id).filter(|one| one.stage.is_hosted())
+    }
+
+    /// All matches whose hosting is kept.
+    pub fn hosted_matches(&self) -> impl Iterator<Item = &Match> {
+        self.matches.iter().filter(|one| one.stage.is_hosted())
+    }
+
+    /// The matches that are final and have tickets, the latest first.
+    pub fn latest_matches(&self) -> impl Iterator<Item = &Match> {
+        let matches = self.matches.iter().rev();
+        matches.filter(|formed| formed.has_seats() && formed.open_until.is_none())
+    }
+
+    /// The matches of a player that are final, the latest first.
+    pub fn latest_of_player(&self, player: &str) -> impl Iterator<Item = &Match> {
+        self.matches.of_player(player)
+    }
+
+    /// The matches of a queue that are final, the latest first.
+    pub fn latest_of_queue(&self, queue: &str) -> impl Iterator<Item = &Match> {
+        self.matches.of_queue(queue)
+    }
+
+    /// The tickets in a queue that wait for a match, in the order of their places.
+    pub fn queued<'a>(&'a self, queue: &'a str) -> impl Iterator<Item = &'a TicketRecord> {
+        let waits = move |ticket: &&TicketRecord| {
+            ticket.state == State::Queued && ticket.ticket.queue == queue
+        };
+        self.tickets.values().filter(waits)
+    }
+
+    /// The tickets of all queues that wait for a match.
+    pub fn waiting_tickets(&self) -> impl Iterator<Item = &TicketRecord> {
+        let tickets = self.tickets.values();
+        tickets.filter(|ticket| ticket.state == State::Queued)
+    }
+
+    /// How long a ticket has waited, in milliseconds: until now, until it was in a match that is hosted,
+    /// or until its final state.
+    pub fn waited(&self, ticket: &TicketRecord) -> i64 {
+        let until = match ticket.state {
+            State::Hosted(id) | State::Called(id) => {
+                let formed = self.formed(id);
+                formed.map_or(self.now, |formed| match formed.is_later(ticket.number) {
+                    true => ticket.changed_at,
+                    false => formed.formed_at,
+                })
+            }
+            state if state.is_final() => ticket.changed_at,
+            _ => self.now,
+        };
+        until.0.saturating_sub(ticket.submitted_at.0).max(0)
+    }
+
+    /// Number of tickets in no final state.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The median wait of the tickets of a queue's last matches, in milliseconds.
+    pub fn median_wait(&self, queue: &str) -> Option<i64> {
+        self.waits.get(queue)?.median()
+    }
+
+    /// All instances, by name.
+    pub fn instances(&self) -> impl Iterator<Item = &Instance> {
+        self.instances.values()
+    }
+
+    /// Whether there is an instance of this name, connected or not.
+    pub fn knows(&self, instance: &str) -> bool {
+        self.instances.contains_key(instance)
+    }
+
+    /// The region of an instance, if it states one.
+    pub fn region(&self, name: &str) -> Option<String> {
+        self.instances.get(name)?.offer.region.clone()
+    }
+
+    /// Whether an instance that was heard at this time is not silent for too long.
+    pub fn is_recent(&self, heard: Timestamp) -> bool {
+        self.now < heard.plus_millis(millis(self.settings.heartbeat_seconds))
+    }
+
+    /// The match that a player plays in now.
+    pub fn plays_in(&self, player: &str) -> Option<MatchId> {
+        self.playing.get(player).copied()
+    }
+
+    /// The pass of a player, as long as it is valid.
+    pub fn pass(&self, id: MatchId, player: &str) -> Option<&String> {
+        self.hosted(id)?.pass(player, self.now)
+    }
+
+    /// Tickets of a client that have changed since the client was last sent their state.
+    pub fn unsent(&self, owner: &str) -> Vec<TicketNumber> {
+        let unsent = self.index.unsent.get(owner);
+        unsent.map_or(Vec::new(), |unsent| unsent.iter().copied().collect())
+    }
+
+    /// Changes a match, and with it its time-out and what has to be written. Its queue and its seats stay.
+    pub(super) fn change(&mut self, id: MatchId, change: impl FnOnce(&mut Match)) {
+        let Some(one) = self.matches.get_mut(id) else {
+            return;
+        };
+        if let Some(at) = self.settings.deadline(one) {
+            self.due.remove(&(at, Due::Match(id)));
+        }
+        change(one);
+        if let Some(at) = self.settings.deadline(one) {
+            self.due.insert((at, Due::Match(id)));
+        }
+        let stage = one.stage;
+        match stage == Stage::Reserved {
+            true => self.reserved.insert(id),
+            false => {
+                self.asking.remove(&id);
+                self.reserved.remove(&id)
+            }
+        };
+        match stage.is_live() {
+            true => self.live.insert(id),
+            false => self.live.remove(&id),
+        };
+        if stage.is_hosted() {
+            self.rehosted.insert(id);
+        }
+    }
+
+    /// Adds a match.
+    pub(super) fn insert(&mut self, one: Match) {
+        let id = one.id;
+        self.matches.insert(one);
+        self.change(id, |_| {});
+    }
+
+    /// Removes a match, and its time-out.
+    fn remove_match(&mut self, id: MatchId) {
+        if let Some(one) = self.matches.remove(id)
+            && let Some(at) = self.settings.deadline(&one)
+        {
+            self.due.remove(&(at, Due::Match(id)));
+        }
+    }
+
+    /// Removes what was formed: none of its tickets is in the match any more. Its hosting is still kept.
+    pub(super) fn drop_formed(&mut self, id: MatchId) {
+        let Some(stage) = self.matches.get(id).map(|one| one.stage) else {
+            return;
+        };
+        match stage.is_hosted() {
+            true => self.matches.clear_seats(id),
+            false => self.remove_match(id),
+        }
+        self.effects.write.push(Change::Dropped(id));
+    }
+
+    /// Removes what was formed if none of its tickets is kept any more.
+    pub(super) fn drop_empty(&mut self, id: MatchId) {
+        let kept = |number| self.tickets.contains_key(&number);
+        let is_empty = |formed: &Match| !formed.tickets().into_iter().any(kept);
+        if self.matches.get(id).is_some_and(is_empty) {
+            self.drop_formed(id);
+        }
+    }
+
+    /// Removes the hosting of a match that has been in a final state for long enough.
+    pub(super) fn forget_hosting(&mut self, id: MatchId) {
+        match self.formed(id).is_some() {
+            true => self.change(id, |one| one.stage = Stage::Formed),
+            false => self.remove_match(id),
+        }
+        self.rehosted.remove(&id);
+        self.effects.write.push(Change::HostingForgotten(id));
+        let owing = self.owed.iter().filter(|(_, owed)| owed.contains_key(&id));
+        for name in owing.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            self.settle(&name, id);
+        }
+    }
+
+    /// An instance need not be sent CLOSE for a match any more.
+    pub(super) fn settle(&mut self, name: &str, id: MatchId) {
+        if let Some(owed) = self.owed.get_mut(name)
+            && owed.remove(&id).is_some()
+        {
+            let instance = name.to_owned();
+            self.effects.write.push(Change::Settled { instance, id });
+            if owed.is_empty() {
+                self.owed.remove(name);
+            }
+        }
+    }
+
+    /// Notes that what is stored of an instance has changed.
+    pub(super) fn instance_changed(&mut self, name: &str) {
+        self.changed_instances.insert(name.to_owned());
+    }
+
+    /// What is to be done after the events since the last call. Finds instances for the matches that wait. If all
+    /// changes can wait, they are left for a later call, unless `all` of them are asked for. Each call of `pass`
+    /// returns another secret, by which an instance recognises a player.
+    pub fn take_effects(&mut self, all: bool, pass: impl Fn() -> String) -> Effects {
+        if std::mem::take(&mut self.stale) {
+            self.allocate();
+        }
+        let mut effects = std::mem::take(&mut self.effects);
+        // The instance may have refused the match after the message was added.
+        effects.send.retain(|message| match message {
+            Message::Open { instance, id } => self
+                .at_instance(instance, *id)
+                .is_ok_and(|hosted| hosted.stage.is_before_start()),
+            _ => true,
+        });
+        for message in &effects.send {
+            if let Message::Open { id, .. } = message {
+                self.issue(*id, &pass);
+            }
+        }
+        if all || !self.rehosted.is_empty() || effects.must_write() {
+            self.add_hosting(&mut effects.write);
+        } else {
+            self.effects.write = std::mem::take(&mut effects.write);
+        }
+        effects
+    }
+
+    /// Whether tickets have come, gone or changed their state since the last write.
+    pub fn have_tickets_changed(&self) -> bool {
+        self.effects.must_write()
+    }
+
+    /// Draws the passes of a match that has none.
+    fn issue(&mut self, id: MatchId, pass: impl Fn() -> String) {
+        let Some(hosted) = self.matches.get(id).filter(|one| one.passes.is_empty()) else {
+            return;
+        };
+        let issued = |seat: &Seat| (seat.player.clone(), pass());
+        let passes: BTreeMap<_, _> = hosted.seats.iter().map(issued).collect();
+        self.change(id, |hosted| hosted.passes = passes);
+    }
+
+    /// Adds what has changed of the hosting of matches and of the instances, each once as it is now.
+    fn add_hosting(&mut self, changes: &mut Vec<Change>) {
+        let hosted = |id: MatchId| {
+            let hosted = self.matches.get(id).filter(|one| one.stage.is_hosted())?;
+            Some(Change::Hosted(Box::new(hosted.clone())))
+        };
+        let rehosted = std::mem::take(&mut self.rehosted);
+        changes.extend(rehosted.into_iter().filter_map(hosted));
+        let instance = |name: String| match self.instances.get(&name) {
+            Some(instance) => Change::Instance(Box::new(instance.clone())),
+            None => Change::InstanceGone(name),
+        };
+        let changed = std::mem::take(&mut self.changed_instances);
+        changes.extend(changed.into_iter().map(instance));
+    }
+}

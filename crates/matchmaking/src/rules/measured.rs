@@ -1,0 +1,266 @@
+//! Rules that measure: a number of each team, or of the match, compared with a limit.
+//!
+//! - `gap`: the teams' sums (or means, or maxima) of a number differ by at most `at_most`.
+//! - `spread`: the largest minus the smallest number is at most `at_most`, over the match or within each
+//!   team. With `parties = "exempt"` the players of parties do not count.
+
+use serde::Deserialize;
+
+use super::{
+    BuiltRule, Choice, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule,
+    RuleTally, Teams, at,
+    bands::Bands,
+    list,
+    numbers::{Numbers, Statistic, parts},
+    seated::Seated,
+    settings::Relax,
+    short,
+};
+use crate::{columns::NumberColumn, people::People};
+use evenkeel_model::units::Amount;
+
+pub(super) const GAP: Registered = Registered {
+    name: "gap",
+    build: |settings, columns| {
+        let keys: GapKeys = settings.read()?;
+        let rule = MeasureRule {
+            of: columns.number(&keys.of).map_err(at("of"))?,
+            name: keys.of,
+            statistic: keys.by,
+            within: Within::Team,
+            exempt: false,
+        };
+        Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
+    },
+};
+
+pub(super) const SPREAD: Registered = Registered {
+    name: "spread",
+    build: |settings, columns| {
+        let keys: SpreadKeys = settings.read()?;
+        let rule = MeasureRule {
+            of: columns.number(&keys.of).map_err(at("of"))?,
+            name: keys.of,
+            statistic: Statistic::Span,
+            within: keys.within,
+            exempt: keys.parties == Parties::Exempt,
+        };
+        Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
+    },
+};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GapKeys {
+    of: String,
+    at_most: Amount,
+    #[serde(default)]
+    by: Statistic,
+    #[serde(default)]
+    relax: Relax,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpreadKeys {
+    of: String,
+    at_most: Amount,
+    #[serde(default)]
+    parties: Parties,
+    #[serde(default)]
+    within: Within,
+    #[serde(default)]
+    relax: Relax,
+}
+
+/// Whether the players of parties count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Parties {
+    /// Members of parties count like single players.
+    #[default]
+    Counted,
+    /// They do not.
+    Exempt,
+}
+
+/// Whether the match has a number, or each team one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Within {
+    /// All players of the match.
+    #[default]
+    Match,
+    /// The players of each team.
+    Team,
+}
+
+/// A rule that measures.
+#[derive(Debug)]
+struct MeasureRule {
+    of: NumberColumn,
+    name: String,
+    statistic: Statistic,
+    /// Whether each team has a number, or the match one.
+    within: Within,
+    /// Whether the players of parties do not count.
+    exempt: bool,
+}
+
+impl MeasureRule {
+    /// What the tickets that count add up to.
+    fn numbers<'a>(&self, people: &People, tickets: impl Iterator<Item = &'a u32>) -> Numbers {
+        let counted = tickets.filter(|ticket| !(self.exempt && people.size(**ticket) > 1));
+        let players = counted.flat_map(|&ticket| people.members(ticket));
+        let own = players.map(|player| {
+            let number = people.number(self.of, player);
+            Numbers {
+                players: 1,
+                sum: parts(number),
+                least: number,
+                most: number,
+            }
+        });
+        own.fold(Numbers::NONE, Numbers::and)
+    }
+
+    /// The numbers of the match, or of each team.
+    fn rows(&self, people: &People, teams: Teams<'_>) -> Vec<Numbers> {
+        match self.within {
+            Within::Match => vec![self.numbers(people, teams.iter().flatten())],
+            Within::Team => {
+                let rows = teams.iter().map(|team| self.numbers(people, team.iter()));
+                rows.collect()
+            }
+        }
+    }
+}
+
+impl Rule for MeasureRule {
+    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+        let limit = evaluated.limit;
+        let of = &self.name;
+        let rows = self.rows(people, teams);
+        let by = match self.statistic {
+            Statistic::Sum => "sums",
+            Statistic::Mean => "means",
+            Statistic::Highest => "maxima",
+            Statistic::Span => {
+                let counted = rows.into_iter().filter(|row| row.players > 0);
+                let span = |row: &Numbers| row.most - row.least;
+                let widest = counted.max_by(|one, other| span(one).total_cmp(&span(other)));
+                return match widest {
+                    Some(Numbers { least, most, .. }) => {
+                        let (least, most) = (short(least), short(most));
+                        format!("{of} ranges from {least} to {most}; {limit} apart is allowed")
+                    }
+                    None => format!("nobody's {of} counts"),
+                };
+            }
+        };
+        let numbers = rows
+            .into_iter()
+            .map(|row| format!("{:.1}", self.statistic.of(row)));
+        let numbers: Vec<String> = numbers.collect();
+        format!(
+            "{by} of {of} by team: {}; {limit} apart is allowed",
+            numbers.join(" | ")
+        )
+    }
+
+    fn wanted(&self, people: &People, teams: Teams<'_>, limit: f64) -> Option<String> {
+        if self.within == Within::Team {
+            return None;
+        }
+        let all = self.numbers(people, teams.iter().flatten());
+        let Numbers { least, most, .. } = Some(all).filter(|all| all.players > 0)?;
+        let (low, high) = (most - limit, least + limit);
+        let is_whole = least.fract() == 0.0 && most.fract() == 0.0 && limit.fract() == 0.0;
+        let range = match is_whole && high - low <= 3.0 {
+            true => {
+                let numbers = std::iter::successors(Some(low), |number| Some(number + 1.0));
+                let numbers = numbers.take_while(|number| *number <= high);
+                list(&numbers.map(|n| n.to_string()).collect::<Vec<_>>(), "or")
+            }
+            false => format!("from {} to {}", short(low), short(high)),
+        };
+        let whose = if self.exempt { " (single players)" } else { "" };
+        Some(format!("with {} {range}{whose}", self.name))
+    }
+
+    fn lint(&self, own: &QueueRule, queue: &LintContext<'_>) -> Vec<Finding> {
+        let Some((least, most)) = queue.extent(&self.name) else {
+            return Vec::new();
+        };
+        let size = f64::from(queue.settings.size.get());
+        let (what, apart) = match self.statistic {
+            Statistic::Span => ("values", most - least),
+            Statistic::Sum => ("teams", (most - least) * size),
+            Statistic::Mean | Statistic::Highest => ("teams", most - least),
+        };
+        let limit = own.at_most;
+        let why =
+            || format!("never binds: {what} are at most {apart} apart, and {limit} is allowed");
+        let warning = (limit >= apart).then(|| Finding::warning(&own.name, why()));
+        warning.into_iter().collect()
+    }
+
+    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+        let tickets = 0..people.tickets() as u32;
+        let own = tickets.map(|ticket| self.numbers(people, [ticket].iter()));
+        let own: Vec<Numbers> = own.collect();
+        let bands = || Bands::new(people, self.of, &own);
+        Box::new(PreparedMeasure {
+            bands: (self.statistic == Statistic::Span).then(bands),
+            own,
+            statistic: self.statistic,
+            within: self.within,
+        })
+    }
+}
+
+/// What each ticket adds to its team.
+struct PreparedMeasure {
+    own: Vec<Numbers>,
+    statistic: Statistic,
+    within: Within,
+    /// The tickets whose numbers are near each other, for a span.
+    bands: Option<Bands>,
+}
+
+impl PreparedMeasure {
+    fn joined<'a>(&self, tickets: impl Iterator<Item = &'a u32>) -> f64 {
+        let own = tickets.map(|ticket| self.own[*ticket as usize]);
+        self.statistic.of(own.fold(Numbers::NONE, Numbers::and))
+    }
+}
+
+impl PreparedRule for PreparedMeasure {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn RuleTally + '_> {
+        let comparison = self.statistic.comparison(limit);
+        Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
+            match self.within {
+                Within::Match => {
+                    comparison.beyond([self.joined(teams.iter().flatten())].into_iter())
+                }
+                Within::Team => {
+                    comparison.beyond(teams.iter().map(|team| self.joined(team.iter())))
+                }
+            }
+        }))
+    }
+
+    fn choices(&self, seed: u32, limit: f64) -> Option<Vec<Choice<'_>>> {
+        let bands = self.bands.as_ref()?;
+        (self.within == Within::Match).then(|| bands.around(seed, self.own[seed as usize], limit))
+    }
+
+    fn selectivity(&self, ticket: u32, limit: f64) -> f64 {
+        let bands = self.bands.as_ref();
+        bands.map_or(1.0, |bands| bands.share(ticket, limit))
+    }
+
+    fn is_monotone(&self) -> bool {
+        self.statistic == Statistic::Span
+    }
+}

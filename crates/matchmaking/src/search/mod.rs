@@ -1,0 +1,306 @@
+//! The search for one match around one ticket, its seed: numbered starts, of which the
+//! lowest-numbered without any cost wins, else the best by cost and number.
+
+mod anneal;
+mod candidate_set;
+mod candidates;
+mod even;
+mod exact;
+mod nearest;
+mod pairs;
+mod reach;
+mod teams;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::{
+    Cores,
+    bits::Bits,
+    cores::collect,
+    pool::{Combination, Combinations, Lacking, Pool},
+};
+use candidate_set::{CandidateSet, CheckedCandidates};
+use candidates::Candidates;
+use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+pub(super) use nearest::{Lack, Nearest};
+pub(super) use reach::Unfilled;
+pub(super) use teams::Cost;
+use teams::Teams;
+
+/// The budget of one search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Budget {
+    /// Number of starts.
+    pub starts: usize,
+    /// Number of moves of each annealing.
+    pub moves: usize,
+    /// Number of steps of an exact search.
+    pub nodes: usize,
+}
+
+/// A match that a search proposes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MatchProposal {
+    /// The tickets of each team.
+    pub teams: Vec<Vec<u32>>,
+    /// Number of players of each team.
+    pub size: usize,
+    /// What the violations cost.
+    pub cost: Cost,
+    /// The number of the start that found it.
+    pub start: usize,
+}
+
+impl MatchProposal {
+    /// All tickets of the match.
+    pub fn tickets(&self) -> impl Iterator<Item = u32> + '_ {
+        self.teams.iter().flatten().copied()
+    }
+
+    /// The match with one ticket in the place of another; `None` if it then violates a hard rule or
+    /// costs more.
+    pub fn with(&self, pool: &Pool<'_>, one: u32, other: u32) -> Option<Self> {
+        let mut found = self.clone();
+        let mut tickets = found.teams.iter_mut().flatten();
+        *tickets.find(|ticket| **ticket == other)? = one;
+        let waited = found.waited(pool);
+        let mut teams = Teams::new(pool, found.size, waited, &[]);
+        anneal::restore(&mut teams, &found.teams);
+        found.cost = teams.cost();
+        let is_sound = found.cost.hard == 0.0 && found.cost.soft <= self.cost.soft;
+        is_sound.then(|| even::even(pool, found, waited))
+    }
+
+    /// How long its oldest ticket has waited, in seconds.
+    pub fn waited(&self, pool: &Pool<'_>) -> f64 {
+        let waited = self.tickets().map(|ticket| pool.waited(ticket));
+        waited.fold(0.0, f64::max)
+    }
+}
+
+/// Why a search found no match.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Failure {
+    /// For each hard rule that chooses candidates, its place and the most that it and the rules
+    /// before it left.
+    pub narrowed: Vec<(usize, usize)>,
+    /// The best teams that were found, if any were searched for.
+    pub best: Option<Box<MatchProposal>>,
+    /// The place of the strict rule by which nobody mirrors the ticket.
+    pub unmirrored: Option<usize>,
+    /// What the candidates have too few players for.
+    pub lacking: Option<Lacking>,
+    /// Why the candidates cannot fill the teams, if that is why.
+    pub unfilled: Option<Box<Unfilled>>,
+}
+
+/// A search around one ticket.
+pub(super) struct MatchSearch<'p> {
+    pool: &'p Pool<'p>,
+    seed: u32,
+    waited: f64,
+    budget: Budget,
+    random: u64,
+    combinations: Combinations,
+}
+
+impl<'p> MatchSearch<'p> {
+    /// The search for a match of `seed` and other `free` tickets. `random` is the seed of all
+    /// random numbers.
+    pub fn new(pool: &'p Pool<'p>, seed: u32, free: &Bits, budget: Budget, random: u64) -> Self {
+        let waited = pool.waited(seed);
+        let mut combinations = pool.combinations(seed, free, waited, random);
+        combinations
+            .all
+            .sort_by_key(|combination| !has_mate(pool, seed, combination));
+        Self {
+            pool,
+            seed,
+            waited,
+            budget,
+            random: seeded_hash(random, u64::from(seed).to_le_bytes()),
+            combinations,
+        }
+    }
+
+    /// Runs the starts for each size of teams that the wait allows, the largest first.
+    pub fn run(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Result<MatchProposal, Failure> {
+        let mut failure = Failure {
+            narrowed: self.combinations.narrowed.clone(),
+            ..Failure::default()
+        };
+        let all = self.combinations.all.iter();
+        let mut mated = all.filter(|combination| has_mate(self.pool, self.seed, combination));
+        let Some(fullest) = mated.next() else {
+            failure.unmirrored = self.pool.strict_rule;
+            return Err(failure);
+        };
+        let lacking = |combination: &Combination| self.pool.lacking(&combination.tickets);
+        failure.lacking = lacking(fullest);
+        if failure.lacking.is_some() && mated.all(|combination| lacking(combination).is_some()) {
+            return Err(failure);
+        }
+        failure.lacking = None;
+        let accepted = self.pool.queue.accepts(self.waited);
+        for size in self.pool.queue.sizes(self.waited) {
+            let grounds = self.viable(size);
+            match self.race(&grounds, size, cores, cancelled) {
+                None if failure.unfilled.is_none() => {
+                    failure.unfilled = self.unfilled(&grounds, size).map(Box::new);
+                }
+                Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
+                    let found = even::even(self.pool, found, self.waited);
+                    return Ok(self.priced(found));
+                }
+                Some(found) if failure.best.is_none() => failure.best = Some(Box::new(found)),
+                _ => {}
+            }
+        }
+        Err(failure)
+    }
+
+    /// The match with the cost that it has by the wait of its oldest ticket. That ticket can be older than
+    /// the seed if its own search has failed; the rules may then allow more.
+    fn priced(&self, mut found: MatchProposal) -> MatchProposal {
+        let waited = found.waited(self.pool);
+        if waited > self.waited && found.cost.soft > 0.0 {
+            let mut teams = Teams::new(self.pool, found.size, waited, &self.combinations.settled);
+            anneal::restore(&mut teams, &found.teams);
+            found.cost = teams.cost();
+        }
+        found
+    }
+
+    /// Runs the numbered starts. One without any cost stops those with higher numbers, so the result is
+    /// that of running them one after the other: the lowest-numbered without any cost, else the best by
+    /// cost and number.
+    fn race(
+        &self,
+        viable: &[CandidateSet<'_>],
+        size: usize,
+        cores: &dyn Cores,
+        cancelled: &AtomicBool,
+    ) -> Option<MatchProposal> {
+        let solved = AtomicUsize::new(usize::MAX);
+        let run = |number: usize| {
+            let stop =
+                || cancelled.load(Ordering::Relaxed) || solved.load(Ordering::Relaxed) < number;
+            if stop() {
+                return None;
+            }
+            let found = self.start(viable, number, size, &stop)?;
+            if found.cost == Cost::default() {
+                solved.fetch_min(number, Ordering::Relaxed);
+            }
+            Some(found)
+        };
+        let mut best: Option<MatchProposal> = None;
+        for found in collect(cores, self.budget.starts, &run)
+            .into_iter()
+            .flatten()
+        {
+            let solved = found.cost == Cost::default();
+            if best
+                .as_ref()
+                .is_none_or(|best| found.cost.is_below(best.cost))
+            {
+                best = Some(found);
+            }
+            if solved {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The combinations with enough players for teams of this size, and of those whom rules demand.
+    /// Without the others, a start is never spent on one that cannot fill the teams while another could.
+    fn viable(&self, size: usize) -> Vec<CandidateSet<'_>> {
+        let needed = size * self.pool.queue.settings().teams.as_usize();
+        let is_viable = |combination: &&Combination| {
+            let sizes = combination
+                .tickets
+                .iter()
+                .map(|ticket| self.pool.people.size(ticket));
+            let mut sums = sizes.scan(0, |sum, size| {
+                *sum += size;
+                Some(*sum)
+            });
+            has_mate(self.pool, self.seed, combination)
+                && self.pool.lacking(&combination.tickets).is_none()
+                && sums.any(|sum| sum >= needed)
+        };
+        let viable = self.combinations.all.iter().filter(is_viable);
+        viable.map(CandidateSet::new).collect()
+    }
+
+    /// One start: a combination, teams built from tickets that mirror each other, and annealing.
+    /// `None` if the candidates cannot fill the teams, or if an earlier start has found what there is.
+    fn start(
+        &self,
+        viable: &[CandidateSet<'_>],
+        number: usize,
+        size: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<MatchProposal> {
+        let set = viable.get(number % viable.len().max(1))?;
+        let is_first = number < viable.len();
+        let CheckedCandidates {
+            candidates,
+            unfilled,
+        } = self.candidates(set, size);
+        let count = self.pool.queue.settings().teams.as_usize();
+        let too_large = self.pool.people.size(self.seed) > size;
+        if too_large || unfilled.is_some() || candidates.players(self.pool) < count * size {
+            return None;
+        }
+        let mut teams = Teams::new(self.pool, size, self.waited, &self.combinations.settled);
+        let found = |seats: Vec<Vec<u32>>, cost| {
+            Some(MatchProposal {
+                teams: seats,
+                size,
+                cost,
+                start: number,
+            })
+        };
+        let is_small = candidates.len() < exact::MOST;
+        if is_small && !is_first {
+            return None;
+        }
+        let mut is_possible = true;
+        if is_small {
+            let best = exact::exact(self.pool, &mut teams, candidates, size, self.budget.nodes);
+            if !best.seats.is_empty() {
+                return found(best.seats, best.cost);
+            }
+            is_possible = !best.proven;
+        }
+        pairs::build(self.pool, &mut teams, candidates, size);
+        if !is_possible {
+            // What is missing is all that there is to report.
+            let cost = teams.cost();
+            return found(teams.seats, cost);
+        }
+        let key = (number as u64)
+            .to_le_bytes()
+            .into_iter()
+            .chain((size as u64).to_le_bytes());
+        let mut stream = Stream::new(seeded_hash(self.random, key), StreamPurpose::Match);
+        let cost = anneal::anneal(&mut teams, candidates, self.budget.moves, &mut stream, stop);
+        found(teams.seats, cost)
+    }
+}
+
+/// Whether a combination has enough tickets that mirror the seed by the strict rules.
+fn has_mate(pool: &Pool<'_>, seed: u32, combination: &Combination) -> bool {
+    if pool.people.size(seed) == 1 || pool.strict_rule.is_none() {
+        return true;
+    }
+    let others = pool.queue.settings().teams.as_usize() - 1;
+    let strict = pool.strict.get(seed);
+    let alike = combination.tickets.iter();
+    let mut alike = alike.filter(|ticket| *ticket != seed && pool.strict.get(*ticket) == strict);
+    alike.nth(others - 1).is_some()
+}

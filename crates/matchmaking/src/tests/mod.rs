@@ -1,0 +1,17 @@
+//! Tests of the room, from the views of players and organisers.
+
+mod backfill;
+mod backfill_sound;
+mod demands;
+mod draws;
+#[path = "../../../../src/simulate/load.rs"]
+pub(super) mod load;
+mod maps;
+pub(super) mod oracle;
+mod plans;
+mod restrict;
+mod rounds;
+mod situations;
+mod small;
+mod tickets;
+mod why;

@@ -1,0 +1,83 @@
+//! Choosing teams: a problem, its most even splits, and one pick among them, explained.
+//!
+//! Pure: no clock, no files, no threads, and no randomness but the seed's. Weights come in as
+//! numbers; this room does not know how they are learned. The same problem and seed give the same
+//! answer on every machine, whatever the order of the humans. Only a search that the caller's clock
+//! cuts short depends on how far it came.
+//!
+//! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the choice of the parties to keep (`party`) make an `instance` of
+//! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits, of which
+//! `wishes` decides how many wishes for a team they grant. A `reader` computes the [`Terms`] of each and its cost, and `pick`
+//! picks one at random by quality.
+//!
+//! Entry point: [`solve`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+
+// Other crates compile the made-up games of the tests, too: they know this crate by its name.
+#[cfg(test)]
+extern crate self as evenkeel_partition;
+
+mod balance;
+mod best;
+mod clock;
+mod engine;
+mod error;
+mod grid;
+mod instance;
+mod party;
+mod pick;
+mod problem;
+mod reader;
+mod relax;
+mod settings;
+mod solution;
+mod stated;
+mod sums;
+#[cfg(test)]
+mod tests;
+pub(crate) mod view;
+mod wishes;
+
+pub use error::ProblemError;
+pub use pick::{Candidate, Figures, WhatIf};
+pub use problem::{Problem, ProblemSpec, SizeLimits, Tolerance};
+pub use relax::torn_note;
+pub use settings::{
+    DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, Stay, Terms, party_factor,
+};
+pub use solution::Solution;
+pub use stated::{Decider, ListedWeight, StatedError};
+pub use sums::{BotsOnTeam, Counted, EQUAL, Fill, TeamSum, TeamSums};
+pub use view::{BotInGame, ChanceModel, Conduct, GameView, HumanInGame, MoveBlock};
+pub use wishes::{Refusal, RefusedWish, Wishes};
+
+use evenkeel_model::MAX_TEAMS;
+
+/// The most humans of one problem.
+const MAX_HUMANS: usize = 128;
+
+/// Solves `problem`: chooses teams, explains them, and breaks ties by `seed`.
+///
+/// Calls `out_of_time` about every 30 µs; once it returns true, the answer is the best of the
+/// splits found so far. A caller without a deadline of its own should use [`DEFAULT_TIME`].
+///
+/// # Errors
+/// Fails if the forced engine cannot solve the problem, or if the problem has a handicap and the objective is not
+/// [`Objective::Chance`].
+pub fn solve(
+    problem: &Problem,
+    settings: &Settings,
+    seed: u64,
+    out_of_time: &mut dyn FnMut() -> bool,
+) -> Result<Solution, ProblemError> {
+    if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
+        return Err(ProblemError::HandicapUncounted(settings.objective));
+    }
+    let mut clock = clock::StepClock::new(out_of_time);
+    let choice = party::choose(problem, settings, seed, &mut clock)?;
+    let choice = wishes::choose(problem, settings, seed, choice, &mut clock)?;
+    let mut solution = Solution::of(problem, settings, seed, &choice);
+    solution.explain_wishes(problem, settings, seed, out_of_time);
+    Ok(solution)
+}

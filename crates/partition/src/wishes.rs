@@ -1,0 +1,360 @@
+//! Decides how many wishes for a team are granted: as many as are worth what they cost.
+//!
+//! A wish is worth its factor, in units of the weaker team's chance to win. Splits that count as equal to the most even one
+//! cost nothing; others cost the chance by which they are less even than it. Granted are as many wishes as have the
+//! highest worth less cost, but never more than cost the budget. Which ones follows from the pick: all candidates grant
+//! as many.
+//!
+//! Why the others were refused is computed, too.
+
+use std::fmt;
+
+use super::{
+    Problem, ProblemError, Settings,
+    clock::StepClock,
+    engine::{self, EngineAnswer, Order},
+    instance::{Atom, Instance},
+    party::{self, KeptParties},
+    reader::Reader,
+};
+use evenkeel_model::{chance_of_weaker, evenness_of_chance};
+
+/// A difference of worth that is rounding alone.
+const ROUNDING: f64 = 1e-9;
+
+/// What splits cost that are less even than the best one without wishes.
+struct Price {
+    /// The chance of the weaker team in the best split.
+    best: f64,
+    /// The evenness from which on a split costs nothing.
+    free: f64,
+    /// The most that wishes may cost.
+    budget: f64,
+}
+
+impl Price {
+    fn cost(&self, evenness: f64) -> f64 {
+        match evenness + ROUNDING >= self.free {
+            true => 0.0,
+            false => (self.best - chance_of_weaker(evenness)).max(0.0),
+        }
+    }
+
+    /// The least evenness that is cheap enough, beside a split of this evenness.
+    fn least(&self, evenness: f64) -> f64 {
+        match self.cost(evenness) > 0.0 {
+            true => evenness_of_chance((self.best - self.budget).max(0.0)),
+            false => self.free,
+        }
+    }
+}
+
+/// Answers with splits that grant as many wishes as are worth it, among those that keep the parties of `choice`. At most
+/// one search for each wish.
+///
+/// # Errors
+/// Fails if the forced engine cannot solve the problem.
+pub(super) fn choose(
+    problem: &Problem,
+    settings: &Settings,
+    seed: u64,
+    mut choice: KeptParties,
+    clock: &mut StepClock,
+) -> Result<KeptParties, ProblemError> {
+    let wishes = problem.spec().wishes();
+    if wishes == 0 {
+        return Ok(choice);
+    }
+    let trial = WishTrial::new(problem, settings, seed, &choice);
+    let without = trial.best(&choice.answer).unwrap_or(0.0);
+    let price = trial.price(without);
+    let factor = settings.factors.wishes.get();
+    let cheap = |evenness: &f64| price.cost(*evenness) == 0.0;
+    let splits = choice.answer.splits.iter();
+    let for_nothing = splits.filter(|(_, split)| cheap(&trial.evenness(split)));
+    let for_nothing = for_nothing.map(|(_, split)| choice.instance.granted(split));
+    let mut level = Level {
+        granted: for_nothing.max().unwrap_or(0),
+        cost: 0.0,
+        answer: None,
+    };
+    for granted in level.granted + 1..=wishes {
+        if clock.over() {
+            break;
+        }
+        let answer = trial.solve(clock, |instance| instance.least_granted = granted)?;
+        let Some(evenness) = trial.best(&answer) else {
+            break;
+        };
+        let cost = price.cost(evenness);
+        if cost > price.budget + ROUNDING {
+            break;
+        }
+        let more = (granted - level.granted) as f64 * factor;
+        if more + ROUNDING >= cost - level.cost {
+            level = Level {
+                granted,
+                cost,
+                answer: Some(answer),
+            };
+        }
+    }
+    let granted = level.granted;
+    let answer = match level.answer {
+        Some(answer) => answer,
+        None => trial.solve(clock, |instance| instance.least_granted = granted)?,
+    };
+    let answer = match answer.exact {
+        true => answer,
+        false => trial.with_found_before(answer, granted),
+    };
+    let best = trial.best(&answer).unwrap_or(without);
+    choice.least_even = price.least(best);
+    choice.answer = answer;
+    choice.instance.least_granted = granted;
+    Ok(choice)
+}
+
+/// The most worthwhile number of granted wishes so far.
+struct Level {
+    granted: usize,
+    cost: f64,
+    answer: Option<EngineAnswer>,
+}
+
+/// The arguments that are the same for every attempt.
+pub(super) struct WishTrial<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    seed: u64,
+    choice: &'a KeptParties,
+    reader: Reader<'a>,
+}
+
+impl<'a> WishTrial<'a> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        settings: &'a Settings,
+        seed: u64,
+        choice: &'a KeptParties,
+    ) -> Self {
+        Self {
+            reader: Reader::new(problem, settings, choice),
+            problem,
+            settings,
+            seed,
+            choice,
+        }
+    }
+
+    /// The most even splits of the instance after this change to it.
+    pub(super) fn solve(
+        &self,
+        clock: &mut StepClock,
+        change: impl FnOnce(&mut Instance),
+    ) -> Result<EngineAnswer, ProblemError> {
+        let mut instance = self.choice.instance.clone();
+        change(&mut instance);
+        let keep = party::keep(self.problem, self.settings, &self.choice.given_up);
+        let order = Order::of(self.settings, self.seed, keep);
+        engine::solve(&instance, order, clock)
+    }
+
+    /// The evenness of the best of the splits that were found, as it is reported; `None` if there are none.
+    pub(super) fn best(&self, answer: &EngineAnswer) -> Option<f64> {
+        let splits = answer.splits.iter();
+        let evenness = splits.map(|(_, split)| self.evenness(split));
+        evenness.max_by(f64::total_cmp)
+    }
+
+    fn evenness(&self, split: &[u8]) -> f64 {
+        let team_of = self.choice.instance.teams_of_humans(split);
+        self.reader.figures(&team_of, None).evenness
+    }
+
+    fn price(&self, without: f64) -> Price {
+        Price {
+            best: chance_of_weaker(without),
+            free: self.reader.as_even_as(without).unwrap_or(without),
+            budget: self.settings.wish_budget.get(),
+        }
+    }
+
+    /// The answer of a search that is not exact, with the splits found before that grant as many wishes: it may have found
+    /// none, or none as even.
+    fn with_found_before(&self, mut answer: EngineAnswer, granted: usize) -> EngineAnswer {
+        let before = self.choice.answer.splits.iter();
+        let enough = before.filter(|(_, split)| self.choice.instance.granted(split) >= granted);
+        let more: Vec<_> = enough
+            .filter(|one| !answer.splits.contains(one))
+            .cloned()
+            .collect();
+        answer.splits.extend(more);
+        answer
+            .splits
+            .sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
+        answer
+    }
+}
+
+/// What became of the wishes for a team.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Wishes {
+    /// The number of granted wishes.
+    pub granted: usize,
+    /// The best evenness if nobody had a wish; `None` if there was no time to find it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<f64>,
+    /// The wishes that were not granted, in the caller's order of the humans.
+    pub refused: Vec<RefusedWish>,
+}
+
+/// A wish for a team that was not granted.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RefusedWish {
+    /// Id of the human.
+    pub who: String,
+    /// The team for which they wish, counted from 0.
+    pub team: u8,
+    /// Why it was not granted.
+    #[serde(flatten)]
+    pub why: Refusal,
+}
+
+/// Why a wish for a team was not granted.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(tag = "why", rename_all = "kebab-case")]
+pub enum Refusal {
+    /// They are pinned to another team.
+    Pinned,
+    /// Their party is on another team, where a friend must be or wishes to be.
+    Party,
+    /// No legal teams grant it beside the wishes that were granted.
+    NoRoom,
+    /// The teams would have been too uneven.
+    Uneven {
+        /// The best evenness of teams that grant it beside the wishes that were granted.
+        evenness: f64,
+    },
+    /// There was no time to find out what it costs.
+    Unknown,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pinned => "they are pinned to another team",
+            Self::Party => "their party is on another team",
+            Self::NoRoom => "there is no room for it beside the wishes that are granted",
+            Self::Uneven { .. } => "the teams would be too uneven",
+            Self::Unknown => "there was no time to find out what it would cost",
+        })
+    }
+}
+
+/// What became of the wishes in these teams; `None` if nobody has one. Takes one search for each wish that was not granted,
+/// and one without wishes.
+pub(super) fn explain(
+    problem: &Problem,
+    settings: &Settings,
+    seed: u64,
+    team_of: &[u8],
+    out_of_time: &mut dyn FnMut() -> bool,
+) -> Option<Wishes> {
+    let spec = problem.spec();
+    if spec.wishes() == 0 || team_of.len() != spec.view.humans.len() {
+        return None;
+    }
+    let together = |party: &Vec<usize>| party.iter().all(|&one| team_of[one] == team_of[party[0]]);
+    let parties = || spec.parties.iter();
+    let kept: Vec<bool> = parties()
+        .map(|party| party.len() > 1 && together(party))
+        .collect();
+    let given_up = (0..kept.len()).filter(|&party| spec.parties[party].len() > 1 && !kept[party]);
+    let choice = KeptParties {
+        instance: Instance::new(problem, settings, &kept, seed),
+        answer: EngineAnswer::none(),
+        given_up: given_up.collect(),
+        without: None,
+        least_even: 0.0,
+    };
+    let mut clock = StepClock::new(out_of_time);
+    let reasons = Reasons {
+        trial: WishTrial::new(problem, settings, seed, &choice),
+        choice: &choice,
+        team_of,
+    };
+    let humans = spec.view.humans.iter().zip(team_of).enumerate();
+    let mut refused = Vec::new();
+    let mut granted = 0;
+    for (who, (human, &team)) in humans {
+        match human.wish {
+            Some(wish) if wish == team => granted += 1,
+            Some(wish) => refused.push(RefusedWish {
+                who: human.id.clone(),
+                team: wish,
+                why: match human.pin {
+                    Some(_) => Refusal::Pinned,
+                    None => reasons.of(who, wish, &mut clock),
+                },
+            }),
+            None => {}
+        }
+    }
+    let known = refused
+        .iter()
+        .any(|one| matches!(one.why, Refusal::Uneven { .. }));
+    Some(Wishes {
+        granted,
+        without: known.then(|| reasons.best(&mut clock, |_| {})).flatten(),
+        refused,
+    })
+}
+
+struct Reasons<'a> {
+    trial: WishTrial<'a>,
+    choice: &'a KeptParties,
+    team_of: &'a [u8],
+}
+
+impl Reasons<'_> {
+    /// Why a human is not on the team for which they wish.
+    fn of(&self, who: usize, wish: u8, clock: &mut StepClock) -> Refusal {
+        let mine = |atom: &Atom| atom.members.contains(&who);
+        let Some(atom) = self.choice.instance.atoms.iter().find(|atom| mine(atom)) else {
+            return Refusal::Unknown;
+        };
+        let pinned = atom.team.is_some();
+        if pinned || self.granted_to(atom) > 0 {
+            return Refusal::Party;
+        }
+        if clock.over() {
+            return Refusal::Unknown;
+        }
+        let granting = |instance: &mut Instance| {
+            for atom in &mut instance.atoms {
+                if mine(atom) {
+                    atom.team = Some(wish);
+                } else if self.granted_to(atom) > 0 {
+                    atom.team = Some(self.team_of[atom.members[0]]);
+                }
+            }
+        };
+        match self.best(clock, granting) {
+            Some(evenness) => Refusal::Uneven { evenness },
+            None if clock.over() => Refusal::Unknown,
+            None => Refusal::NoRoom,
+        }
+    }
+
+    /// How many members of an atom are where they wish to be.
+    fn granted_to(&self, atom: &Atom) -> u8 {
+        atom.wishes[usize::from(self.team_of[atom.members[0]])]
+    }
+
+    /// The best evenness after this change to the instance; `None` if no legal split was found.
+    fn best(&self, clock: &mut StepClock, change: impl FnOnce(&mut Instance)) -> Option<f64> {
+        let answer = self.trial.solve(clock, change).ok()?;
+        self.trial.best(&answer)
+    }
+}

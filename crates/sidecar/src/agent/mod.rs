@@ -1,0 +1,231 @@
+//! An agent makes a game server an instance, which hosts matches of Evenkeel's queues. [`engine`] says what differs between
+//! engines.
+//!
+//! It reads the server's log and drives its console, like the sidecar, and speaks the daemon's verbs
+//! for instances. A match goes through these states:
+//!
+//! ```text
+//! opening ── the map is up: READY ──▶ joining ── play begins: START ──▶ playing ── END ──▶ over
+//!    ▲                                   │                                 │
+//!    └── the game server has restarted ──┘                                 └─▶ lost: GAME
+//! ```
+//!
+//! Most decisions are made by comparing what should be with what the log shows, every time
+//! [`Sidecar::tick`] is called. So a command, a datagram or a connection that is lost is made up
+//! for. The game server itself states in its log which match a game is, so an agent
+//! that is killed and started again finds its game. From START to the answer of END, the match is also
+//! kept in a file.
+//!
+//! `console` limits how often the server is asked, `link` is the connection to the daemon, `seen` is
+//! what the log shows, `guests` finds out which client is which player, `hosted` is the match,
+//! `requests` is what the daemon sends, `steps` takes the match from SESSION to START, `play` from there to its end, and
+//! `teams` orders who is where.
+
+mod console;
+pub mod engine;
+mod guests;
+mod hosted;
+mod link;
+mod play;
+mod requests;
+mod seen;
+mod settings;
+mod steps;
+mod teams;
+#[cfg(test)]
+mod tests;
+
+pub use engine::{HostEngine, Proof};
+pub use hosted::AgentMatch;
+pub use settings::{AgentSettings, GameMode, Limit, map_name};
+
+use crate::{Act, Sidecar};
+use console::{AgentConsole, Question};
+use evenkeel_ingest::doubled::Doubled;
+use evenkeel_model::{Ident, LeaveReason};
+use evenkeel_protocol::{HostPushReader, Push, Reply, Request};
+use hosted::AgentStage;
+use link::AgentLink;
+use seen::Seen;
+
+/// How long the daemon may take, after INSTANCE, to send SESSION again for a match that it still
+/// wants hosted, in milliseconds.
+const CONFIRM: u64 = 10_000;
+/// How long the game server must not answer before it is started, if the agent can start it: at the
+/// beginning, and later, when it may only be loading a map.
+const NOT_RUNNING: u64 = 3_000;
+const GONE: u64 = 20_000;
+/// Why a match is refused whose map the game server does not have.
+const NO_MAP: &str = "the game server does not have the map";
+
+/// The agent of one game server. `now` is the caller's clock in milliseconds, which never runs
+/// backwards. Methods append acts to `acts`, in the order in which to do them.
+pub struct Agent<E> {
+    engine: E,
+    doubled: Doubled,
+    settings: AgentSettings,
+    link: AgentLink,
+    console: AgentConsole,
+    seen: Seen,
+    pushes: HostPushReader,
+    hosted: Option<AgentMatch>,
+    /// Whether the daemon's session has a game. It is that of the match, if there is one.
+    has_game: bool,
+    /// Until when the daemon may send SESSION again for a match that was hosted before.
+    confirm_by: Option<u64>,
+    /// When the game server is cleared after a match; `None` if it is clear.
+    clear_at: Option<u64>,
+    /// When the next match may be opened: players see the results of the last one until then.
+    free_at: u64,
+}
+
+impl<E: HostEngine> Agent<E> {
+    /// An agent that has read no log and has no connection.
+    pub fn new(engine: E, settings: AgentSettings) -> Self {
+        Self {
+            engine,
+            doubled: Doubled::default(),
+            settings,
+            link: AgentLink::default(),
+            console: AgentConsole::new(),
+            seen: Seen::default(),
+            pushes: HostPushReader::default(),
+            hosted: None,
+            has_game: false,
+            confirm_by: None,
+            clear_at: Some(0),
+            free_at: 0,
+        }
+    }
+
+    fn stage(&self) -> Option<AgentStage> {
+        self.hosted.as_ref().map(|hosted| hosted.stage)
+    }
+
+    /// Hosts no match any more. The game server is cleared at `clear_at`.
+    fn leave(&mut self, clear_at: u64, acts: &mut Vec<Act>) {
+        if self.hosted.take().is_some_and(|hosted| hosted.is_kept()) {
+            acts.push(Act::Keep(None));
+        }
+        self.console.clear();
+        self.seen.forget_players();
+        (self.clear_at, self.free_at) = (Some(clear_at), clear_at);
+        self.confirm_by = None;
+    }
+
+    fn report(&self, text: &str, acts: &mut Vec<Act>) {
+        let plain = |c: char| if c.is_control() { '?' } else { c };
+        acts.push(Act::Report(text.chars().map(plain).collect()));
+    }
+}
+
+impl<E: HostEngine> Sidecar for Agent<E> {
+    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        self.read_log_line(line, now, acts);
+    }
+
+    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        self.take_reply(reply, now, acts);
+    }
+
+    fn push(&mut self, push: &Push, now: u64, acts: &mut Vec<Act>) {
+        self.take_push(push, now, acts);
+    }
+
+    fn restore(&mut self, kept: AgentMatch) {
+        self.hosted = Some(kept).filter(AgentMatch::is_sound);
+    }
+
+    fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.link.open(&self.settings, now, acts);
+        self.pushes = HostPushReader::default();
+        self.has_game = false;
+        if let Some(hosted) = &mut self.hosted {
+            (hosted.confirmed, hosted.synced, hosted.ended) = (false, false, None);
+            hosted.leavers_sent = false;
+        }
+    }
+
+    fn disconnected(&mut self) {
+        self.link.close();
+        if let Some(hosted) = &mut self.hosted {
+            hosted.synced = false;
+        }
+    }
+
+    fn answer(&mut self, id: u64, text: Option<&[u8]>, now: u64, acts: &mut Vec<Act>) {
+        let question = self.console.answer(id, text, acts);
+        let (Some(question), Some(text)) = (question, text) else {
+            return;
+        };
+        match question {
+            Question::Load(id) => {
+                if self.engine.lacks_map(text) && self.hosted.as_ref().is_some_and(|h| h.id == id) {
+                    self.refuse(NO_MAP, now, acts);
+                }
+            }
+            Question::Guest(number, visit) => self.recognise(number, visit, text, now, acts),
+            Question::Alive => {}
+        }
+    }
+
+    fn server_ended(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.finish_if_over(true, now, acts);
+        self.console.reset(now);
+        self.seen.clear();
+        self.engine.clear();
+        if let Some(hosted) = &mut self.hosted
+            && matches!(hosted.stage, AgentStage::Opening | AgentStage::Joining)
+        {
+            hosted.reopen();
+        }
+    }
+
+    fn needs_server(&self, now: u64) -> bool {
+        let limit = match self.console.has_answered() {
+            true => GONE,
+            false => NOT_RUNNING,
+        };
+        self.console.silent_for(now) >= limit
+    }
+
+    fn silent_for(&self, now: u64) -> u64 {
+        self.console.silent_for(now)
+    }
+
+    fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.step(now, acts);
+        self.console.flush(now, acts);
+        self.link.state_load(self.hosted.is_some(), acts);
+        self.link.keep_alive(now, acts);
+    }
+
+    fn quit_command(&self) -> &'static str {
+        E::QUIT
+    }
+
+    fn stop(&mut self, server_ends: bool, acts: &mut Vec<Act>) {
+        match self.hosted.as_ref().map(|hosted| (hosted.id, hosted.stage)) {
+            Some((id, AgentStage::Opening | AgentStage::Joining)) => {
+                self.send_refusal(id, "the agent stops", acts);
+            }
+            Some((_, AgentStage::Playing)) if server_ends => {
+                self.lose("the game server is stopped", acts);
+                self.give_up(0, acts);
+            }
+            Some(_) => return,
+            None => {}
+        }
+        if self.settings.lock.is_some() {
+            acts.push(Act::Console(vec![self.engine.lock("")]));
+        }
+    }
+}
+
+/// The request that reports that a player has left.
+fn leave(player: &str) -> Request {
+    Request::Leave {
+        id: Ident::from_text(player),
+        reason: LeaveReason::Left,
+    }
+}

@@ -1,0 +1,221 @@
+//! Teeworlds 0.7, through the server's output and its external console.
+//!
+//! Teams are chosen in the warm-up of a map and while the server shows the final score. The room `ingest` follows the
+//! games; the settings that the output does not state, such as the limits that end a match, are asked for. `output` reads a
+//! line, and `hosting` is such a server as an instance.
+
+mod hosting;
+mod output;
+#[cfg(test)]
+mod tests;
+
+pub use hosting::{TeeworldsHost, host_limit, host_mode};
+
+use super::{
+    chat::ChatCommand,
+    engine::{Engine, TeamChanges, TeamOrders, in_turns},
+    follower::FollowedServer,
+    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
+    progress::GamePhase,
+};
+use evenkeel_ingest::{
+    GameEvent,
+    teeworlds::{
+        GAME,
+        grammar::Event,
+        play::{Play, Stage},
+        players::Player,
+    },
+};
+use output::Output;
+
+/// What the sidecar asks for.
+const QUESTIONS: [&str; 4] = ["sv_map", "sv_gametype", "sv_scorelimit", "sv_timelimit"];
+/// How long an answer may take before the sidecar asks again, in milliseconds; it doubles with each question.
+const FIRST_PATIENCE: u64 = 3_000;
+/// The longest time between two questions.
+const LONGEST_PATIENCE: u64 = 600_000;
+/// How long after the beginning of a vote it may change a setting, in milliseconds: it takes 25 seconds.
+const VOTE: u64 = 27_000;
+
+/// The engine of one game server.
+#[derive(Default)]
+pub struct Teeworlds {
+    output: Output,
+    asking: Asking,
+}
+
+/// When the settings are asked for.
+struct Asking {
+    /// When to ask for them next; `None` if they are known.
+    at: Option<u64>,
+    patience: u64,
+    /// Until when a vote may change them.
+    voting: u64,
+}
+
+impl Default for Asking {
+    fn default() -> Self {
+        Self {
+            voting: 0,
+            at: Some(0),
+            patience: FIRST_PATIENCE,
+        }
+    }
+}
+
+impl Asking {
+    /// Asks for the settings again: they may be others in the next match.
+    fn again(&mut self, now: u64) {
+        self.at = Some(now);
+        self.patience = FIRST_PATIENCE;
+    }
+
+    /// Whether to ask now; notes that this happens.
+    fn is_due(&mut self, now: u64) -> bool {
+        let due = self.at.is_some_and(|at| now >= at);
+        if due {
+            self.at = Some(now.saturating_add(self.patience));
+            if now >= self.voting {
+                self.patience = (self.patience * 2).min(LONGEST_PATIENCE);
+            }
+        }
+        due
+    }
+
+    /// Takes what the output states of the settings.
+    fn note(&mut self, play: &Play, event: Event<'_>, server: &mut FollowedServer) {
+        match event {
+            Event::Value(_) => {
+                if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
+                    self.at = None;
+                }
+                if !server.has_game() {
+                    warm_up(play, server);
+                }
+            }
+            Event::Voted => {
+                self.again(server.now());
+                self.voting = server.now().saturating_add(VOTE);
+            }
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, play: &Play, event: GameEvent, server: &mut FollowedServer) {
+        match event {
+            GameEvent::Game => {
+                server.leave_map();
+                warm_up(play, server);
+                self.again(server.now());
+            }
+            GameEvent::Client(_) | GameEvent::Left(_) => server.sync(players(play)),
+            GameEvent::Start => {
+                self.again(server.now());
+                if let Some(setup) = setup(play) {
+                    server.start(setup);
+                    server.sync(players(play));
+                }
+            }
+            other => server.take(other),
+        }
+    }
+}
+
+/// The setup of the game, once the map and the type are known.
+fn setup(play: &Play) -> Option<LoggedSetup> {
+    (!play.map.is_empty() && !play.kind.is_empty()).then(|| LoggedSetup {
+        game_type: format!("{GAME}.{}", play.kind),
+        mutators: Vec::new(),
+        map: play.map.clone(),
+        teams: play.teams,
+        match_id: None,
+    })
+}
+
+/// All players, as the output describes them.
+fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
+    let players = play.players.iter();
+    players
+        .map(|(slot, player)| described(play, slot, player))
+        .collect()
+}
+
+/// A player, as the output describes them.
+fn described(play: &Play, slot: usize, player: &Player) -> (ConnectionKey, LoggedPlayer) {
+    let logged = LoggedPlayer {
+        key: play.players.key(slot, player),
+        name: player.name.clone(),
+        number: u32::try_from(slot).ok(),
+        side: player.team,
+        free: player.team.is_some(),
+        begun: true,
+        role: None,
+    };
+    (ConnectionKey::of(slot), logged)
+}
+
+/// Announces a game in its warm-up.
+fn warm_up(play: &Play, server: &mut FollowedServer) {
+    if play.stage == Stage::WarmUp
+        && let Some(setup) = setup(play)
+    {
+        server.begin(setup);
+        server.warm_up();
+        server.sync(players(play));
+    }
+}
+
+/// Handles a line of the chat, from the number of the player on.
+fn hear(play: &Play, slot: usize, rest: &[u8], server: &mut FollowedServer) {
+    let name = play.players.raw_name(slot);
+    let text = name.and_then(|name| rest.strip_prefix(name)?.strip_prefix(b": "));
+    if let Some(command) = text.and_then(ChatCommand::parse) {
+        server.hear(slot, command);
+    }
+}
+
+impl Engine for Teeworlds {
+    /// Players stay on their teams between two matches on a map.
+    const BETWEEN_GAMES: bool = true;
+
+    fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
+        let Some(line) = output::split(line) else {
+            return;
+        };
+        let (now, asking) = (server.now(), &mut self.asking);
+        let take = |play: &Play, event| asking.take(play, event, server);
+        match self.output.read(&line, now, take) {
+            Some(Event::Said { slot, rest }) => hear(&self.output.play, slot, rest, server),
+            Some(event) => asking.note(&self.output.play, event, server),
+            None => {}
+        }
+    }
+
+    fn tick(&mut self, server: &mut FollowedServer) {
+        let (now, asking) = (server.now(), &mut self.asking);
+        let take = |play: &Play, event| asking.take(play, event, server);
+        self.output.tick(now, take);
+        if self.asking.is_due(now) {
+            server.ask(&QUESTIONS);
+        }
+    }
+
+    fn may_choose_teams(&self, phase: GamePhase) -> bool {
+        matches!(phase, GamePhase::WarmUp | GamePhase::Ended)
+    }
+
+    fn orders(&self, changes: &TeamChanges<'_>) -> TeamOrders {
+        let numbered = changes.moves.iter();
+        let numbered = numbered.filter_map(|(player, side)| Some((player.number?, *side)));
+        let moves: Vec<(u32, u8)> = numbered.collect();
+        let moves = in_turns(&moves).into_iter();
+        let commands = moves.map(|(slot, side)| format!("set_team {slot} {side}"));
+        let commands: Vec<String> = commands.collect();
+        TeamOrders {
+            count: commands.len(),
+            commands,
+            removed: Vec::new(),
+        }
+    }
+}
