@@ -16,13 +16,13 @@ use std::{
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenkeel::{
     config::Config,
-    domain::{
-        Ident, Kind, PlayerKey,
-        units::{Count, Share},
-    },
     lobby::{
         BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, RosterSettings,
         Update, Weights,
+    },
+    model::{
+        Ident, Kind, PlayerKey,
+        units::{Count, Share},
     },
     partition::GameView,
     server::Service,

@@ -9,7 +9,7 @@ use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenkeel::{
-    domain::{Company, Crowding, Link, Outlook, SAME_CHANCE},
+    model::{Company, Crowding, Link, Outlook, SAME_CHANCE},
     partition::{
         ChanceModel, Engine, Fill, GameView, HumanInGame, Objective, Problem, ProblemSpec,
         Settings, solve,

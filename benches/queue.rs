@@ -12,8 +12,8 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Stream, StreamPurpose},
     matchmaking::{Cores, Effort, Known, Plan, Queue, QueueSettings, Ticket, plan},
+    model::{Stream, StreamPurpose},
     queues::Threads,
     simulate::{Load, Shape},
 };

@@ -7,11 +7,11 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, Rulebook, RulebookSpec,
         Span, Timestamp,
     },
-    history::{Fold, Plan, Settings, evaluate},
+    rating::history::{Fold, Plan, Settings, evaluate},
     rating::{self, Player, RatedGame, Seat, System, SystemName},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};

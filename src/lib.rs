@@ -130,11 +130,11 @@
 
 pub use evenkeel_ingest as ingest;
 pub use evenkeel_lobby as lobby;
-pub use evenkeel_matchmaking::{self as matchmaking, lifecycle};
-pub use evenkeel_model as domain;
+pub use evenkeel_matchmaking as matchmaking;
+pub use evenkeel_model as model;
 pub use evenkeel_partition as partition;
 pub use evenkeel_protocol as protocol;
-pub use evenkeel_rating::{self as rating, history};
+pub use evenkeel_rating as rating;
 pub use evenkeel_sidecar as sidecar;
 
 pub mod cli;

@@ -6,9 +6,9 @@
 use std::f64::consts::LN_2;
 
 use evenkeel::{
-    domain::{MatchRecord, Rulebook},
-    history::{Interval, Plan, Settings, evaluate, interval},
+    model::{MatchRecord, Rulebook},
     rating::SystemName,
+    rating::history::{Interval, Plan, Settings, evaluate, interval},
 };
 
 use crate::Set;

@@ -2,8 +2,8 @@
 //! `cargo bench --bench accuracy -- level`.
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
-    history::{Fold, Settings},
+    model::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
+    rating::history::{Fold, Settings},
 };
 
 use crate::worlds::{Score, World};

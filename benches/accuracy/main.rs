@@ -27,10 +27,10 @@ mod worlds;
 use std::{fs, io, path::Path, time::Instant};
 
 use evenkeel::{
-    domain::{Fingerprint, MatchRecord, Rulebook, RulebookSpec},
-    history::{FEWEST_COMPARED, Plan, Settings, Subset, evaluate},
     logs::{LogError, read_matches},
+    model::{Fingerprint, MatchRecord, Rulebook, RulebookSpec},
     rating::SystemName,
+    rating::history::{FEWEST_COMPARED, Plan, Settings, Subset, evaluate},
 };
 
 use report::{Predicted, print, print_first, print_peers};

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use evenkeel::domain::{MatchRecord, Outcome};
+use evenkeel::model::{MatchRecord, Outcome};
 
 use crate::{elo_mmr, openskill, skill_ratings, through_time, whole_history};
 

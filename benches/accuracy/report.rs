@@ -1,9 +1,9 @@
 //! The tables.
 
 use evenkeel::{
-    domain::MatchRecord,
-    history::{Evaluation, Forecast, Subset, interval},
+    model::MatchRecord,
     rating::SystemName,
+    rating::history::{Evaluation, Forecast, Subset, interval},
 };
 
 use crate::peers::{PEERS, games, predict};

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint, Kind, LineupPlayer, MatchRecord, Outcome, Participant, Rulebook, Ruleset,
     },
-    history::{Fold, Interval, Settings, interval},
+    rating::history::{Fold, Interval, Settings, interval},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
 
@@ -39,7 +39,7 @@ struct RankSums {
 }
 
 pub fn run(set: &Set, matches: Vec<MatchRecord>) {
-    let Ok(rulebook) = Rulebook::new(&evenkeel::domain::RulebookSpec::default()) else {
+    let Ok(rulebook) = Rulebook::new(&evenkeel::model::RulebookSpec::default()) else {
         return;
     };
     let mut coin = ChaCha8Rng::seed_from_u64(1);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel::domain::{MatchRecord, Outcome};
+use evenkeel::model::{MatchRecord, Outcome};
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use crate::judge::{Game, Judge};

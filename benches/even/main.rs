@@ -21,7 +21,7 @@ mod wishes;
 
 use std::path::Path;
 
-use evenkeel::{domain::MatchRecord, logs::read_matches};
+use evenkeel::{logs::read_matches, model::MatchRecord};
 
 use lobbies::{History, Lobby};
 use picks::{Trial, Way};

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
     config::Config,
-    domain::{Ident, MatchRecord, Timestamp, units::Amount},
     lobby::{Command, Update},
+    model::{Ident, MatchRecord, Timestamp, units::Amount},
     partition::Objective,
     server::Service,
     session::{HandClock, Session},

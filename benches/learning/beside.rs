@@ -11,8 +11,8 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::write_record,
+    model::{Fingerprint, MatchRecord, Timestamp},
 };
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 

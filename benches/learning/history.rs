@@ -1,6 +1,6 @@
 //! Synthetic histories: matches of four against four, drawn at random.
 
-use evenkeel::domain::{
+use evenkeel::model::{
     Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};

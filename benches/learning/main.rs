@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use evenkeel::{domain::Fingerprint, ingest::write_record};
+use evenkeel::{ingest::write_record, model::Fingerprint};
 use history::{History, identity};
 use load::{Peer, percentile};
 use process::Process;

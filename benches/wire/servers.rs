@@ -10,7 +10,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp},
+    model::{Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp},
     store,
 };
 use tempfile::TempDir;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::{CliError, CommonArgs, open, print_json, progress::Progress, sqlite_file};
 use crate::{
     config::Config,
-    domain::counted,
+    model::counted,
     store::{self, DerivedFrom, SqliteFile},
 };
 

@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, progress::Progress};
 use crate::{
-    domain::Timestamp,
     ingest::write_record,
+    model::Timestamp,
     server::Service,
     store::{Cursor, Part},
 };

@@ -2,7 +2,7 @@
 
 use super::{CliError, table::printable};
 use crate::{
-    domain::{Ident, Kind, PlayerKey, Timestamp, steam},
+    model::{Ident, Kind, PlayerKey, Timestamp, steam},
     server::Service,
 };
 

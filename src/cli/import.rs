@@ -8,9 +8,9 @@ use std::{
 
 use super::{CliError, progress::Progress};
 use crate::{
-    domain::counted,
     ingest::read_record,
     lobby::in_this_form,
+    model::counted,
     server::Service,
     store::{
         Part, Parts,

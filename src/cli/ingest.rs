@@ -15,13 +15,13 @@ use super::{
     CliError, CommonArgs, archive, import, open, print_json, progress::Progress, table::Table,
 };
 use crate::{
-    domain::{Nobody, Timestamp, counted},
     ingest::Format,
     learning::LearningError,
     logs::{
         Ingest, IngestCounts, IngestEvent, LogError, LogZone, format_names, format_of,
         is_game_name, log_files,
     },
+    model::{Nobody, Timestamp, counted},
 };
 
 /// What a name of a game looks like.

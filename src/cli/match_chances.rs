@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::table::Table;
 use crate::{
-    domain::{MatchRecord, TeamChange, versus},
+    model::{MatchRecord, TeamChange, versus},
     store::PageMatch,
 };
 

@@ -10,7 +10,7 @@ use super::{
     table::{Table, or_dash, printable},
 };
 use crate::{
-    domain::{Kind, Timestamp, plain_name, score_text},
+    model::{Kind, Timestamp, plain_name, score_text},
     server::Service,
     store::MatchLine,
 };

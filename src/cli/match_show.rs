@@ -12,7 +12,7 @@ use super::{
     table::{Table, printable},
 };
 use crate::{
-    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, score_text},
+    model::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, score_text},
     store::PageMatch,
 };
 

@@ -14,7 +14,7 @@ use super::{
     table::printable,
 };
 use crate::{
-    domain::{Kind, Timestamp, counted},
+    model::{Kind, Timestamp, counted},
     server::Service,
 };
 

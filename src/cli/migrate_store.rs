@@ -10,8 +10,8 @@ use clap::Args;
 use super::{CliError, SettingsArgs, progress::Progress, table::printable};
 use crate::{
     config::Config,
-    domain::counted,
     learning::Verified,
+    model::counted,
     server::Service,
     store::{
         self, DatabaseUrl, TransferError, Transferred,

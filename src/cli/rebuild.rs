@@ -11,9 +11,9 @@ use serde_json::json;
 use super::{CliError, CommonArgs, archive, open, print_json, progress::Progress};
 use crate::{
     config::Config,
-    domain::counted,
     learning::Rebuilt,
     logs::{self, Archive, LogZone, Reread, RereadZones},
+    model::counted,
     server::Service,
 };
 

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{CliError, print_json, progress::print_error_line, random};
-use crate::domain::{Secret, to_hex};
+use crate::model::{Secret, to_hex};
 
 /// The number of random bytes of a token.
 const BYTES: usize = 32;

@@ -11,7 +11,7 @@ use super::{
     open, print_json,
     table::{Table, printable},
 };
-use crate::{domain::Kind, rating::worth, store::WeightRow};
+use crate::{model::Kind, rating::worth, store::WeightRow};
 
 /// List the weights of the players of one game type, strongest first
 ///

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use evenkeel::client::Client;
-//! use evenkeel::domain::Ident;
+//! use evenkeel::model::Ident;
 //! use evenkeel::protocol::{Join, Reply, Request};
 //!
 //! # use evenkeel::{config::Config, daemon::Daemon};
@@ -51,7 +51,7 @@ pub use settings::ClientSettings;
 pub use trust::Trust;
 
 use crate::{
-    domain::Ident,
+    model::Ident,
     protocol::{Received, Reply, ReplyRule, Request, Token},
 };
 

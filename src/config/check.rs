@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Config, FolderChoice, error::plain, values::NO_NAME};
 use crate::{
-    domain::{Patterns, Rulebook},
-    lifecycle::Provider,
     matchmaking::Queue,
+    matchmaking::lifecycle::Provider,
+    model::{Patterns, Rulebook},
     rating::divisions,
     webhooks::MAX_HOOKS,
 };

@@ -10,7 +10,7 @@ use std::{
 
 use super::{Config, ConfigError, check::Fault, keys::ClientSection, token::ConfiguredToken};
 use crate::{
-    domain::Rights,
+    model::Rights,
     server::access::{AccessSettings, ClientSpec, PlayerScope},
 };
 

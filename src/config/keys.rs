@@ -1,5 +1,5 @@
 //! All keys, by section. `config/evenkeel.toml` and `config/tuning.toml` document the meaning, unit, range and
-//! default of each. The type of a key states its range; see [`units`](crate::domain::units).
+//! default of each. The type of a key states its range; see [`units`](crate::model::units).
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
@@ -13,19 +13,19 @@ use super::{
     values::{self, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
-    domain::{
-        ClanTags, GameTypeLists, MutatorLists, Right,
-        behaviour::BehaviourSettings,
-        units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
-    },
-    history,
-    lifecycle::CoordinatorSettings,
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },
     logs::LogZone,
     matchmaking::QueueSettings,
+    matchmaking::lifecycle::CoordinatorSettings,
+    model::{
+        ClanTags, GameTypeLists, MutatorLists, Right,
+        behaviour::BehaviourSettings,
+        units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
+    },
     rating::divisions,
+    rating::history,
     server::{Limits, access::RateSettings},
     session::BalanceSettings,
     store::postgres::PostgresUrl,

@@ -57,7 +57,7 @@ impl GamePreset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{config::Config, domain::Rulebook};
+    use crate::{config::Config, model::Rulebook};
 
     /// A preset with its commented sections, and with a hash in place of each token.
     fn with_comments(text: &str) -> String {

@@ -5,11 +5,13 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
-    domain::{PatternError, RulebookSpec, TeamBook, units::Share},
-    history, learning,
-    lifecycle::CoordinatorSettings,
+    learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
-    logs, server, session,
+    logs,
+    matchmaking::lifecycle::CoordinatorSettings,
+    model::{PatternError, RulebookSpec, TeamBook, units::Share},
+    rating::history,
+    server, session,
     store::{Backups, DatabaseUrl, postgres::PoolSettings},
 };
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::domain::Secret;
+use crate::model::Secret;
 
 /// The token of a client, or its hash. Only the digest is kept, and no error contains the value, so that
 /// nothing can print it.

@@ -14,8 +14,8 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use super::{AddressError, parse_address};
 use crate::{
-    domain::Timestamp,
     logs::{self, LogZone},
+    model::Timestamp,
     store::postgres::PostgresUrl,
 };
 

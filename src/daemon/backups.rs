@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     server::watch::BackupMetrics,
     session::Clock,
     store::{BackedUp, BackupError, Backups},

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::sleep;
 
-use crate::{domain::Timestamp, server::Service};
+use crate::{model::Timestamp, server::Service};
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     config::Config,
-    domain::{DAY, Timestamp},
+    model::{DAY, Timestamp},
     server::Service,
     store::{Store, StoreError},
 };

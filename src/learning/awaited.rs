@@ -1,7 +1,7 @@
 //! What a view cannot answer yet.
 
 use super::{gaps::Gaps, view::View};
-use crate::domain::Kind;
+use crate::model::Kind;
 
 /// What is not known yet, because the stored matches are still being folded. Once they are, nothing is.
 impl View {

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use parking_lot::RwLock;
 
 use crate::{
-    domain::{
+    model::{
         ClanTags, CountsAs, Kind, PatternError, Patterns, PlayerKey, Timestamp,
         behaviour::{BehaviourDay, BehaviourSettings},
     },

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    domain::{Kind, PlayerKey, Rank, Timestamp, plain_name},
+    model::{Kind, PlayerKey, Rank, Timestamp, plain_name},
     store::{WeightRow, is_forgotten, public_name},
 };
 

@@ -20,7 +20,7 @@ use super::{
     knowledge::Knowledge,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
+    model::{Kind, PlayerKey, Timestamp},
     rating::divisions,
     store::{Handles, PersonRow, WeightRow, public_name},
 };

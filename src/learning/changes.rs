@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::knowledge::Knowledge;
 use crate::{
-    domain::{PlayerKey, Ruleset},
+    model::{PlayerKey, Ruleset},
     store::{DerivedFrom, NewWeights, WeightRow},
 };
 

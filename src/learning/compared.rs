@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::learned::Learned;
 use crate::{
-    domain::MatchRecord,
-    history::{Evaluation, Evaluator, Plan},
+    model::MatchRecord,
+    rating::history::{Evaluation, Evaluator, Plan},
     store::Stored,
 };
 

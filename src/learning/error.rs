@@ -1,6 +1,6 @@
 //! The errors of learning from the stored matches.
 
-use crate::{domain::PatternError, store::StoreError};
+use crate::{model::PatternError, store::StoreError};
 
 /// Why learning failed. The published weights are the same as before.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::Settings;
-use crate::{domain::to_hex, store::OperatorOverrides};
+use crate::{model::to_hex, store::OperatorOverrides};
 
 /// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
 /// database then derives its weights again.

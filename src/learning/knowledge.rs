@@ -7,9 +7,9 @@ use std::{
 
 use super::stored::StoredWeights;
 use crate::{
-    domain::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
-    history::{Balance, Fold, Level, Suspect, Weight},
+    model::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     rating::SystemName,
+    rating::history::{Balance, Fold, Level, Suspect, Weight},
     store::{WeightRow, is_forgotten},
 };
 

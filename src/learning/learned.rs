@@ -17,8 +17,8 @@ use super::{
     spacing::{is_close, kept},
 };
 use crate::{
-    domain::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight},
-    history::{self, Balance, Fold, Late},
+    model::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight},
+    rating::history::{self, Balance, Fold, Late},
     rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
 };

@@ -2,7 +2,7 @@
 
 use super::{Learning, LearningError};
 use crate::{
-    domain::{CountsAs, MatchRecord},
+    model::{CountsAs, MatchRecord},
     store::{Cursor, OperatorOverrides, Stored},
 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::history::{Level, Weight};
+use crate::rating::history::{Level, Weight};
 
 /// The bots that have the closest level of games that any bot has.
 #[derive(Clone, Debug, Default)]

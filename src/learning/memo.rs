@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::domain::Kind;
+use crate::model::Kind;
 
 /// The most sets. A weight whose place another one has taken is computed again.
 const MOST: usize = 1 << 14;

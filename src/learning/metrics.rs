@@ -6,9 +6,9 @@ use parking_lot::Mutex;
 
 use super::learned::Learned;
 use crate::{
-    domain::Timestamp,
-    history::BesideCoin,
     metrics::{Counter, Histogram, Registry, SECONDS},
+    model::Timestamp,
+    rating::history::BesideCoin,
 };
 
 /// What is counted about learning, and what the published weights were learned from.

@@ -68,8 +68,8 @@ use tokio::{
 use tracing::Span;
 
 use crate::{
-    domain::{CountsAs, Kind, PlayerKey, Rulebook, Timestamp},
     learning::leases::SharedSettings,
+    model::{CountsAs, Kind, PlayerKey, Rulebook, Timestamp},
     store::Store,
 };
 

@@ -1,8 +1,8 @@
 //! What is known of one player under a ruleset.
 
 use crate::{
-    domain::{Rank, Timestamp},
-    history::{Level, Weight},
+    model::{Rank, Timestamp},
+    rating::history::{Level, Weight},
 };
 
 /// One player's weight in a [`View`](super::View).

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Outcome, Ruleset},
-    history::{BesideCoin, Forecast, Gains},
+    model::{Outcome, Ruleset},
+    rating::history::{BesideCoin, Forecast, Gains},
 };
 
 /// The number of last predictions that have a mean of their own.

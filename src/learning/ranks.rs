@@ -1,7 +1,7 @@
 //! The division of a player, in the form in which players may see it.
 
 use super::{Learning, Standings};
-use crate::domain::{Rank, Ruleset, Timestamp};
+use crate::model::{Rank, Ruleset, Timestamp};
 
 /// A player's division as it is displayed.
 #[derive(Clone, Debug, PartialEq)]

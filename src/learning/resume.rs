@@ -13,7 +13,7 @@ use super::{
     verify::stored_weights,
 };
 use crate::{
-    domain::{PlayerKey, RoleWeights},
+    model::{PlayerKey, RoleWeights},
     store::{DerivedFrom, OperatorOverrides},
 };
 

@@ -1,8 +1,8 @@
 //! Rulings in the form in which they are stored.
 
 use crate::{
-    domain::{MatchRecord, Outcome},
-    history::{Played, Ruling},
+    model::{MatchRecord, Outcome},
+    rating::history::{Played, Ruling},
     store::{Performance, RulingRow},
 };
 

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    domain::{ClanTags, RulebookSpec, behaviour::BehaviourSettings},
-    history,
     learning::leases::SharedSettings,
+    model::{ClanTags, RulebookSpec, behaviour::BehaviourSettings},
+    rating::history,
 };
 
 /// What differs between two versions of the program that derive other weights from the same matches and settings.

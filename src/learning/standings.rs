@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
-    domain::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
-    history::{Balance, Fold, LineupReading, Spread},
+    model::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
+    rating::history::{Balance, Fold, LineupReading, Spread},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    domain::{Kind, PlayerKey, RoleWeights, Ruleset, StartWeight},
-    history::{Level, PART_FROM_ELSEWHERE, Weight},
+    model::{Kind, PlayerKey, RoleWeights, Ruleset, StartWeight},
+    rating::history::{Level, PART_FROM_ELSEWHERE, Weight},
     store::WeightRow,
 };
 
@@ -59,7 +59,7 @@ impl StoredWeights {
     }
 
     /// A player's closest weight for a ruleset and the level it comes from, as
-    /// [`Fold::best_weight`](crate::history::Fold::best_weight) gives it. The database has weights of rulesets
+    /// [`Fold::best_weight`](crate::rating::history::Fold::best_weight) gives it. The database has weights of rulesets
     /// only: a player who is known from other games than such ones has that weight to which most matches have led.
     ///
     /// Of a weight from games with other rules, the part counts that counts before anything is learned about it; the
@@ -147,7 +147,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Timestamp;
+    use crate::model::Timestamp;
 
     fn key(id: &str) -> PlayerKey {
         PlayerKey {

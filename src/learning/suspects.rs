@@ -1,7 +1,7 @@
 //! Players who are perhaps another account of a known player.
 
 use super::{Learning, LearningError};
-use crate::history::Suspect;
+use crate::rating::history::Suspect;
 
 impl Learning {
     /// The humans who play far above a newcomer with few matches, in all rulesets. It leaves out players

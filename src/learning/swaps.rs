@@ -1,7 +1,7 @@
 //! What would have been expected of other teams: with one player on the other side, and with two exchanged.
 
 use super::Standings;
-use crate::domain::{LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE};
+use crate::model::{LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE};
 
 /// The most players for whom this is computed.
 const MOST: usize = 32;
@@ -129,7 +129,7 @@ fn edge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Crowding, Link};
+    use crate::model::{Crowding, Link};
 
     /// An outlook in which a unit of strength counts 0.5 among eight players.
     fn outlook() -> Outlook {

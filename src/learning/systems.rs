@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learning, LearningError, derive::on_blocking_thread};
 use crate::{
-    domain::{MatchRecord, Rulebook, Timestamp},
-    history::{self, Evaluation, Line, Plan, Subset, evaluate},
+    model::{MatchRecord, Rulebook, Timestamp},
     rating::SystemName,
+    rating::history::{self, Evaluation, Line, Plan, Subset, evaluate},
     store::{Cursor, SystemsRow},
 };
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Learning, LearningError};
 use crate::{
-    domain::Kind,
+    model::Kind,
     store::{Store, StoreError, WeightRow},
 };
 
@@ -78,7 +78,7 @@ fn compare(derived: &[WeightRow], stored: &[WeightRow]) -> Verified {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{PlayerKey, Timestamp};
+    use crate::model::{PlayerKey, Timestamp};
 
     fn row(player: &str, weight: f64) -> WeightRow {
         let (kind, id) = (Kind::Human, player.to_owned());

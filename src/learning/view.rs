@@ -13,8 +13,8 @@ use super::{
     player_facts::{PlayerFacts, PlayerStanding, Reached},
 };
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset, StartWeight},
-    history::Fold,
+    model::{Kind, PlayerKey, Ruleset, StartWeight},
+    rating::history::Fold,
 };
 
 /// The weight of a newcomer where nothing is learned.

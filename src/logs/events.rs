@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{MatchRecord, Nobody, Timestamp},
     ingest::{LogItem, Skip},
+    model::{MatchRecord, Nobody, Timestamp},
 };
 
 /// The most malformed lines of a file that are reported one by one, and the most identical ones.

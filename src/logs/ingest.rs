@@ -18,8 +18,8 @@ use super::{
     events::LineReports, reading::into_match, record::record_matches,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Context, Format, LogItem},
+    model::{Fingerprint, MatchRecord, Timestamp},
     store::{HalfRecorded, Recorded, Store},
 };
 

@@ -10,8 +10,8 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::{LogError, timestamp};
 use crate::{
-    domain::Timestamp,
     ingest::{self as formats, Context, Format, HEAD, Reader},
+    model::Timestamp,
 };
 
 /// The first bytes of a gzip file.

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
 };
 
-use crate::domain::{Fingerprint, MatchRecord, Timestamp};
+use crate::model::{Fingerprint, MatchRecord, Timestamp};
 
 /// Match records in a temporary file, which is gone when this value is.
 #[derive(Debug)]

@@ -27,8 +27,8 @@ mod zone;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{
-    domain::Timestamp,
     ingest::{self as formats, Format},
+    model::Timestamp,
 };
 
 pub use archive::{Archive, ArchivedLog, LogOrigin, Spool};

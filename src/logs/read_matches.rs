@@ -6,8 +6,8 @@ use super::{
     IngestEvent, LogError, LogFile, MatchFile, Reading, events::LineReports, reading::into_match,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord},
     ingest::{LogItem, join_halves},
+    model::{Fingerprint, MatchRecord},
 };
 
 /// Reads all matches of a file, in the order in which they ended. Joins halves, and returns a match

@@ -2,8 +2,8 @@
 
 use super::LogZone;
 use crate::{
-    domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Context, Format, LogItem, Reader},
+    model::{Fingerprint, MatchRecord, Timestamp},
 };
 
 /// A log being read.

@@ -3,8 +3,8 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
-    domain::{Fingerprint, MatchRecord},
     ingest::{Format, PAUSE, join_halves},
+    model::{Fingerprint, MatchRecord},
     store::{HalfRecorded, Store, StoreError},
 };
 

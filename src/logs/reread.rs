@@ -10,8 +10,8 @@ use super::{
     reading::into_match,
 };
 use crate::{
-    domain::{Fingerprint, Timestamp},
     ingest::{PAUSE, join_halves},
+    model::{Fingerprint, Timestamp},
     store::{LogMatches, LogReplaced, Store},
 };
 

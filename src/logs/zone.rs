@@ -2,7 +2,7 @@
 
 use jiff::{civil, tz::TimeZone};
 
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// A time zone, with the name by which it is chosen.
 #[derive(Clone, Debug, PartialEq)]

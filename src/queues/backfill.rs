@@ -11,9 +11,9 @@ use super::{
     pool::{RoundPool, Waiting},
 };
 use crate::{
-    domain::MatchId,
-    lifecycle::{Filling, Lifecycle, Match, TicketNumber},
+    matchmaking::lifecycle::{Filling, Lifecycle, Match, TicketNumber},
     matchmaking::{Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketSpec},
+    model::MatchId,
 };
 
 /// The most matches whose seats are filled in one round; the oldest come first.

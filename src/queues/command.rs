@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{QueuesError, configured::Configured, links::InstanceCommand};
 use crate::{
-    domain::MatchId,
-    lifecycle::Submission,
     matchmaking::Queue,
+    matchmaking::lifecycle::Submission,
+    model::MatchId,
     protocol::{QueueLine, TicketReply},
     session::HostedGame,
 };

@@ -12,8 +12,8 @@ use super::{
     task::{LAZY, Task, draw_pass},
 };
 use crate::{
-    domain::MatchId,
-    lifecycle::{Change, Effects, Happened, Lifecycle},
+    matchmaking::lifecycle::{Change, Effects, Happened, Lifecycle},
+    model::MatchId,
     protocol::HostNotice,
     store::{Decided, NewHostNotice, QueueWrite, StoreError},
 };

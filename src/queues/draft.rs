@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Queues, QueuesError};
 use crate::{
-    lifecycle::{Submission, TicketRefused},
+    matchmaking::lifecycle::{Submission, TicketRefused},
     matchmaking::{Known, MAX_MATCH, PlayerSpec, Queue, TicketSpec},
 };
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    lifecycle::{HostRefused, TicketRefused},
+    matchmaking::lifecycle::{HostRefused, TicketRefused},
     matchmaking::{QueueError, TicketError},
 };
 

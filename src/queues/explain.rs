@@ -21,9 +21,9 @@ use super::{
     view::seconds,
 };
 use crate::{
-    domain::{MatchId, counted},
-    lifecycle::{Lifecycle, Reason, State, TicketNumber, TicketRecord, TicketRefused},
+    matchmaking::lifecycle::{Lifecycle, Reason, State, TicketNumber, TicketRecord, TicketRefused},
     matchmaking::{Effort, Queue},
+    model::{MatchId, counted},
 };
 
 /// The most explanations that wait for their turn.

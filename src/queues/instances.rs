@@ -4,7 +4,7 @@ use super::{
     InstanceCommand, Queues, QueuesError,
     command::{Answer, Command},
 };
-use crate::{domain::MatchId, session::HostedGame};
+use crate::{model::MatchId, session::HostedGame};
 
 impl Queues {
     /// Whether any queue needs instances.

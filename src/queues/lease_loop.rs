@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     learning::leases::HeldLease,
-    lifecycle::{Lifecycle, TicketRecord},
+    matchmaking::lifecycle::{Lifecycle, TicketRecord},
     store::{StoreError, ticket_base},
 };
 

@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{Allocation, Lifecycle, Match, Message, Offer, Seat},
+    matchmaking::lifecycle::{Allocation, Lifecycle, Match, Message, Offer, Seat},
+    model::{MatchId, Timestamp},
     protocol::{HostNotice, HostSeat, HostSession},
     session::Mailbox,
 };
@@ -158,10 +158,10 @@ pub enum InstanceCommand {
     /// How busy it is, and the partition of its offer. Fails if the instance is not known.
     Load(String, f64, Option<String>),
     /// It refuses to host a match. The daemon looks for another one; see
-    /// [`Lifecycle::refused`](crate::lifecycle::Lifecycle::refused).
+    /// [`Lifecycle::refused`](crate::matchmaking::lifecycle::Lifecycle::refused).
     Refuse(String, MatchId),
     /// It is ready to host a match, and the players are called; see
-    /// [`Lifecycle::ready`](crate::lifecycle::Lifecycle::ready).
+    /// [`Lifecycle::ready`](crate::matchmaking::lifecycle::Lifecycle::ready).
     Ready {
         /// The instance.
         name: String,
@@ -173,7 +173,7 @@ pub enum InstanceCommand {
         opens: Option<(i64, Link)>,
     },
     /// A connection has the game of a match; see
-    /// [`Lifecycle::opened`](crate::lifecycle::Lifecycle::opened).
+    /// [`Lifecycle::opened`](crate::matchmaking::lifecycle::Lifecycle::opened).
     Opened {
         /// The instance.
         name: String,
@@ -187,7 +187,7 @@ pub enum InstanceCommand {
         plans: bool,
     },
     /// Play begins in a match, which no other instance gets from now on; see
-    /// [`Lifecycle::began`](crate::lifecycle::Lifecycle::began).
+    /// [`Lifecycle::began`](crate::matchmaking::lifecycle::Lifecycle::began).
     Began(String, MatchId),
     /// A match has ended, and is recorded. If this cannot be written, the daemon that runs the queue finds the recorded
     /// match later, and ends it.
@@ -213,7 +213,7 @@ pub enum InstanceCommand {
         players: Vec<(String, Option<u8>)>,
     },
     /// The number of a team's seats that players of the queue are to fill; see
-    /// [`Lifecycle::seek_players`](crate::lifecycle::Lifecycle::seek_players).
+    /// [`Lifecycle::seek_players`](crate::matchmaking::lifecycle::Lifecycle::seek_players).
     Seek {
         /// The instance.
         name: String,

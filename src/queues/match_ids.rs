@@ -5,7 +5,7 @@ use std::{ops::Range, time::Duration};
 use tokio::time::Instant;
 
 use crate::{
-    domain::MatchId,
+    model::MatchId,
     store::{Store, StoreError},
 };
 

@@ -1,7 +1,7 @@
 //! The queues of the configuration: tickets come in, rounds of searches run, matches come out.
 //!
 //! The queues are divided into partitions, of which most configurations have one. One task owns all tickets of a
-//! partition ([`Lifecycle`](crate::lifecycle::Lifecycle)). It handles calls in batches: it applies all calls that have
+//! partition ([`Lifecycle`](crate::matchmaking::lifecycle::Lifecycle)). It handles calls in batches: it applies all calls that have
 //! arrived, writes what they changed in one transaction, and only then sends the answers and the news,
 //! so that whatever a client has been sent is on disk. If a write fails, the task reads the state from
 //! the disk again, where nothing has changed. Rounds search on blocking threads, one at a time for each
@@ -67,10 +67,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    domain::MatchId,
     learning::{Learning, leases::LeaseSettings},
-    lifecycle::{CoordinatorSettings, HostRefused, TicketRefused},
+    matchmaking::lifecycle::{CoordinatorSettings, HostRefused, TicketRefused},
     matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
+    model::MatchId,
     protocol::{QueueLine, TicketReply},
     session::{Clock, Mailbox},
     store::{Store, StoreError},
@@ -95,7 +95,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// The queues of a configuration, over an open store. With [`Provider::Agones`](crate::lifecycle::Provider),
+    /// The queues of a configuration, over an open store. With [`Provider::Agones`](crate::matchmaking::lifecycle::Provider),
     /// matches need the allocator.
     ///
     /// # Errors
@@ -239,7 +239,7 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if the queue's declarations do not allow the ticket, or for the reasons of
-    /// [`Lifecycle::submit`](crate::lifecycle::Lifecycle::submit).
+    /// [`Lifecycle::submit`](crate::matchmaking::lifecycle::Lifecycle::submit).
     pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketReply, QueuesError> {
         let (queue, submission) = draft.submission(owner)?;
         self.ask_ticket(Command::Submit(Some(queue), submission))
@@ -295,8 +295,8 @@ impl Queues {
     /// Notes that a player accepts a match, or declines it.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Lifecycle::accept`](crate::lifecycle::Lifecycle::accept) and
-    /// [`Lifecycle::decline`](crate::lifecycle::Lifecycle::decline).
+    /// Fails for the reasons of [`Lifecycle::accept`](crate::matchmaking::lifecycle::Lifecycle::accept) and
+    /// [`Lifecycle::decline`](crate::matchmaking::lifecycle::Lifecycle::decline).
     pub async fn answer(
         &self,
         owner: &str,

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{QueuesError, Shared};
 use crate::{
-    domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
     learning::{BehaviourBook, Learning, Standings, View},
-    lifecycle::{Lifecycle, Match, SearchedPool, Submission, TicketNumber},
+    matchmaking::lifecycle::{Lifecycle, Match, SearchedPool, Submission, TicketNumber},
     matchmaking::{
         Effort, Known, PLAYER_MATCHES, PlanInput, PlannedMatch, QUEUE_MATCHES, Queue,
         QueueSettings, Ticket, TicketSpec,
     },
+    model::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
     store::FoundMatch,
 };
 
@@ -411,7 +411,7 @@ fn numbers(text: &str) -> Option<Vec<TicketNumber>> {
         let (first, last) = run.split_once('-').unwrap_or((run, run));
         let (first, last): (TicketNumber, TicketNumber) = (first.parse().ok()?, last.parse().ok()?);
         let count = usize::try_from(last.checked_sub(first)?).ok()?;
-        if numbers.len() + count >= crate::lifecycle::MAX_WAITING {
+        if numbers.len() + count >= crate::matchmaking::lifecycle::MAX_WAITING {
             return None;
         }
         numbers.extend(first..=last);

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::{Threads, pool::RoundPool};
 use crate::{
-    lifecycle::TicketNumber,
+    matchmaking::lifecycle::TicketNumber,
     matchmaking::{Effort, PlannedMatch, QueueSettings, Ticket},
     store::FoundMatch,
 };

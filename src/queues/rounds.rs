@@ -21,9 +21,9 @@ use super::{
     pool::{RoundPool, Waiting},
 };
 use crate::{
-    domain::Timestamp,
-    lifecycle::{Filling, Lifecycle, Proposal, SearchedPool, TicketNumber},
+    matchmaking::lifecycle::{Filling, Lifecycle, Proposal, SearchedPool, TicketNumber},
     matchmaking::{AGAIN_MILLIS, Effort, PlanInput, PlannedMatch, Queue, REST, SPACING_MILLIS},
+    model::Timestamp,
     session::draw_seed,
 };
 

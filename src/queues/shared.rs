@@ -13,7 +13,7 @@ use super::{
 use crate::{
     learning::Learning,
     learning::leases::{LeaseSettings, SharedSettings},
-    lifecycle::{CoordinatorSettings, QueueTerms, Submission},
+    matchmaking::lifecycle::{CoordinatorSettings, QueueTerms, Submission},
     matchmaking::{Cores, Host, Known, Queue},
     session::Clock,
     store::Store,

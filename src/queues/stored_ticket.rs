@@ -6,7 +6,7 @@ use super::{
     wait_clock::WaitClock,
 };
 use crate::{
-    lifecycle::{State, TicketRefused},
+    matchmaking::lifecycle::{State, TicketRefused},
     protocol::TicketReply,
     store::{StoreError, StoredTicket},
 };

@@ -29,12 +29,12 @@ use super::{
     wait_clock::WaitClock,
 };
 use crate::{
-    domain::{MAX_TEAMS, MatchId, Timestamp, to_hex},
     learning::leases::{HeldLease, SharedSettings},
-    lifecycle::{
+    matchmaking::Queue,
+    matchmaking::lifecycle::{
         Allocation, HostRefused, Lifecycle, Submission, TicketNumber, TicketRecord, TicketRefused,
     },
-    matchmaking::Queue,
+    model::{MAX_TEAMS, MatchId, Timestamp, to_hex},
     protocol::HostSeat,
     session::HostedGame,
     store::StoreError,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{Lifecycle, Match, Reason, State, TicketRecord},
+    matchmaking::lifecycle::{Lifecycle, Match, Reason, State, TicketRecord},
+    model::{MatchId, Timestamp},
     protocol::{Notice, QueueLine, TicketReply},
     session::{Mailbox, MailboxError},
 };

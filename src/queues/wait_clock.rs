@@ -1,7 +1,7 @@
 //! The clock of waits, which never goes back.
 
 use super::Shared;
-use crate::{domain::Timestamp, store::StoreError};
+use crate::{model::Timestamp, store::StoreError};
 
 /// The time by which waits count: the time of day at the start, plus the time that has passed since.
 ///

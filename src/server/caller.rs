@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use super::gate::{Gate, GateState};
 use crate::{
-    domain::{Right, Secret},
+    model::{Right, Secret},
     protocol::Charge,
     server::access::{AddressKey, Allowance, Grant},
 };

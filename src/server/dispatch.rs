@@ -1,8 +1,8 @@
 //! The handlers of the verbs about games: each request becomes a call of the session, and its result a reply.
 
 use crate::{
-    domain::{Ident, Move, Verdict},
     lobby::{Command, LobbyError, OfferEvent, Update},
+    model::{Ident, Move, Verdict},
     protocol::{Code, GameNotice, Join, Refusal, Reply, Request},
     session::{Session, SessionError},
 };

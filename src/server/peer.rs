@@ -9,7 +9,7 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    domain::{Right, Secret},
+    model::{Right, Secret},
     protocol::{Charge, Code, Refusal, Request, WeightQuestion},
     server::access::{AddressKey, Allowance, Grant},
 };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::peer::not_allowed;
 use crate::{
-    domain::Ident,
-    lifecycle::{HostRefused, TicketRefused},
+    matchmaking::lifecycle::{HostRefused, TicketRefused},
+    model::Ident,
     protocol::{Code, QueueRequest, Refusal, Reply},
     queues::{Draft, Queues, QueuesError},
     session::Mailbox,

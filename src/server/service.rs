@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
-    domain::PatternError,
     learning::leases::LeaseSettings,
     learning::{self, Learning, LearningError},
-    lifecycle::{CoordinatorSettings, Provider},
+    matchmaking::lifecycle::{CoordinatorSettings, Provider},
     matchmaking::{QueueError, QueueSettings},
+    model::PatternError,
     queues::{Allocator, AllocatorError, Queues},
     session::{self, Clock, MachineClock, MailboxReceiver, Session, Sessions},
     store::Store,

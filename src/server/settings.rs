@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::domain::units::{Count, Seconds, UpToAWeek};
+use crate::model::units::{Count, Seconds, UpToAWeek};
 
 /// The limits on each connection, and on their number.
 #[derive(Clone, Copy, Debug, Deserialize)]

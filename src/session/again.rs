@@ -3,10 +3,10 @@
 
 use super::{Clock, Session, Sessions, state::SessionState};
 use crate::{
-    domain::Outcome,
-    history,
     lobby::journal::HeldGame,
     lobby::{Command, Finished, RecordFrame},
+    model::Outcome,
+    rating::history,
 };
 
 impl Session {

@@ -8,11 +8,11 @@ use std::{
 
 use super::{GameJournal, LivePlace, Session, SessionError, Sessions, stated::StatedWeights};
 use crate::{
-    domain::{
+    lobby::{Decision, Weights},
+    model::{
         Naming, TeamChances,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
-    lobby::{Decision, Weights},
     partition::{self, ListedWeight, MAX_TOP, SizeLimits},
     store::DecisionRow,
 };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{Session, SessionError};
 use crate::{
-    domain::{Ident, Kind, Timestamp},
     learning::View,
+    model::{Ident, Kind, Timestamp},
 };
 
 /// The weights of one game, and how long they are those that are published.

@@ -13,7 +13,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// A source of time.
 pub trait Clock: Debug + Send + Sync {

@@ -2,9 +2,9 @@
 
 use super::{Session, SessionError};
 use crate::{
-    domain::Ident,
     lobby::journal::Entry,
     lobby::{Command, NewGame},
+    model::Ident,
     partition::Conduct,
 };
 

@@ -16,11 +16,11 @@ use super::{
     Session, SessionError, Sessions, draw::draw_seed, host::server_name, weights::GameWeights,
 };
 use crate::{
-    domain::{Ident, Kind, Move, Naming, units::Count},
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Command, Decided, Decision, Fate, Help, LobbyError,
         Placement, Weights,
     },
+    model::{Ident, Kind, Move, Naming, units::Count},
     partition::{Conduct, ListedWeight, Objective},
     store::DecisionRow,
 };

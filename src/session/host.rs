@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Session, SessionError};
 use crate::{
-    domain::Ident,
     lobby::{Command, Update},
+    model::Ident,
 };
 
 /// The text between the name of a game server and the id of the match in the name of a session.

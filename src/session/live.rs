@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 
 use super::host::server_name;
 use crate::{
-    domain::{ChanceSummary, Kind, PlayerKey, Timestamp},
     lobby::Lobby,
+    model::{ChanceSummary, Kind, PlayerKey, Timestamp},
 };
 
 /// A running game with its players.

@@ -45,8 +45,8 @@ use std::{borrow::Cow, sync::Arc};
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
-    domain::Ident,
     lobby::{Lobby, journal::Entry},
+    model::Ident,
 };
 
 pub use aside::{CountedWeight, StatedByAsker, Wanted};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{Rebalanced, Session, SessionError, decide::reasons};
 use crate::{
-    domain::{Ident, Move, Streak, SwitchAnswer, Withdrawal},
     lobby::OfferEvent,
+    model::{Ident, Move, Streak, SwitchAnswer, Withdrawal},
 };
 
 /// How long an offer waits, at least, when weights are being derived that its end needs, in milliseconds.

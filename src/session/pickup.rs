@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Report, SessionError, Sessions};
-use crate::{lifecycle::PickupEvent, store::ChangedPickup};
+use crate::{matchmaking::lifecycle::PickupEvent, store::ChangedPickup};
 
 impl Sessions {
     /// Applies an event to a pick-up match of a client. If it has a result then, it is recorded as `result`. All of it is

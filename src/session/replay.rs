@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::{SessionError, Sessions, decide::reasons};
-use crate::{domain::Timestamp, lobby::Decision};
+use crate::{lobby::Decision, model::Timestamp};
 
 /// The time limit of a replay. It is independent of the deadline of BALANCE, so that a slower
 /// machine can replay what a faster one chose.

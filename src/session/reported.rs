@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use super::{SessionError, Sessions};
 use crate::{
-    domain::{Fingerprint, Ident, MatchChances, MatchRecord, Timestamp, behaviour::BehaviourDay},
     learning::ANYONE,
     lobby::LobbyError,
+    model::{Fingerprint, Ident, MatchChances, MatchRecord, Timestamp, behaviour::BehaviourDay},
     store::{Receipt, Reported, ReportedMatch},
 };
 

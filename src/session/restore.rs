@@ -14,8 +14,8 @@ use super::{
     state::{Ended, SessionState},
 };
 use crate::{
-    domain::Verdict,
     lobby::journal::{Entry, JournaledEnd, JournaledGame},
+    model::Verdict,
 };
 
 /// The games that the journals read so far contain. The latest journals are read first.

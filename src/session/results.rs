@@ -2,10 +2,10 @@
 
 use super::{Ended, Session, SessionError, Sessions};
 use crate::{
-    domain::{MatchRecord, Outcome, Verdict},
-    history,
     lobby::journal::Entry,
     lobby::{Finished, LobbyError},
+    model::{MatchRecord, Outcome, Verdict},
+    rating::history,
     store::StoreError,
 };
 

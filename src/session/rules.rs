@@ -7,8 +7,8 @@ use parking_lot::RwLock;
 
 use super::GameSettings;
 use crate::{
-    domain::{PatternError, Patterns},
     lobby::Lobby,
+    model::{PatternError, Patterns},
 };
 
 /// The settings of a game.

@@ -26,8 +26,8 @@ use super::{
     state::SessionState,
 };
 use crate::{
-    domain::{PatternError, Rulebook},
     learning::{Learning, Standings},
+    model::{PatternError, Rulebook},
     store::Store,
 };
 

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::{
-    domain::units::{Millis, PlayerWeight, Seconds, UpToADay},
     lobby::LobbySettings,
+    model::units::{Millis, PlayerWeight, Seconds, UpToADay},
     partition::{self, SizeLimits},
 };
 

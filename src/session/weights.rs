@@ -4,11 +4,11 @@ use std::{cell::RefCell, sync::Arc};
 
 use super::{Session, SessionError, stated::StatedWeights};
 use crate::{
-    domain::{Ident, Kind, LineupPlayer, Link, Outlook, PlayerKey, Ruleset, TeamLoad},
-    history::LineupReading,
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
+    model::{Ident, Kind, LineupPlayer, Link, Outlook, PlayerKey, Ruleset, TeamLoad},
     partition::ListedWeight,
+    rating::history::LineupReading,
 };
 
 /// The weights in one game; unknown players have the defaults.

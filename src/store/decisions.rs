@@ -5,7 +5,7 @@ use super::{
     db::*,
     sql::rows::{Target, write},
 };
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// A decision as it is stored.
 #[derive(Clone, Debug, PartialEq)]

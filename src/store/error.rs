@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::RecordError;
+use crate::model::RecordError;
 
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]

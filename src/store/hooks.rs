@@ -8,7 +8,7 @@ use super::{
     db::*,
     matches::{chances, read_matches::fetch},
 };
-use crate::domain::{ChanceSummary, MAX_TEAMS, MatchRecord, TeamChances, Timestamp};
+use crate::model::{ChanceSummary, MAX_TEAMS, MatchRecord, TeamChances, Timestamp};
 
 /// The tables of webhooks.
 #[derive(Clone, Copy, Debug)]

@@ -40,7 +40,7 @@ use async_trait::async_trait;
 use futures_util::{FutureExt, future::BoxFuture};
 use sqlx::migrate::Migrator;
 
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 use db::{Dialect, Pool, Write};
 use matches::group_commit::EndedGames;
 

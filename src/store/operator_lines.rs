@@ -10,8 +10,8 @@ use super::{
     db::{At, Column, Row, Value, columns},
 };
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, to_hex},
     ingest::write_record,
+    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, to_hex},
 };
 
 /// The version of these lines.

@@ -15,7 +15,7 @@ use super::{
     error::WebError,
     frame::{Head, frame},
 };
-use crate::domain::to_hex;
+use crate::model::to_hex;
 
 /// What a visitor asks for: a page, the data of the page, a feed of matches, or a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

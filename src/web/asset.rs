@@ -10,7 +10,7 @@ use axum::{
 use sha2::{Digest, Sha256};
 
 use super::compress::{GZIP, VARY, accepts_gzip, gzip};
-use crate::domain::to_hex;
+use crate::model::to_hex;
 
 /// A file that pages load.
 pub(super) struct Asset {

@@ -8,7 +8,7 @@ use super::{
     error::WebError,
     pages::{KnownPlayer, PlayerStanding},
 };
-use crate::domain::Kind;
+use crate::model::Kind;
 
 /// About the width of a character, and the room beside a text, in pixels.
 const CHARACTER: usize = 7;

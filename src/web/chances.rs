@@ -1,7 +1,7 @@
 //! The chances of a match in words, which are the same on every page.
 
 use super::words;
-use crate::domain::{TeamChances, TeamNames};
+use crate::model::{TeamChances, TeamNames};
 
 /// The teams that BALANCE, before START, or a queue has chosen.
 pub(super) const AS_PICKED: &str = text!(chances.as_picked);

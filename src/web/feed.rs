@@ -13,7 +13,7 @@ use super::{
     pages::{KnownPlayer, MatchSummary},
 };
 use crate::{
-    domain::{Kind, Timestamp, counted, plain_name},
+    model::{Kind, Timestamp, counted, plain_name},
     store::GameOfPerson,
 };
 

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::{Site, asset, twin::in_v1, words};
-use crate::domain::plain_name;
+use crate::model::plain_name;
 
 /// What the head of a page states about it.
 pub(super) struct Head<'a> {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{encode::path_part, words};
-use crate::domain::plain_name;
+use crate::model::plain_name;
 
 /// Makes links below the base path.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::links::Links;
-use crate::domain::{Kind, coloured_name, plain_name};
+use crate::model::{Kind, coloured_name, plain_name};
 
 /// A player as pages name them. Players who are hidden or were forgotten have no name and no handle.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{Site, error::WebError, name::Player, with_score::UsualScores, words};
 use crate::{
-    domain::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
+    model::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
     session::{LiveGame, LivePlayer},
     store::PresentPlayer,
 };

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::api::WebOrigin;
-use crate::domain::units::{Count, Seconds};
+use crate::model::units::{Count, Seconds};
 
 /// Whether pages show weights as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

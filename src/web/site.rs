@@ -11,10 +11,10 @@ use super::{
     links::Links,
 };
 use crate::{
-    domain::{Ruleset, TeamBook, TeamNames, Timestamp},
-    history::{Balance, RulesetTotals},
     learning::Learning,
+    model::{Ruleset, TeamBook, TeamNames, Timestamp},
     queues::Queues,
+    rating::history::{Balance, RulesetTotals},
     server::{Gate, Service, watch::Monitor},
     session::LiveGame,
     store::Store,

@@ -2,8 +2,8 @@
 
 use super::{Site, error::WebError, words};
 use crate::{
-    domain::Ruleset,
     lobby::{ScoreSoFar, ScoreSpread, usual_length},
+    model::Ruleset,
     session::score_spread,
 };
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    domain::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
+    model::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
     store::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport},
 };
 

@@ -5,7 +5,7 @@ use std::{fmt, io::Read};
 use ureq::{Agent, http::Response};
 
 use super::{DeliveryError, HookAnswer, HookUrl, SigningKeys, WebhookSettings};
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// The most bytes that a response's head may have.
 const MAX_HEAD: usize = 16 * 1_024;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{DeliveryError, HookUrl, SigningKeys};
 use crate::{
-    domain::units::{Count, Seconds},
+    model::units::{Count, Seconds},
     store::HookKind,
 };
 

@@ -33,7 +33,7 @@ use std::{
 use evenkeel::{
     config::Config,
     daemon,
-    domain::{
+    model::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
     server::{Gate, Limits, Service},

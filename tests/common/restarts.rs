@@ -19,7 +19,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord},
+    model::{Fingerprint, Kind, MatchRecord},
     server::Service,
     store::{self, Cursor},
 };

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use evenkeel::{
-    domain::{
+    model::{
         Kind, LineupPlayer, MatchRecord, Participant, PlayerKey, Presence, Ruleset, Span, Timestamp,
     },
-    history::Fold,
+    rating::history::Fold,
 };
 use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha8Rng};
 

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{HEAD, LogItem, detect, join_halves};
+use evenkeel::model::MatchRecord;
 
 use crate::{golden::shared, read_in};
 

@@ -1,7 +1,7 @@
 //! Logs of Counter-Strike 2 that other people's servers have written, and what they must give: by the tables of
 //! `README.md` beside them, and of `cases4`.
 
-use evenkeel::domain::MatchRecord;
+use evenkeel::model::MatchRecord;
 
 use crate::{
     games,

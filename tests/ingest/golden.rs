@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use evenkeel::domain::{Kind, MatchRecord, Outcome};
 use evenkeel::ingest::{HEAD, LogItem, Skip, by_name, detect};
+use evenkeel::model::{Kind, MatchRecord, Outcome};
 
 use crate::{FIXTURES, games, read, read_in};
 

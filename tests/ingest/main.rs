@@ -15,8 +15,8 @@ mod ut99;
 mod waiting;
 mod xonotic;
 
-use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{Context, Format, LogItem, Reader, by_name};
+use evenkeel::model::MatchRecord;
 
 /// All items in a log of a format, read in chunks of this size, and the time that passed on its
 /// clock.

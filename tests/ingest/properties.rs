@@ -1,7 +1,7 @@
 //! Properties that hold for any bytes: no panic, no invalid record, no match of an unfinished game.
 
-use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{FORMATS, LogItem, by_name, detect};
+use evenkeel::model::MatchRecord;
 use proptest::prelude::*;
 
 use crate::{FIXTURES, games, read, read_in, teeworlds, xonotic};

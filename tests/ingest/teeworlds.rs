@@ -1,7 +1,7 @@
 //! A log of a Teeworlds server, on which twelve players made for tests played three matches. The scores are those that
 //! the players saw; kills are counted here in the lines.
 
-use evenkeel::{domain::Outcome, ingest::detect};
+use evenkeel::{ingest::detect, model::Outcome};
 
 use crate::{games, golden::skips, read};
 

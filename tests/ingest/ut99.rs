@@ -1,6 +1,6 @@
 //! Two UT99 deathmatches. The expected numbers are those that the log itself prints at its end.
 
-use evenkeel::domain::{Kind, MatchRecord, Outcome};
+use evenkeel::model::{Kind, MatchRecord, Outcome};
 
 use crate::golden::{log, malformed, skips};
 use crate::{games, read};
@@ -19,7 +19,7 @@ fn game(name: &str) -> Option<MatchRecord> {
 
 /// Name, kills, deaths (suicides included), score.
 fn table(game: &MatchRecord) -> Vec<(&str, u32, u32, f64)> {
-    let row = |p: &'_ evenkeel::domain::Participant| (p.kills, p.deaths, p.points.unwrap());
+    let row = |p: &'_ evenkeel::model::Participant| (p.kills, p.deaths, p.points.unwrap());
     let rows = game.participants.iter().map(|p| {
         let (kills, deaths, points) = row(p);
         (p.name.as_str(), kills, deaths, points)

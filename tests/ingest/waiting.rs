@@ -1,7 +1,7 @@
 //! Waiting for opponents is no play, in any format: a match with waiting is the same as the match without it, but for its
 //! dates.
 
-use evenkeel::{domain::MatchRecord, ingest::LogItem};
+use evenkeel::{ingest::LogItem, model::MatchRecord};
 
 use crate::read;
 

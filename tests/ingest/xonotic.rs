@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel::domain::{Kind, MatchRecord, Outcome};
+use evenkeel::model::{Kind, MatchRecord, Outcome};
 
 use crate::golden::{logs, malformed, skips};
 use crate::{games, read};

@@ -1,10 +1,10 @@
 //! How often teams of equal players would be helped, after thousands of histories that are all chance.
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, LineupPlayer, PlayerKey, Rulebook, RulebookSpec},
-    history::Fold,
     lobby::{Advantage, AdvantageSettings, Basis, Known, Question, ScoreSpread, TeamState},
+    model::{Fingerprint, Kind, LineupPlayer, PlayerKey, Rulebook, RulebookSpec},
     rating,
+    rating::history::Fold,
 };
 
 use crate::common::{draw::Draw, game};

@@ -8,7 +8,7 @@ use super::lobby::{FileFormat, LobbyFile};
 use crate::{
     cli::SettingsArgs,
     config::Config,
-    domain::units::MaxDifference,
+    model::units::MaxDifference,
     partition::{self, Engine, Objective},
 };
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     config::Config,
-    domain::units::MaxDifference,
+    model::units::MaxDifference,
     partition::{
         Decider, Fill, GameView, HumanInGame, ListedWeight, ProblemError, ProblemSpec, SizeLimits,
     },

@@ -12,7 +12,7 @@ use std::{
 
 use super::{CliError, open_input, print_json, progress::Progress};
 use crate::{
-    domain::{Ident, Naming},
+    model::{Ident, Naming},
     partition::{self, Problem, ProblemError, Solution},
     session::draw_seed,
 };

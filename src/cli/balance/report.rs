@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     cli::table::{Table, printable},
-    domain::{amount, counted},
+    model::{amount, counted},
     partition::{self, HumanInGame, Problem, Solution},
 };
 

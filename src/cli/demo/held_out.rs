@@ -2,8 +2,8 @@
 
 use crate::{
     config::Config,
-    domain::{MatchRecord, Rulebook},
-    history::{self, Plan, Subset},
+    model::{MatchRecord, Rulebook},
+    rating::history::{self, Plan, Subset},
 };
 
 /// The share of the matches that are learned before the first prediction counts. After half of them

@@ -24,8 +24,8 @@ use super::{CliError, config_file::FOLDER_FILE, open};
 use crate::{
     config::Config,
     daemon::ShutdownSignal,
-    domain::{Kind, MatchRecord},
     logs::Ingest,
+    model::{Kind, MatchRecord},
     server::Service,
     store::WeightRow,
 };

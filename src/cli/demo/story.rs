@@ -9,7 +9,7 @@ use std::{
 use super::{DATABASE, Kept, RULESET, held_out::HeldOut, teams::PickedTeams};
 use crate::{
     cli::{quoted::quoted, table::Table},
-    domain::{MatchRecord, SAME_CHANCE},
+    model::{MatchRecord, SAME_CHANCE},
     partition::{HumanInGame, WhatIf},
     store::WeightRow,
 };

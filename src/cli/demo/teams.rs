@@ -3,8 +3,8 @@
 use super::{CliError, RULESET};
 use crate::{
     config::Config,
-    domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE},
     learning::Standings,
+    model::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE},
     partition::{
         self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemSpec, Solution,
     },

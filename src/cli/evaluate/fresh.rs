@@ -11,9 +11,11 @@ use crate::{
         progress::Progress,
         table::{Table, printable},
     },
-    domain::{Rulebook, counted},
-    history::{CONFIDENCE, Comparison, FIRST_MATCHES, FirstMatches, FreshLine, fresh, fresh_steps},
+    model::{Rulebook, counted},
     rating::SystemName,
+    rating::history::{
+        CONFIDENCE, Comparison, FIRST_MATCHES, FirstMatches, FreshLine, fresh, fresh_steps,
+    },
 };
 
 /// The fresh starts of one history. The field names are the keys of `--json`.

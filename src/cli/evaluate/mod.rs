@@ -21,10 +21,10 @@ use super::{
     progress::{Progress, print_error_line},
 };
 use crate::{
-    domain::{MatchRecord, Rulebook},
-    history::{self, Evaluation, Plan},
     logs::{MatchFile, read_matches_to_file},
+    model::{MatchRecord, Rulebook},
     rating::SystemName,
+    rating::history::{self, Evaluation, Plan},
     store::Stored,
 };
 

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::{EvaluateArgs, scores::SystemScores, summary::summary};
 use crate::{
     cli::table::{Table, printable},
-    domain::counted,
-    history::{CONFIDENCE, Comparison, Evaluation, Line, Subset},
+    model::counted,
     rating::SystemName,
+    rating::history::{CONFIDENCE, Comparison, Evaluation, Line, Subset},
 };
 
 /// The evaluation of one history. The field names are the keys of `--json`.
@@ -50,7 +50,7 @@ impl HistoryReport {
             table.iter().map(row).collect()
         };
         let (all, experienced) = (rows(Subset::All), rows(Subset::Experienced));
-        let best = |ruleset: &crate::domain::Ruleset| {
+        let best = |ruleset: &crate::model::Ruleset| {
             let (system, line) = result.best(ruleset)?;
             Some(BestSystem {
                 ruleset: ruleset.to_string(),

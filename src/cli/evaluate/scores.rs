@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::BASE_RATE;
 use crate::{
-    history::{Comparison, Evaluation, Line},
     rating::SystemName,
+    rating::history::{Comparison, Evaluation, Line},
 };
 
 /// The measures of one system, or of the base rate.

@@ -2,8 +2,8 @@
 
 use super::{BASE_RATE, scores::SystemScores};
 use crate::{
-    domain::counted,
-    history::{CONFIDENCE, Comparison, FEWEST_COMPARED},
+    model::counted,
+    rating::history::{CONFIDENCE, Comparison, FEWEST_COMPARED},
 };
 
 /// Which system predicts best, and how the system named `against` compares with each of the others.

@@ -8,7 +8,7 @@ use crate::{
         CliError, CommonArgs, print_json,
         table::{Table, or_dash, printable},
     },
-    domain::{Kind, plain_name},
+    model::{Kind, plain_name},
     server::Service,
     store::FoundPlayer,
 };

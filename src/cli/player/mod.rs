@@ -17,7 +17,7 @@ use super::{
     open,
 };
 use crate::{
-    domain::{Kind, PlayerKey},
+    model::{Kind, PlayerKey},
     server::Service,
 };
 

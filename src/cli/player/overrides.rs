@@ -9,7 +9,7 @@ use crate::{
         identity::{check_identity, named, require_known, require_matches},
         table::printable,
     },
-    domain::{PlayerKey, counted},
+    model::{PlayerKey, counted},
     server::Service,
 };
 

@@ -13,7 +13,7 @@ use crate::{
         print_json,
         table::{Table, or_dash, printable},
     },
-    domain::{Kind, PlayerKey, RoleWeights, StartWeight, Timestamp, behaviour::BehaviourDay},
+    model::{Kind, PlayerKey, RoleWeights, StartWeight, Timestamp, behaviour::BehaviourDay},
     rating::divisions,
     server::Service,
     session::{Clock, MachineClock},

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{CommonArgs, IdentityArgs, parse_weight};
 use crate::{
     cli::{CliError, identity::check_identity, table::printable},
-    domain::{Kind, PlayerKey, StartWeight, counted},
+    model::{Kind, PlayerKey, StartWeight, counted},
     server::Service,
 };
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::CommonArgs;
 use crate::{
     cli::{CliError, print_json, table::Table},
-    history::{SUSPECT_THRESHOLD, Suspect},
+    rating::history::{SUSPECT_THRESHOLD, Suspect},
     server::Service,
 };
 

@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::{
     cli::{CliError, load_config, print_json},
-    domain::counted,
     matchmaking::{Queue, QueueSettings, Severity},
+    model::counted,
 };
 
 /// Check the queues of a configuration: rules that contradict each other, rules without effect,

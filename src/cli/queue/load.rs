@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, value_parser};
 
 use crate::{
     cli::CliError,
-    domain::{Stream, StreamPurpose},
+    model::{Stream, StreamPurpose},
     simulate::{Load, Shape},
 };
 

@@ -16,7 +16,7 @@ use crate::{
         TeeworldsConsole,
     },
     daemon::ShutdownSignal,
-    domain::to_hex,
+    model::to_hex,
     sidecar::{
         agent::{Agent, AgentSettings, GameMode, HostEngine, Limit, map_name},
         idtech3::{self, IdTech3Host},

@@ -4,7 +4,7 @@ use std::{fs, net::SocketAddr};
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::to_hex;
+use crate::model::to_hex;
 
 /// The address of the console. A loopback address gets a mark of this machine after an `@`, so that the daemon can tell two
 /// machines behind one address from each other.

@@ -4,7 +4,7 @@ use clap::{Args, value_parser};
 
 use crate::{
     cli::{SettingsArgs, between},
-    domain::LeaveReason,
+    model::LeaveReason,
     simulate::{Policy, World, WorldSettings},
 };
 

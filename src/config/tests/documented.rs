@@ -20,7 +20,7 @@ fn the_documented_defaults_are_a_valid_configuration() {
 #[test]
 fn the_documented_defaults_are_those_of_the_rooms() {
     let config = load("").unwrap();
-    let rooms = crate::history::Settings::default();
+    let rooms = crate::rating::history::Settings::default();
     assert_eq!(config.history(), rooms);
     // The partitioner alone knows no strengths, so that it goes by the ratio.
     let partition = crate::partition::Settings {
@@ -35,7 +35,7 @@ fn the_documented_defaults_are_those_of_the_rooms() {
         ..crate::lobby::LobbySettings::default()
     };
     assert_eq!(config.lobby(), lobby);
-    let behaviour = crate::domain::behaviour::BehaviourSettings::default();
+    let behaviour = crate::model::behaviour::BehaviourSettings::default();
     assert_eq!(config.behaviour, behaviour);
     let custom = load("auto_balance.rules = 'custom'").unwrap();
     assert_eq!(

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::{
-    domain::{Rulebook, Secret, units::MaxDifference},
+    model::{Rulebook, Secret, units::MaxDifference},
     rating::SystemChoice,
 };
 

@@ -21,9 +21,9 @@ use super::{
     learned::{Point, Progress},
 };
 use crate::{
-    domain::{Rulebook, Ruleset},
-    history::{self, Balance, Fold},
+    model::{Rulebook, Ruleset},
     rating::SystemName,
+    rating::history::{self, Balance, Fold},
 };
 
 pub(super) use folder::Folder;

@@ -12,7 +12,7 @@ pub use reason::reason;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    domain::{PlayerKey, StartWeight, Timestamp, WeightCause, WeightEntry},
+    model::{PlayerKey, StartWeight, Timestamp, WeightCause, WeightEntry},
     rating::SystemName,
     store::GameOfPerson,
 };

@@ -7,8 +7,8 @@ use std::{
 
 use super::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 use crate::{
-    domain::{PlayerKey, Ruleset, StartWeight, Timestamp},
     learning::{Learning, LearningError},
+    model::{PlayerKey, Ruleset, StartWeight, Timestamp},
     store::{GameOfPerson, OperatorOverrides, PointsInMatch},
 };
 
@@ -220,7 +220,7 @@ fn earlier(games: &[GameOfPerson], own: &[&GameOfPerson], ruleset: &str) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Kind, WeightCause, WeightEntry};
+    use crate::model::{Kind, WeightCause, WeightEntry};
 
     fn game(id: i64, ruleset: &str, weight: f64) -> GameOfPerson {
         GameOfPerson {

@@ -1,6 +1,6 @@
 //! What a match has done to a weight, in a few words for people.
 
-use crate::domain::{WeightCause, WeightEntry};
+use crate::model::{WeightCause, WeightEntry};
 
 /// What moved the weight or held it, such as `won, limited to 3.4`. With `pinned`, an operator has fixed the weight, and
 /// the match has entered only the account beneath it. `None` where nothing is to be said: in rating systems that keep a

@@ -2,7 +2,7 @@
 
 use super::{WeighedMatch, WhyRating};
 use crate::{
-    domain::{WeightCause, WeightEntry, counted},
+    model::{WeightCause, WeightEntry, counted},
     rating::SystemName,
 };
 

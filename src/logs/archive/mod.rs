@@ -24,7 +24,7 @@ use flate2::bufread::MultiGzDecoder;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::LogError;
-use crate::domain::Fingerprint;
+use crate::model::Fingerprint;
 
 pub use origin::LogOrigin;
 pub(super) use origin::read_origin;
@@ -173,7 +173,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::domain::Timestamp;
+    use crate::model::Timestamp;
 
     const WHEN: Timestamp = Timestamp(1_795_188_516_007);
 

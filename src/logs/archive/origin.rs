@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{domain::Timestamp, logs::LogError};
+use crate::{logs::LogError, model::Timestamp};
 
 /// The ending of an archived log's name.
 pub(super) const LOG: &str = ".log.gz";

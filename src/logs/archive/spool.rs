@@ -14,7 +14,7 @@ use super::{
     Archive, ArchivedLog,
     origin::{self, JSON, LogOrigin, remove},
 };
-use crate::domain::{Fingerprint, Timestamp};
+use crate::model::{Fingerprint, Timestamp};
 
 /// The suffix of the origin's name just before the log is committed.
 const FINAL: &str = ".final";

@@ -9,9 +9,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    domain::{Fingerprint, MatchRecord},
     ingest::Format,
     logs::{ArchivedLog, LogError},
+    model::{Fingerprint, MatchRecord},
     store::{HalfRecorded, StoreError},
 };
 

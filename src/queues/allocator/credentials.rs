@@ -13,7 +13,7 @@ use ureq::{
 };
 
 use super::{AT_ONCE, AllocatorError};
-use crate::lifecycle::AgonesSettings;
+use crate::matchmaking::lifecycle::AgonesSettings;
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;

@@ -19,11 +19,11 @@ use super::{
     links::InstanceCommand,
 };
 use crate::{
-    domain::MatchId,
-    lifecycle::{
+    matchmaking::lifecycle::{
         AgonesSettings, Allocation,
         agones::{MAX_ANSWER, PATH},
     },
+    model::MatchId,
 };
 
 use credentials::Credentials;

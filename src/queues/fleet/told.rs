@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
 
 use crate::{
-    domain::MatchId,
-    lifecycle::{State, TicketNumber},
+    matchmaking::lifecycle::{State, TicketNumber},
+    model::MatchId,
     store::TicketKey,
 };
 
@@ -84,7 +84,7 @@ impl ToldTickets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Timestamp;
+    use crate::model::Timestamp;
 
     #[test]
     fn what_was_sent_is_known_until_it_is_noted_and_a_match_for_longer() {

@@ -1,7 +1,7 @@
 //! The metrics of queues and of what is hosted, with their names and meanings.
 
 use super::{HostingLevels, QueueCounts, QueueMetrics};
-use crate::{lifecycle::Stage, metrics::Registry};
+use crate::{matchmaking::lifecycle::Stage, metrics::Registry};
 
 impl QueueMetrics {
     /// Adds all metrics to those of a reading.

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use crate::lifecycle::{Lifecycle, Stage};
+use crate::matchmaking::lifecycle::{Lifecycle, Stage};
 
 /// Who waits in a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

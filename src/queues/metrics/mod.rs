@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    lifecycle::{Change, Effects, Happened, Lifecycle},
+    matchmaking::lifecycle::{Change, Effects, Happened, Lifecycle},
     metrics::{Counter, Histogram, Registry, SECONDS},
 };
 
@@ -182,7 +182,7 @@ impl QueueMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lifecycle::Offer;
+    use crate::matchmaking::lifecycle::Offer;
 
     #[test]
     fn a_queue_keeps_its_counts_as_long_as_it_is_configured() {

@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use ipnet::IpNet;
 
-use crate::domain::{Rights, Secret};
+use crate::model::{Rights, Secret};
 
 /// The last character of a name or of a player's id that stands for all names or ids with this beginning.
 const ANY: char = '*';

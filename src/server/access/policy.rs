@@ -4,7 +4,7 @@ use core::net::IpAddr;
 use std::sync::Arc;
 
 use super::ClientSpec;
-use crate::domain::{Rights, Secret};
+use crate::model::{Rights, Secret};
 
 /// What a connection may do.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ fn open(anonymous: bool, from: IpAddr) -> Grant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{domain::Right, server::access::PlayerScope};
+    use crate::{model::Right, server::access::PlayerScope};
 
     fn client(name: &str, token: Option<&str>, networks: &[&str]) -> Arc<ClientSpec> {
         Arc::new(ClientSpec {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{ClientSpec, Rate, Rates};
-use crate::domain::units::Count;
+use crate::model::units::Count;
 
 /// The limits on what each client, or each address without one, may do.
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -15,7 +15,7 @@ use tracing::Instrument;
 
 use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient};
 use crate::{
-    domain::Right,
+    model::Right,
     protocol::{FramedLine, Framer, Verb},
     session::Session,
 };

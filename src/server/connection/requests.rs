@@ -5,7 +5,7 @@ use tracing::{Instrument, Span, debug_span};
 
 use super::{Connection, ConnectionEnd, Next, Stream};
 use crate::{
-    domain::counted,
+    model::counted,
     protocol::{Code, FramedLine, GameNotice, Refusal, Reply, Request, Token, Verb},
     server::{dispatch, host::Step},
     session::SessionError,

@@ -15,7 +15,7 @@ use tokio::{io::ReadBuf, time::Instant};
 
 use super::{Connection, ConnectionEnd, READ, Signal, Stream, wire::write_now};
 use crate::{
-    domain::Kind,
+    model::Kind,
     protocol::{Verb, WeightQuestion},
 };
 

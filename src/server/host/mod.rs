@@ -10,8 +10,8 @@ use std::sync::{
 
 use super::{peer::not_allowed, queue::refusal};
 use crate::{
-    domain::MatchId,
-    lifecycle::Offer,
+    matchmaking::lifecycle::Offer,
+    model::MatchId,
     protocol::{Code, HostRequest, Refusal, Reply},
     queues::{Expected, InstanceCommand, Link, Queues},
     session::{Mailbox, Session, SessionError, draw_game},

@@ -2,8 +2,8 @@
 
 use super::{HostClient, refusal};
 use crate::{
-    domain::{Ident, MatchId},
-    lifecycle::HostRefused,
+    matchmaking::lifecycle::HostRefused,
+    model::{Ident, MatchId},
     protocol::{HostSeat, Refusal, Request},
     queues::InstanceCommand,
     session::Session,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{HostClient, refusal};
 use crate::{
-    domain::MatchId,
-    lifecycle::HostRefused,
+    matchmaking::lifecycle::HostRefused,
+    model::MatchId,
     protocol::{Refusal, Request},
     queues::{InstanceCommand, QueuesError},
     session::Session,

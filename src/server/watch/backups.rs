@@ -1,8 +1,8 @@
 //! Metrics of the daily backups: the time of the latest one, and the failures.
 
 use crate::{
-    domain::Timestamp,
     metrics::{Counter, Gauge, Registry},
+    model::Timestamp,
 };
 
 /// When the latest daily backup was made, and how many have failed.

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use crate::{domain::Timestamp, server::Service};
+use crate::{model::Timestamp, server::Service};
 
 /// The greatest difference between the two clocks that is not reported, in seconds.
 pub(super) const APART: f64 = 3.0;

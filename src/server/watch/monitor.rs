@@ -15,9 +15,9 @@ use super::{
     recent::{Failures, RecentFailures},
 };
 use crate::{
-    domain::Timestamp,
     logs::FollowMetrics,
     metrics::Registry,
+    model::Timestamp,
     server::{Gate, Service},
     webhooks::HookMetrics,
 };

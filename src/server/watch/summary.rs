@@ -6,8 +6,8 @@ use super::{
     QueueStatus, Status, StoreStatus, warnings::warnings,
 };
 use crate::{
-    domain::Timestamp,
-    lifecycle::Stage,
+    matchmaking::lifecycle::Stage,
+    model::Timestamp,
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };

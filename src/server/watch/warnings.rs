@@ -1,7 +1,7 @@
 //! Sentences about what is wrong with the daemon, and the limits beyond which something is wrong.
 
 use super::{Status, clock::is_apart, recent::Failures};
-use crate::domain::counted;
+use crate::model::counted;
 
 /// The longest time that a match may wait until weights are learned from it, in seconds.
 const LAG: f64 = 300.0;

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// The name of the file. It contains when the daemon was last alive, in milliseconds since 1970, as 8 bytes in
 /// little-endian order.

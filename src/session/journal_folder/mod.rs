@@ -17,8 +17,8 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::{
-    domain::Timestamp,
     lobby::journal::{HEADER, copy_of_beginning},
+    model::Timestamp,
 };
 
 pub(super) use file::JournalFile;

@@ -16,9 +16,9 @@ use super::{
     rules::GameRules,
 };
 use crate::{
-    domain::{Rulebook, Ruleset, Timestamp},
     lobby::journal::{EndAnswer, Entry, HeldGame},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
+    model::{Rulebook, Ruleset, Timestamp},
 };
 
 /// The answer to END; the match is on disk.

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     config::Config,
-    domain::{Company, Crowding, Ident, LineupPlayer, Link, Outlook},
     lobby::{BotWeight, Command, Lobby, Weights},
+    model::{Company, Crowding, Ident, LineupPlayer, Link, Outlook},
     session::{BalanceSettings, SessionError},
 };
 
@@ -162,7 +162,7 @@ impl Weights for Truth {
 #[cfg(test)]
 mod tests {
     use super::{super::odds::Side, *};
-    use crate::domain::TeamLoad;
+    use crate::model::TeamLoad;
 
     fn logistic() -> WorldSettings {
         WorldSettings {

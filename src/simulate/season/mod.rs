@@ -29,7 +29,7 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use super::SimulateError;
 use crate::{
     config::Config,
-    domain::{Ident, Kind, LeaveReason, Timestamp},
+    model::{Ident, Kind, LeaveReason, Timestamp},
     server::Service,
     session::HandClock,
     store,

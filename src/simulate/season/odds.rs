@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::Link;
+use crate::model::Link;
 
 /// How the players' strengths decide which team scores the next goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::{odds::World, world::below};
 use crate::{
     config::{Config, RulesPreset},
-    domain::Ident,
     lobby::{Command, Update},
+    model::Ident,
     partition::Objective,
     session::{Session, SessionError},
 };

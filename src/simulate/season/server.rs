@@ -8,8 +8,8 @@ use super::{
     world::{TrueStrengths, WorldSettings},
 };
 use crate::{
-    domain::{Ident, LeaveReason},
     lobby::Command,
+    model::{Ident, LeaveReason},
     session::{Clock, HandClock, Session, SessionError},
 };
 

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
 use super::odds::World;
-use crate::domain::Ident;
+use crate::model::Ident;
 
 /// The identity of a human of the season.
 pub(super) fn human(index: usize) -> Ident {

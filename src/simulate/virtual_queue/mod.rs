@@ -28,10 +28,10 @@ mod waits;
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::seeded_hash,
     matchmaking::{
         AGAIN_MILLIS, Effort, Plan, PlanInput, PlannedMatch, Queue, REST, Ticket, TicketError,
     },
+    model::seeded_hash,
 };
 use agenda::{Agenda, CrowdEvent};
 use crowd::Crowd;

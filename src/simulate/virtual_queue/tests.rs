@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::{Simulation, SimulationReport, SimulationSettings};
 use crate::{
-    domain::{Stream, StreamPurpose},
     matchmaking::{Cores, Effort, OneCore, Plan, Queue, Ticket},
+    model::{Stream, StreamPurpose},
     simulate::Load,
 };
 

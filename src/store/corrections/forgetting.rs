@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    domain::{MatchRecord, PlayerKey},
+    model::{MatchRecord, PlayerKey},
     store::{StoreError, Stored, db::*, learned::names::handle, sql::state},
 };
 

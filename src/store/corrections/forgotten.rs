@@ -10,7 +10,7 @@ use super::{
     players::changed,
 };
 use crate::{
-    domain::{PlayerKey, Timestamp},
+    model::{PlayerKey, Timestamp},
     store::{
         StoreError,
         db::*,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Corrections, players};
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp, steam},
+    model::{Kind, PlayerKey, Timestamp, steam},
     store::{RecountCause, StoreError, db::*},
 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    domain::{ClanTags, PlayerKey, StartWeight},
+    model::{ClanTags, PlayerKey, StartWeight},
     store::RecountCause,
 };
 

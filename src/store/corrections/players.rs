@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Corrections;
 use crate::{
-    domain::{Kind, PlayerKey, StartWeight, steam},
+    model::{Kind, PlayerKey, StartWeight, steam},
     store::{
         OperatorOverrides, RecountCause, StoreError,
         db::*,

@@ -18,7 +18,7 @@ use super::{
     statement::{Answer, Statement},
 };
 use crate::{
-    domain::MatchRecord,
+    model::MatchRecord,
     store::{
         StoreError,
         postgres::{ServerPool, storable, without_nul},

@@ -5,7 +5,7 @@
 //!
 //! - A parameter is `$1`, and each that is bound is used.
 //! - Integers have 64 bits in a row; [`Row::get`] makes smaller ones of them. Truth values are `bool`.
-//! - A [`Timestamp`](crate::domain::Timestamp) is a text, which sorts as the times do; `julianday` makes a number of it.
+//! - A [`Timestamp`](crate::model::Timestamp) is a text, which sorts as the times do; `julianday` makes a number of it.
 //! - `ON CONFLICT … DO` states what happens to rows that exist. Inside it, columns are named with their table.
 //! - A sum of integers is `CAST(sum(…) AS BIGINT)`, and nothing else is cast to an integer, because SQLite cuts off
 //!   where PostgreSQL rounds.

@@ -4,7 +4,7 @@ use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
 use super::time;
 use crate::{
-    domain::{Fingerprint, Kind, PlayerKey, Timestamp},
+    model::{Fingerprint, Kind, PlayerKey, Timestamp},
     store::StoreError,
 };
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// The text of a time. What is earlier or later than any that can be written becomes the first or the last one: conditions
 /// such as "before" then still hold.

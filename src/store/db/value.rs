@@ -1,7 +1,7 @@
 //! Values of the parameters of statements.
 
 use super::time;
-use crate::domain::{Fingerprint, Kind, Timestamp};
+use crate::model::{Fingerprint, Kind, Timestamp};
 
 /// A value of a parameter. NULL has the type of its column, too: PostgreSQL asks for it.
 #[derive(Clone, Debug)]

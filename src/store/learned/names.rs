@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::{
-    domain::{Kind, PlayerKey, is_guid, to_hex},
+    model::{Kind, PlayerKey, is_guid, to_hex},
     store::{
         RulingRow, StoreError,
         db::*,

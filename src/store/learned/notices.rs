@@ -2,7 +2,7 @@
 
 use super::{Learned, names::is_forgotten};
 use crate::{
-    domain::{PlayerKey, Timestamp},
+    model::{PlayerKey, Timestamp},
     store::{
         Correction, DerivedRows, NewWeights, Recount, RecountCause, RecountRow, RulingRow,
         StoreError, WeightRow,

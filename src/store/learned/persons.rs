@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Learned, names};
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp, steam},
+    model::{Kind, PlayerKey, Timestamp, steam},
     store::{StoreError, db::*, sql::state},
 };
 

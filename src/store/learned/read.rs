@@ -2,7 +2,7 @@
 
 use super::Learned;
 use crate::{
-    domain::{Kind, PlayerKey, Rank},
+    model::{Kind, PlayerKey, Rank},
     store::{
         DerivedFrom, DivisionRow, StoreError, WeightRow,
         corrections::players::changed,

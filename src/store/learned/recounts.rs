@@ -2,7 +2,7 @@
 
 use evenkeel_model::worded;
 
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 worded! {
     /// What was corrected.

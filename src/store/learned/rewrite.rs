@@ -12,7 +12,7 @@ use super::{
     weights,
 };
 use crate::{
-    domain::{PlayerKey, Timestamp, WeightCause},
+    model::{PlayerKey, Timestamp, WeightCause},
     store::{
         DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, Store, StoreError,
         WeightRow,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Causes, PlayerKey, Rank, Timestamp, WeightEntry},
+    model::{Causes, PlayerKey, Rank, Timestamp, WeightEntry},
     store::{Recount, Spool, db::columns},
 };
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Learned;
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     store::{StoreError, sql::state},
 };
 

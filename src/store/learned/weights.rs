@@ -2,7 +2,7 @@
 
 use super::names;
 use crate::{
-    domain::{PlayerKey, Ruleset, plain_name},
+    model::{PlayerKey, Ruleset, plain_name},
     store::{
         DivisionRow, NewWeights, StoreError, WeightRow,
         db::*,

@@ -5,9 +5,7 @@
 use std::{collections::HashMap, str::FromStr};
 
 use crate::{
-    domain::{
-        ChanceSummary, MatchChances, MatchRecord, TeamCause, TeamChances, TeamChange, versus,
-    },
+    model::{ChanceSummary, MatchChances, MatchRecord, TeamCause, TeamChances, TeamChange, versus},
     store::{
         Recorded, StoreError,
         db::*,

@@ -6,7 +6,7 @@ use super::{
     page_match::MatchLine,
 };
 use crate::{
-    domain::{Cause, Timestamp},
+    model::{Cause, Timestamp},
     store::{StoreError, db::*},
 };
 

@@ -8,7 +8,7 @@ use super::{
     twins,
 };
 use crate::{
-    domain::{Fingerprint, MatchChances, MatchRecord},
+    model::{Fingerprint, MatchChances, MatchRecord},
     store::{Recorded, StoreError, corrections::forgetting::remove_from, db::*},
 };
 

@@ -7,7 +7,7 @@ use tokio::{
 };
 
 use crate::{
-    domain::{MatchChances, MatchRecord},
+    model::{MatchChances, MatchRecord},
     store::{Recorded, StoreError},
 };
 

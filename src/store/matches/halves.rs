@@ -8,7 +8,7 @@ use super::{
     twins::{settle_logged, stand_for},
 };
 use crate::{
-    domain::{DAY, Fingerprint, MatchRecord},
+    model::{DAY, Fingerprint, MatchRecord},
     store::{
         HalfRecorded, JoinHalves, Recorded, StoreError, Stored, corrections::players::changed,
         db::*,

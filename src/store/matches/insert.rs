@@ -9,7 +9,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{packed::pack, played::count_predictions};
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
+    model::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
     store::{
         Recorded, StoreError,
         db::*,

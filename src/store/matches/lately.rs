@@ -2,7 +2,7 @@
 
 use super::{Matches, of_person::shown};
 use crate::{
-    domain::{Kind, Timestamp},
+    model::{Kind, Timestamp},
     store::{StoreError, db::*},
 };
 

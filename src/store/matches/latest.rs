@@ -9,7 +9,7 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    domain::{LeaveReason, MatchRecord, Participant, PlayerKey, Presence},
+    model::{LeaveReason, MatchRecord, Participant, PlayerKey, Presence},
     store::{
         StoreError,
         db::*,

@@ -8,7 +8,7 @@ use super::{
     twins::settle_logged,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord},
+    model::{Fingerprint, MatchRecord},
     store::{
         HalfRecorded, JoinHalves, Recorded, RecountCause, StoreError,
         corrections::players::{VOID, corrected, set_void},

@@ -10,7 +10,7 @@ use super::{
     played::count_predictions,
 };
 use crate::{
-    domain::{DAY, Fingerprint, MatchChances, MatchRecord},
+    model::{DAY, Fingerprint, MatchChances, MatchRecord},
     store::{
         StoreError,
         db::*,

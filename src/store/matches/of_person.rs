@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use super::{Matches, chances};
 use crate::{
-    domain::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry},
+    model::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry},
     store::{
         StoreError,
         db::*,

@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use crate::{
-    domain::{Fingerprint, MatchRecord},
     ingest::{read_record, write_record},
+    model::{Fingerprint, MatchRecord},
 };
 
 /// What many lines contain, the most frequent last. With it, records of seven games take 111 to 498 bytes each, without it
@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::Outcome;
+    use crate::model::Outcome;
 
     #[test]
     fn a_record_is_read_back() {

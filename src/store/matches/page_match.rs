@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    domain::{ChanceSummary, PlayerKey, TeamChange, Timestamp, WeightEntry},
+    model::{ChanceSummary, PlayerKey, TeamChange, Timestamp, WeightEntry},
     store::db::columns,
 };
 

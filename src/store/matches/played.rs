@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::chances;
 use crate::{
-    domain::{DAY, Kind, MatchRecord, Outcome, TeamChances},
+    model::{DAY, Kind, MatchRecord, Outcome, TeamChances},
     store::{StoreError, db::*, sql::rows::ROWS},
 };
 
@@ -191,7 +191,7 @@ fn chance_of_first(predicted: &Teams, played: &Teams, chance: f64) -> Option<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Participant, PlayerKey, Presence, Span};
+    use crate::model::{Participant, PlayerKey, Presence, Span};
 
     fn teams(lists: &[&[&str]]) -> Teams {
         let set = |list: &&[&str]| list.iter().map(|&id| id.to_owned()).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Matches;
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp, plain_name},
+    model::{Kind, PlayerKey, Timestamp, plain_name},
     store::{StoreError, db::*},
 };
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Matches;
 use crate::{
-    domain::PlayerKey,
+    model::PlayerKey,
     store::{
         StoreError,
         db::*,

@@ -6,7 +6,7 @@ use super::{
     packed::unpack,
 };
 use crate::{
-    domain::{Participant, Timestamp},
+    model::{Participant, Timestamp},
     store::{
         Backend, Cursor, StoreError, Stored, corrections::forgetting::leave_out, db::*,
         sql::rows::ROWS,

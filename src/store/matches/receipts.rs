@@ -5,7 +5,7 @@ use super::{
     insert::{checked, insert_as},
 };
 use crate::{
-    domain::{Fingerprint, MatchChances, MatchRecord, Timestamp},
+    model::{Fingerprint, MatchChances, MatchRecord, Timestamp},
     store::{StoreError, corrections::forgetting::remove_from, db::*},
 };
 

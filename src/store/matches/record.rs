@@ -13,7 +13,7 @@ use super::{
     twins,
 };
 use crate::{
-    domain::{Fingerprint, MatchChances, MatchRecord},
+    model::{Fingerprint, MatchChances, MatchRecord},
     store::{Backend, HalfRecorded, JoinHalves, Recorded, StoreError, db::*},
 };
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Fingerprint, MatchRecord, Timestamp},
+    model::{Fingerprint, MatchRecord, Timestamp},
     store::{
         StoreError,
         db::{At, Column, Row},

@@ -12,8 +12,8 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    domain::{DAY, Fingerprint, MatchChances, MatchRecord, Outcome},
     ingest::{is_same_match, overlap},
+    model::{DAY, Fingerprint, MatchChances, MatchRecord, Outcome},
     store::{Recorded, StoreError, Stored, corrections::players::changed, db::*},
 };
 

@@ -30,7 +30,7 @@ use super::{
     refuse_older,
     schema::POSTGRES,
 };
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 use changes::Announcer;
 pub(super) use connection::ServerPool;
 use counted::Counted;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Became, Turn};
 use crate::{
-    lifecycle::{TicketNumber, TicketPlayer},
+    matchmaking::lifecycle::{TicketNumber, TicketPlayer},
     store::{
         StoreError,
         db::*,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Queues;
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
+    matchmaking::lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
+    model::{MatchId, Timestamp},
     store::{
         StoreError,
         db::*,

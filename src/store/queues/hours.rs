@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::tickets::word;
 use crate::{
-    domain::{DAY, MatchId, Timestamp},
-    lifecycle::{Match, Reason, State, TicketNumber},
+    matchmaking::lifecycle::{Match, Reason, State, TicketNumber},
+    model::{DAY, MatchId, Timestamp},
     store::{StoreError, db::*, sql::rows::with_given},
 };
 

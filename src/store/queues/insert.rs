@@ -2,7 +2,7 @@
 
 use super::Turn;
 use crate::{
-    lifecycle::{Match, TicketRecord},
+    matchmaking::lifecycle::{Match, TicketRecord},
     store::{
         StoreError,
         db::*,

@@ -1,8 +1,8 @@
 //! The seats of tickets that join a match in play, or leave it again.
 
 use crate::{
-    domain::MatchId,
-    lifecycle::{Change, Seat},
+    matchmaking::lifecycle::{Change, Seat},
+    model::MatchId,
     store::{StoreError, db::*},
 };
 

@@ -29,10 +29,10 @@ use super::{
     },
 };
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{
+    matchmaking::lifecycle::{
         Change, Match, Reason, SearchedPool, State, TicketNumber, TicketPlayer, TicketRecord,
     },
+    model::{MatchId, Timestamp},
 };
 
 pub use hosting::{HostedRow, InstanceRow, QueueRow};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Queues;
 use crate::{
-    domain::MatchId,
+    model::MatchId,
     store::{StoreError, db::*},
 };
 

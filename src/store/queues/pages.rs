@@ -2,7 +2,7 @@
 
 use super::Queues;
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     store::{StoreError, db::*},
 };
 

@@ -2,8 +2,8 @@
 
 use super::{Queues, tickets};
 use crate::{
-    domain::MatchId,
-    lifecycle::{Match, TicketRecord},
+    matchmaking::lifecycle::{Match, TicketRecord},
+    model::MatchId,
     store::{StoreError, db::*},
 };
 
@@ -41,7 +41,7 @@ impl Queues<'_> {
     }
 
     /// The tickets of the partition with this slot, in the order of their numbers, and the matches formed of them, in
-    /// the order of their ids. The [pool](crate::lifecycle::Proposal::pool) of the matches is left out.
+    /// the order of their ids. The [pool](crate::matchmaking::lifecycle::Proposal::pool) of the matches is left out.
     ///
     /// # Errors
     /// Fails if the database contains a value that no version of Evenkeel writes.

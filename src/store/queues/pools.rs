@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    domain::MatchId,
-    lifecycle::{SearchedPool, TicketNumber},
+    matchmaking::lifecycle::{SearchedPool, TicketNumber},
+    model::MatchId,
     store::{
         StoreError,
         db::*,

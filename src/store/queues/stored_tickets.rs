@@ -7,8 +7,8 @@ use super::{
     tickets::{self, word},
 };
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
+    matchmaking::lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
+    model::{MatchId, Timestamp},
     store::{StoreError, db::*, sql::rows::with_given},
 };
 

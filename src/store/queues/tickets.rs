@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{Queues, pools};
 use crate::{
-    domain::{MatchId, Timestamp},
-    lifecycle::{
+    matchmaking::lifecycle::{
         Match, Proposal, Reason, SearchedPool, Seat, Stage, State, Submission, TicketNumber,
         TicketRecord,
     },
+    model::{MatchId, Timestamp},
     store::{StoreError, db::*},
 };
 
@@ -213,7 +213,7 @@ fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreErro
 /// Adds the ticket of a seat to its team, once.
 fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &Seat) -> Result<(), StoreError> {
     let team = usize::from(seat.team);
-    if team >= crate::domain::MAX_TEAMS {
+    if team >= crate::model::MAX_TEAMS {
         return Err(StoreError::bad("team", &seat.team.to_string()));
     }
     if teams.len() <= team {

@@ -2,7 +2,7 @@
 
 use super::state;
 use crate::{
-    domain::behaviour::BehaviourDay,
+    model::behaviour::BehaviourDay,
     store::{Store, StoreError, db::*},
 };
 

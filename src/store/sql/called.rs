@@ -1,7 +1,7 @@
 //! The players whom a text names.
 
 use crate::{
-    domain::{Kind, PlayerKey, plain_name},
+    model::{Kind, PlayerKey, plain_name},
     store::{FoundPlayer, Store, StoreError},
 };
 

@@ -8,7 +8,7 @@ use super::{
     state,
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
+    model::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
     store::{
         Store, StoreError,
         db::*,

@@ -1,8 +1,10 @@
 //! Pick-up matches over HTTP: their state, and the matches in which their results are recorded.
 
 use crate::{
-    domain::Timestamp,
-    lifecycle::{Pickup, PickupEffect, PickupEvent, PickupRefused, PickupStage, RecordedPickup},
+    matchmaking::lifecycle::{
+        Pickup, PickupEffect, PickupEvent, PickupRefused, PickupStage, RecordedPickup,
+    },
+    model::Timestamp,
     store::{
         ReportedMatch, Store, StoreError,
         corrections::players,
@@ -119,7 +121,7 @@ impl Store {
     /// same transaction.
     ///
     /// # Errors
-    /// Fails if the record of the result fails [`MatchRecord::check`](crate::domain::MatchRecord::check), or if a result
+    /// Fails if the record of the result fails [`MatchRecord::check`](crate::model::MatchRecord::check), or if a result
     /// is to be recorded and there is none.
     pub async fn change_pickup(
         &self,

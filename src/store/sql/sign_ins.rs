@@ -1,7 +1,7 @@
 //! The browsers in which somebody has shown a client's token, so that forms may record for the client.
 
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     store::{Store, StoreError, db::*},
 };
 
@@ -12,7 +12,7 @@ pub struct SignIn {
     pub secret: [u8; 32],
     /// The configured name of the client.
     pub client: String,
-    /// The [mark](crate::domain::Secret::mark) of the client's token.
+    /// The [mark](crate::model::Secret::mark) of the client's token.
     pub token: [u8; 32],
     /// When the token was shown.
     pub made_at: Timestamp,

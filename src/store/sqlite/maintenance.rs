@@ -11,7 +11,7 @@ use sqlx::{
 
 use super::{APPLICATION_ID, application_id, denied};
 use crate::{
-    domain::to_hex,
+    model::to_hex,
     store::{StoreError, sql::orphans::missing_rows},
 };
 

@@ -3,7 +3,7 @@
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 
 use crate::{
-    domain::Cause,
+    model::Cause,
     store::{
         MatchFilter, corrections::players, learned::persons, matches::shared,
         queues::conditional::LEAVE, schema::SQLITE,

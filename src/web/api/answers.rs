@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::call::places;
 use crate::{
-    domain::amount,
+    model::amount,
     session::CountedWeight,
     web::{pages::Reasons, words},
 };

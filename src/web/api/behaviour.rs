@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{Call, Problem, game::check_name, identities::Identities};
 use crate::{
-    domain::{Ident, Right},
+    model::{Ident, Right},
     protocol::Charge,
 };
 

@@ -16,7 +16,7 @@ use super::{
     body::{json, read_out, whole, wrong_in},
 };
 use crate::{
-    domain::{Right, Secret},
+    model::{Right, Secret},
     protocol::{Charge, Code},
     server::Caller,
     web::{Site, access::origin, answer::json as json_answer, visitors::Visit},
@@ -137,7 +137,7 @@ impl Call {
         match rights.iter().any(|right| self.caller.has(*right)) {
             true => Ok(name),
             false => {
-                let needed = crate::domain::Rights::of(rights);
+                let needed = crate::model::Rights::of(rights);
                 let why = format!("this needs the right {needed}, which you do not have");
                 Err(Problem::forbidden(why))
             }

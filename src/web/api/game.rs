@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use super::{Call, Problem, identities::Identities};
 use crate::{
-    domain::{
+    lobby::{Command, Update},
+    model::{
         Ident, Naming, Ruleset, TeamNames,
         units::{MaxDifference, PositiveShare},
     },
-    lobby::{Command, Update},
     protocol::{Code, Refusal},
     session::{Session, SessionError, StatedByAsker, Wanted},
 };

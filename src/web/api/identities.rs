@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Call, Problem};
-use crate::domain::{Kind, PlayerKey};
+use crate::model::{Kind, PlayerKey};
 
 /// The number of characters of a handle, which are hexadecimal digits.
 const HANDLE: usize = 20;

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{Call, Problem, call::answer, game::check_name, game::shown};
 use crate::{
-    domain::{Kind, PlayerKey, Right, steam},
+    model::{Kind, PlayerKey, Right, steam},
     protocol::Charge,
     store::Link,
     web::{Site, name::Player},

@@ -16,9 +16,9 @@ use super::{
     short::ShortMatch,
 };
 use crate::{
-    domain::{Ident, Kind, MatchChances, MatchRecord, Participant, Right, TeamChances, Timestamp},
     ingest::read_reported,
     lobby::{Decision, LobbyError},
+    model::{Ident, Kind, MatchChances, MatchRecord, Participant, Right, TeamChances, Timestamp},
     protocol::Charge,
     session::Report,
     store::{Receipt, Reported},

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Call, Problem, call::answer};
-use crate::{domain::Right, store::OwnTicket};
+use crate::{model::Right, store::OwnTicket};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

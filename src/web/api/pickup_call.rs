@@ -10,7 +10,7 @@ use super::{
     game::{AskedGame, MOST_PLAYERS, check_name},
 };
 use crate::{
-    lifecycle::{PickupOutcome, Said},
+    matchmaking::lifecycle::{PickupOutcome, Said},
     session::Wanted,
     store::PickupRow,
 };

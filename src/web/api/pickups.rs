@@ -22,8 +22,10 @@ use super::{
     void::may_void,
 };
 use crate::{
-    domain::Right,
-    lifecycle::{Picked, Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, Said},
+    matchmaking::lifecycle::{
+        Picked, Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, Said,
+    },
+    model::Right,
     protocol::Charge,
     session::{Report, draw_seed},
     store::{ChangedPickup, PickupRow, Receipt},

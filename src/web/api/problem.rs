@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     learning::LearningError,
-    lifecycle::TicketRefused,
+    matchmaking::lifecycle::TicketRefused,
     protocol::{Code, Refusal},
     queues::QueuesError,
     server::{queue_refusal, session_refusal},

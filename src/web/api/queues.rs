@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{Call, Problem, call::answer, game::check_name, identities::Identities};
 use crate::{
-    domain::{Ident, Right},
+    model::{Ident, Right},
     protocol::{Charge, TicketReply},
     queues::Draft,
     web::visitors::Visit,

@@ -10,8 +10,8 @@ use super::{
     identities::Identities,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset, plain_name},
     learning::BoardQuery,
+    model::{Kind, PlayerKey, Ruleset, plain_name},
     web::{
         answer::Page,
         error::WebError,

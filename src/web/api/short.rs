@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Problem, game::check_name, identities::Identities};
-use crate::domain::{
+use crate::model::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, RoleName, Ruleset, Span,
     Timestamp,
 };

@@ -12,8 +12,8 @@ use super::{
     game::{AskedGame, AskedPlayer},
 };
 use crate::{
-    domain::{Ident, Right, counted},
     lobby::{Balance, Balanced, Decided, Decision},
+    model::{Ident, Right, counted},
     partition::Candidate,
     protocol::Charge,
     session::{CountedWeight, Session, draw_seed},

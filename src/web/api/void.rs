@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Call, Problem, call::answer};
 use crate::{
-    domain::{DAY, Right},
+    model::{DAY, Right},
     protocol::Charge,
 };
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    domain::{Kind, Timestamp},
     learning::{BoardQuery, BoardRow, BoardSize, LearningError, Standing},
+    model::{Kind, Timestamp},
     web::{
         Site,
         name::Player,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use crate::{
-    domain::{Timestamp, counted},
+    model::{Timestamp, counted},
     store::{Companion, GameOfPerson},
     web::{Site, encode::path_part, error::WebError, name::Player, words},
 };

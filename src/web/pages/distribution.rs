@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::Kind,
+    model::Kind,
     web::{
         Site,
         error::WebError,

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    domain::{WeightCause, WeightEntry},
     learning,
+    model::{WeightCause, WeightEntry},
     web::words::rounded,
 };
 

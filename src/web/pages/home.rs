@@ -8,9 +8,9 @@ use super::{
     table::Table,
 };
 use crate::{
-    domain::{Timestamp, counted, plain_name},
-    history::RulesetTotals,
     learning::BoardSize,
+    model::{Timestamp, counted, plain_name},
+    rating::history::RulesetTotals,
     web::{
         Site,
         answer::Page,

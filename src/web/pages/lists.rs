@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::Table;
 use crate::{
-    domain::{ChanceSummary, TeamChances, TeamNames, Timestamp, plain_name},
+    model::{ChanceSummary, TeamChances, TeamNames, Timestamp, plain_name},
     store::MatchLine,
     web::{
         Site,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{Kind, counted},
+    model::{Kind, counted},
     web::{
         Site,
         answer::Page,

@@ -9,7 +9,7 @@ use super::{
     player::KnownPlayer,
 };
 use crate::{
-    domain::{Cause, Timestamp},
+    model::{Cause, Timestamp},
     store::MatchFilter,
     web::{Site, answer::Page, encode::path_part, error::WebError, name::Player},
 };

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::counted,
     lobby::{Balance, Decided, Decision},
+    model::counted,
     partition::Terms,
     web::words,
 };

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Kind, Timestamp, counted},
+    model::{Kind, Timestamp, counted},
     store::Regular,
     web::{
         Site,

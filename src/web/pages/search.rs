@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{board::SEARCH, table::Table};
 use crate::{
-    domain::{Timestamp, counted},
     learning::FoundPerson,
+    model::{Timestamp, counted},
     web::{
         Site,
         answer::Page,

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::{domain::Timestamp, web::plot::WeightPoint};
+use crate::{model::Timestamp, web::plot::WeightPoint};
 
 const DAY: i64 = 86_400_000;
 

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::table::Table;
 use crate::{
-    domain::{Timestamp, counted},
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
+    model::{Timestamp, counted},
     web::{
         Site,
         answer::Page,

@@ -10,8 +10,8 @@ use super::{
     lists::{MatchSummary, matches},
 };
 use crate::{
-    domain::{TeamNames, plain_name},
-    history::RulesetTotals,
+    model::{TeamNames, plain_name},
+    rating::history::RulesetTotals,
     store::MatchFilter,
     web::{Site, answer::Page, encode::path_part, error::WebError, page_request::Nothing, words},
 };

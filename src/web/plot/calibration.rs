@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{DATA, INK, draw, plain};
 use crate::{
-    history::ChanceStep,
+    rating::history::ChanceStep,
     web::{error::WebError, words},
 };
 

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::{GRID, TEAMS, date_labels, draw, plain};
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     web::{error::WebError, words},
 };
 

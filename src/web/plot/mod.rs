@@ -27,7 +27,7 @@ use plotters::{
 };
 
 use super::{error::WebError, words};
-use crate::domain::Timestamp;
+use crate::model::Timestamp;
 
 /// The colour of text.
 const INK: RGBColor = RGBColor(1, 1, 1);

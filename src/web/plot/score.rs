@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::{TEAMS, draw, plain};
 use crate::{
-    domain::TeamNames,
+    model::TeamNames,
     web::{error::WebError, words},
 };
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{DATA, RANGE, date_labels, draw, plain};
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     web::{
         error::WebError,
         words::{self, as_text},

@@ -11,8 +11,8 @@ use super::{
     settle::{Settled, settle},
 };
 use crate::{
-    domain::{Kind, TeamNames},
     learning::BoardQuery,
+    model::{Kind, TeamNames},
     session::Wanted,
     web::{
         Site,

@@ -1,6 +1,6 @@
 //! Names as people type or paste them, and the identities of new players.
 
-use crate::domain::plain_name;
+use crate::model::plain_name;
 
 /// The longest text of names that is read, in bytes.
 pub(super) const LONGEST: usize = 16 * 1_024;

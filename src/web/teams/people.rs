@@ -2,8 +2,8 @@
 
 use super::names::{identity, key};
 use crate::{
-    domain::{Timestamp, plain_name},
     learning::BoardRow,
+    model::{Timestamp, plain_name},
 };
 
 /// A player whom the leaderboard of the ruleset has.

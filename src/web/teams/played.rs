@@ -10,7 +10,7 @@ use super::{
     signed::{Sender, random},
 };
 use crate::{
-    domain::{DAY, Right, to_hex},
+    model::{DAY, Right, to_hex},
     store::MatchLine,
     web::{
         Site,

@@ -10,7 +10,7 @@ use super::{
     signed::Sender,
 };
 use crate::{
-    domain::{TeamNames, amount},
+    model::{TeamNames, amount},
     web::{
         Site,
         api::{Team, TeamPlayer, Teams},

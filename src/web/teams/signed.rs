@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    domain::{DAY, Right, Secret, Timestamp, from_hex, to_hex},
+    model::{DAY, Right, Secret, Timestamp, from_hex, to_hex},
     server::Caller,
     store::SignIn,
     web::{

@@ -14,8 +14,8 @@ use super::{
     signed::Sender,
 };
 use crate::{
-    domain::counted,
-    history::RulesetTotals,
+    model::counted,
+    rating::history::RulesetTotals,
     session::draw_seed,
     web::{Site, api::Problem, asset, encode::path_part},
 };

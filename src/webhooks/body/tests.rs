@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    domain::{PlayerKey, Presence, Span, TeamChances},
+    model::{PlayerKey, Presence, Span, TeamChances},
     store::HookKind,
 };
 

@@ -8,8 +8,8 @@
 
 use std::{fmt::Write as _, io::Write as _, path::Path};
 
-use evenkeel::domain::{MatchRecord, Outcome, Participant};
 use evenkeel::ingest::{HEAD, LogItem, detect};
+use evenkeel::model::{MatchRecord, Outcome, Participant};
 
 use crate::{games, golden::shared, read_in};
 

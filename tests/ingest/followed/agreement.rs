@@ -6,8 +6,8 @@ use super::{
     logs::{self, RecordedLog},
 };
 use evenkeel::{
-    domain::{Kind, MatchRecord, Participant},
     ingest::{self, LogItem},
+    model::{Kind, MatchRecord, Participant},
     sidecar::Act,
 };
 

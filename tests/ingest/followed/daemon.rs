@@ -1,8 +1,8 @@
 //! What the daemon records of what a sidecar sends: the same lobby, without sockets and without a database.
 
 use evenkeel::{
-    domain::{Ident, MatchRecord, Rulebook, RulebookSpec},
     lobby::{Command, Lobby, LobbySettings, NewGame, RecordFrame, Update},
+    model::{Ident, MatchRecord, Rulebook, RulebookSpec},
     protocol::{Join, Request},
 };
 

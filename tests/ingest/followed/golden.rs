@@ -13,8 +13,8 @@ use super::{
     logs::{self, RecordedLog},
 };
 use evenkeel::{
-    domain::Fingerprint,
     ingest::{self, LogItem},
+    model::Fingerprint,
     sidecar::Act,
 };
 

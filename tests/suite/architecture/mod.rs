@@ -1,5 +1,5 @@
-//! Checks the rules of the architecture that the compiler does not: which room may import which,
-//! and what pure rooms must not use.
+//! Checks the rules of the architecture that the compiler does not: which room of the program may import which,
+//! and what crates and pure rooms must not use.
 
 mod circles;
 mod sources;
@@ -15,50 +15,45 @@ use std::{
 
 use sources::{Module, ModulePath, Sources, block, read_tree, without_comments, words};
 
-/// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 24] = [
-    ("domain", &[]),
+/// The crates. Which of them knows which, the compiler checks.
+const CRATES: [&str; 8] = [
+    "model",
+    "partition",
+    "rating",
+    "ingest",
+    "protocol",
+    "lobby",
+    "matchmaking",
+    "sidecar",
+];
+
+/// The rooms of the program, from the bottom up, with the crates and the rooms that each may import.
+const ROOMS: [(&str, &[&str]); 14] = [
     ("metrics", &[]),
-    ("partition", &["domain"]),
-    ("rating", &["domain"]),
-    ("ingest", &["domain"]),
-    ("protocol", &["domain"]),
-    ("lobby", &["partition", "domain"]),
-    ("matchmaking", &["partition", "domain"]),
-    ("sidecar", &["domain", "ingest", "protocol"]),
-    ("history", &["rating", "domain"]),
-    ("lifecycle", &["domain", "matchmaking"]),
-    ("store", &["domain", "metrics", "ingest", "lifecycle"]),
-    (
-        "learning",
-        &["domain", "metrics", "rating", "history", "store"],
-    ),
-    (
-        "logs",
-        &["domain", "metrics", "ingest", "store", "learning"],
-    ),
+    ("store", &["model", "metrics", "ingest", "matchmaking"]),
+    ("learning", &["model", "metrics", "rating", "store"]),
+    ("logs", &["model", "metrics", "ingest", "store", "learning"]),
     (
         "session",
         &[
-            "domain",
+            "model",
             "metrics",
             "partition",
             "lobby",
-            "history",
-            "lifecycle",
+            "rating",
+            "matchmaking",
             "store",
             "learning",
         ],
     ),
-    ("webhooks", &["domain", "metrics", "store", "session"]),
+    ("webhooks", &["model", "metrics", "store", "session"]),
     (
         "queues",
         &[
-            "domain",
+            "model",
             "metrics",
             "protocol",
             "matchmaking",
-            "lifecycle",
             "store",
             "learning",
             "session",
@@ -67,11 +62,10 @@ const ROOMS: [(&str, &[&str]); 24] = [
     (
         "server",
         &[
-            "domain",
+            "model",
             "metrics",
             "lobby",
             "matchmaking",
-            "lifecycle",
             "store",
             "learning",
             "logs",
@@ -84,15 +78,14 @@ const ROOMS: [(&str, &[&str]); 24] = [
     (
         "web",
         &[
-            "domain",
+            "model",
             "metrics",
             "partition",
             "ingest",
             "protocol",
             "lobby",
-            "history",
+            "rating",
             "matchmaking",
-            "lifecycle",
             "store",
             "learning",
             "session",
@@ -102,18 +95,16 @@ const ROOMS: [(&str, &[&str]); 24] = [
     ),
     (
         "client",
-        &["domain", "ingest", "protocol", "sidecar", "logs"],
+        &["model", "ingest", "protocol", "sidecar", "logs"],
     ),
     (
         "config",
         &[
-            "domain",
+            "model",
             "partition",
             "rating",
             "lobby",
             "matchmaking",
-            "lifecycle",
-            "history",
             "learning",
             "logs",
             "store",
@@ -126,7 +117,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
     (
         "simulate",
         &[
-            "domain",
+            "model",
             "partition",
             "lobby",
             "matchmaking",
@@ -141,21 +132,20 @@ const ROOMS: [(&str, &[&str]); 24] = [
     (
         "daemon",
         &[
-            "domain", "store", "learning", "logs", "session", "webhooks", "queues", "server",
-            "web", "config",
+            "model", "store", "learning", "logs", "session", "webhooks", "queues", "server", "web",
+            "config",
         ],
     ),
     (
         "cli",
         &[
-            "domain",
+            "model",
             "partition",
             "rating",
             "ingest",
             "lobby",
             "matchmaking",
             "sidecar",
-            "history",
             "store",
             "learning",
             "logs",
@@ -171,19 +161,9 @@ const ROOMS: [(&str, &[&str]); 24] = [
     ),
 ];
 
-/// The rooms, and the modules of the program's rooms, that are pure.
-const PURE: [&str; 16] = [
-    "domain",
+/// The parts of the program that are pure, as the crates are.
+const PURE: [&str; 6] = [
     "metrics",
-    "partition",
-    "rating",
-    "ingest",
-    "protocol",
-    "lobby",
-    "matchmaking",
-    "lifecycle",
-    "history",
-    "sidecar",
     "webhooks::body",
     "webhooks::retry",
     "webhooks::signature",
@@ -230,12 +210,18 @@ const SYSTEMS: [&str; 6] = [
     "target_vendor",
 ];
 
-/// The sources of the program, and of the crate of pure rooms.
-fn crates() -> [PathBuf; 2] {
-    ["crates/core/src", "src"].map(|src| Path::new(env!("CARGO_MANIFEST_DIR")).join(src))
+/// A path below the top of the project.
+fn below_top(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(&crates()));
+static SOURCES: LazyLock<Sources> =
+    LazyLock::new(|| Sources::read(&below_top("src"), &below_top("crates")));
+
+/// The crates and the rooms.
+fn everywhere() -> impl Iterator<Item = &'static str> {
+    CRATES.into_iter().chain(ROOMS.map(|(room, _)| room))
+}
 
 /// A module, and what it imports.
 type Importer = (&'static Module, BTreeSet<ModulePath>);
@@ -299,15 +285,16 @@ fn the_rooms_are_listed_from_the_ground_up() {
     for (at, (room, allowed)) in ROOMS.iter().enumerate() {
         for below in *allowed {
             let stands = ROOMS.iter().position(|(name, _)| name == below);
-            assert!(stands.is_some_and(|stands| stands < at), "{room}: {below}");
+            let is_below = stands.map_or(CRATES.contains(below), |stands| stands < at);
+            assert!(is_below, "{room}: {below}");
         }
     }
 }
 
 #[test]
-fn pure_rooms_are_pure() {
+fn crates_and_pure_rooms_are_pure() {
     let mut faults = BTreeSet::new();
-    for pure in PURE {
+    for pure in CRATES.into_iter().chain(PURE) {
         let pure: Vec<&str> = pure.split("::").collect();
         let modules = SOURCES.room(pure[0]);
         let mut modules = modules
@@ -387,7 +374,7 @@ fn impurities_are_found_whatever_their_name() {
 
 #[test]
 fn only_the_store_knows_sql() {
-    for (room, _) in ROOMS {
+    for room in everywhere() {
         let mut modules = SOURCES.room(room);
         let knows = modules
             .any(|(_, module)| code_with(module, "sqlx").is_some_and(|code| names(&code, "sqlx")));
@@ -399,7 +386,7 @@ fn only_the_store_knows_sql() {
 #[test]
 fn what_only_unix_has_is_behind_a_cfg() {
     let mut faults = BTreeSet::new();
-    for (room, _) in ROOMS {
+    for room in everywhere() {
         for (path, module) in SOURCES.room(room) {
             let unix = code_with(module, "unix").is_some_and(|code| names_unix(&code));
             if unix && !SOURCES.is_behind(path, "cfg(unix)") {
@@ -416,7 +403,7 @@ fn what_depends_on_the_system_is_documented() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("docs/how-to/install.md")).unwrap();
     let (mut files, mut missing) = (BTreeSet::new(), BTreeSet::new());
-    for (room, _) in ROOMS {
+    for room in everywhere() {
         for (_, module) in SOURCES.room(room) {
             let code = code_with(module, "cfg");
             if code.is_some_and(|code| differs_between_systems(&code)) {
@@ -445,15 +432,18 @@ fn differs_between_systems(code: &str) -> bool {
 }
 
 #[test]
-fn every_room_is_known() {
-    let mut found = BTreeSet::new();
-    for entry in crates().iter().flat_map(|src| fs::read_dir(src).unwrap()) {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        found.insert(name.trim_end_matches(".rs").to_owned());
-    }
-    let known = ROOMS.iter().map(|(room, _)| (*room).to_owned());
-    let known: BTreeSet<_> = known.chain(["lib".to_owned(), "main".to_owned()]).collect();
-    assert_eq!(found, known);
+fn every_crate_and_every_room_is_known() {
+    let found = |folder: &str| -> BTreeSet<String> {
+        let entries = fs::read_dir(below_top(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names
+            .map(|name| name.trim_end_matches(".rs").to_owned())
+            .collect()
+    };
+    assert_eq!(found("crates"), CRATES.map(str::to_owned).into());
+    let rooms = ROOMS.iter().map(|(room, _)| *room);
+    let known = rooms.chain(["lib", "main"]).map(str::to_owned);
+    assert_eq!(found("src"), known.collect());
 }
 
 /// Whether the code names this path, and not only a longer one that ends with it.

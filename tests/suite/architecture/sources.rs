@@ -1,4 +1,4 @@
-//! The modules of the crate, read from their sources: enough of Rust's name resolution to find the
+//! The modules of the program and of its crates, read from their sources: enough of Rust's name resolution to find the
 //! module that defines an item, whatever re-exports name it.
 
 use std::{
@@ -7,16 +7,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A module's path from the crate's root, such as `["service", "logs"]`.
+/// A module's path from the root of the program, such as `["service", "logs"]`. The path of a module of a crate begins with
+/// the name of the crate.
 pub type ModulePath = Vec<String>;
 
 /// The depth of re-exports beyond which they are considered a circle.
 const DEEPEST: usize = 32;
 
-/// All modules of the library.
+/// The crates have their names after this.
+const PREFIX: &str = "evenkeel_";
+
+/// All modules of the program and of its crates.
 #[derive(Default)]
 pub struct Sources {
     modules: BTreeMap<ModulePath, Module>,
+    crates: BTreeSet<String>,
 }
 
 /// One module: a file, or a `mod name { … }` inside one.
@@ -40,17 +45,20 @@ pub struct Use {
 }
 
 impl Sources {
-    /// The modules of several crates, one of which shows all rooms of the others as its own.
-    pub fn read(crates: &[PathBuf]) -> Self {
+    /// The modules of the program in the folder `src`, and those of the crates, each in a folder of its name.
+    pub fn read(src: &Path, crates: &Path) -> Self {
         let mut sources = Self::default();
-        for src in crates {
-            sources.read_crate(src);
+        sources.read_below(src, &[]);
+        for entry in fs::read_dir(crates).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            sources.read_below(&crates.join(&name).join("src"), std::slice::from_ref(&name));
+            sources.crates.insert(name);
         }
         sources
     }
 
-    /// Reads every `.rs` file under `src`, except the binary's `main.rs`.
-    fn read_crate(&mut self, src: &Path) {
+    /// Reads every `.rs` file under `src`, except the binary's `main.rs`. `root` is the path of the root there.
+    fn read_below(&mut self, src: &Path, root: &[String]) {
         let mut folders = vec![src.to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
@@ -62,8 +70,8 @@ impl Sources {
                     if ["mod", "lib"].iter().any(|name| module.ends_with(name)) {
                         module.pop();
                     }
-                    let module = module.iter().map(|part| part.to_str().unwrap().to_owned());
-                    let module: ModulePath = module.collect();
+                    let below = module.iter().map(|part| part.to_str().unwrap().to_owned());
+                    let module: ModulePath = root.iter().cloned().chain(below).collect();
                     if module != ["main"] {
                         let text = fs::read_to_string(&path).unwrap();
                         self.add(module, &path, without_comments(&text));
@@ -71,6 +79,14 @@ impl Sources {
                 }
             }
         }
+    }
+
+    /// The path that `crate` means in a module.
+    fn root<'a>(&self, scope: &'a [String]) -> &'a [String] {
+        let in_crate = scope
+            .first()
+            .is_some_and(|first| self.crates.contains(first));
+        &scope[..usize::from(in_crate)]
     }
 
     /// Adds a module and the modules inside it.
@@ -187,10 +203,13 @@ impl Sources {
         };
         let depth = depth.checked_sub(1)?;
         match first.as_str() {
-            "crate" => return self.origin(&[], rest, depth),
+            "crate" => return self.origin(self.root(scope), rest, depth),
             "self" => return self.origin(scope, rest, depth),
             "super" => return self.origin(&scope[..scope.len().checked_sub(1)?], rest, depth),
             _ => {}
+        }
+        if let Some(name) = first.strip_prefix(PREFIX) {
+            return self.origin(&[name.to_owned()], rest, depth);
         }
         let inner = [scope, std::slice::from_ref(first)].concat();
         if self.modules.contains_key(&inner) {

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use evenkeel::domain::Secret;
+use evenkeel::model::Secret;
 use tempfile::TempDir;
 
 use crate::common::{

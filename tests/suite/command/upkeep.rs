@@ -1,7 +1,7 @@
 //! What the daemon deletes by itself.
 
 use evenkeel::{
-    domain::Timestamp,
+    model::Timestamp,
     store::{self, DecisionRow},
 };
 use tempfile::TempDir;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::Timestamp,
+    model::Timestamp,
     server::Service,
     session::Clock,
     store::{self, Cursor},

@@ -11,8 +11,8 @@ use std::{
 };
 
 use evenkeel::{
-    domain::Kind,
     metrics::{Histogram, SECONDS, SHARES},
+    model::Kind,
     server::watch::{Monitor, NotReady, Status},
 };
 use serde_json::Value;

@@ -3,13 +3,13 @@
 use std::{io::Write, net::TcpStream, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::{
+    learning::AT_ONCE,
+    lobby::Command,
+    model::{
         Fingerprint, Ident,
         Kind::{self, Bot, Human},
         MatchRecord,
     },
-    learning::AT_ONCE,
-    lobby::Command,
     server::{Service, watch::Monitor},
     session::SessionError,
     store,
@@ -331,7 +331,7 @@ async fn a_player_of_a_match_that_is_recorded_meanwhile_is_waited_for() {
         session.apply(&Command::Join { id, update }).unwrap();
     }
     session.apply(&Command::Start).unwrap();
-    let won = evenkeel::domain::Verdict::Won(0);
+    let won = evenkeel::model::Verdict::Won(0);
     session.end(won).await.unwrap();
     let asked = session.player(&ident("guest"));
     assert!(matches!(asked, Err(SessionError::NotReady)), "{asked:?}");

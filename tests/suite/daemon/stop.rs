@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use evenkeel::{daemon::Daemon, domain::Outcome};
+use evenkeel::{daemon::Daemon, model::Outcome};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, time::Instant};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use evenkeel::{
-    domain::Timestamp,
+    model::Timestamp,
     server::{Service, watch::Monitor},
     session::{Clock, MachineClock},
 };

@@ -8,7 +8,7 @@ mod woken;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use evenkeel::{domain::Kind::Human, server::Service};
+use evenkeel::{model::Kind::Human, server::Service};
 use tempfile::TempDir;
 
 use crate::common::{

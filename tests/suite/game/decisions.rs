@@ -219,7 +219,7 @@ async fn a_draw_is_no_win_of_either_team() {
 
 #[tokio::test]
 async fn forgetting_somebody_forgets_what_was_decided_about_them() {
-    use evenkeel::domain::{Kind, PlayerKey, Timestamp};
+    use evenkeel::model::{Kind, PlayerKey, Timestamp};
     let daemon = Daemon::start("").await;
     let script = "GAME ctf\nJOIN \"Boring \\\"J\\\"\"\nPLACE \"Boring \\\"J\\\"\"\nGAME ctf\nJOIN b\nPLACE b\n";
     daemon.client().await.talk(script).await;

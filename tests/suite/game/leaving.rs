@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evenkeel::{domain::LeaveReason, session::HandClock};
+use evenkeel::{model::LeaveReason, session::HandClock};
 
 use crate::common::{Client, Daemon, draw::Draw};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evenkeel::domain::units::{ChoiceExponent, Share};
+use evenkeel::model::units::{ChoiceExponent, Share};
 use evenkeel::partition::{
     Engine, Factors, GameView, HumanInGame, Problem, ProblemSpec, Settings, Solution, solve,
 };

@@ -5,7 +5,7 @@ use crate::common::{
     backends::{chose_postgres, rows},
     until,
 };
-use evenkeel::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp};
+use evenkeel::model::{Kind, MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

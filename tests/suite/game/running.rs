@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::common::{Client, Daemon, game};
-use evenkeel::{domain::Kind::Human, session::HandClock};
+use evenkeel::{model::Kind::Human, session::HandClock};
 
 /// A daemon with strong and weak humans of ctf, rated by the system whose weights can be computed
 /// by hand, and a client of it.
@@ -56,8 +56,8 @@ async fn place_counts_the_bots_that_come_and_go() {
     let (daemon, _clock, mut client) = session("").await;
     let record = game(
         60,
-        &[(evenkeel::domain::Kind::Bot, "Strong")],
-        &[(evenkeel::domain::Kind::Bot, "Weak")],
+        &[(evenkeel::model::Kind::Bot, "Strong")],
+        &[(evenkeel::model::Kind::Bot, "Weak")],
         [6.0, 0.0],
     );
     daemon

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
 use crate::common::{Client, Daemon, game};
 use evenkeel::{
-    domain::Kind::{Bot, Human},
+    model::Kind::{Bot, Human},
     session::HandClock,
 };
 use proptest::{

@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::Timestamp,
+    model::Timestamp,
     server::Service,
     session::HandClock,
     store::{self, Cursor, Stored},
@@ -50,7 +50,7 @@ pub(crate) async fn serve(folder: TempDir, millis: u64) -> (Daemon, Arc<HandCloc
 
 /// Matches from which a, b and c have different weights.
 async fn known_players(service: &Service) {
-    use evenkeel::domain::Kind::Human;
+    use evenkeel::model::Kind::Human;
     let sides = [("a", "b", 2.0), ("a", "c", 5.0), ("b", "c", 3.0)];
     for (minute, (one, other, score)) in (0..).step_by(20).zip(sides) {
         let record = game(minute, &[(Human, one)], &[(Human, other)], [score, 1.0]);

@@ -20,7 +20,7 @@ use crate::common::{
     process::{Process, ask},
     stored_matches, until,
 };
-use evenkeel::domain::Outcome;
+use evenkeel::model::Outcome;
 use tempfile::TempDir;
 
 const BEGIN: &str = "GAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\n";

@@ -3,8 +3,8 @@
 use std::{io::BufReader, net::TcpStream, path::Path, sync::Arc};
 
 use evenkeel::{
-    domain::{Ident, SwitchAnswer, Timestamp},
     lobby::{Command, OfferEvent, Update},
+    model::{Ident, SwitchAnswer, Timestamp},
     server::Service,
     session::{HandClock, Session},
     store,

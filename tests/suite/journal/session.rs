@@ -4,8 +4,8 @@
 use std::{fs, path::Path, sync::Arc};
 
 use evenkeel::{
-    domain::{Ident, Outcome, Timestamp, Verdict},
     lobby::{Command, Update},
+    model::{Ident, Outcome, Timestamp, Verdict},
     server::Service,
     session::{HandClock, Session},
     store::{self, Stored},

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use evenkeel::{
-    domain::{
+    learning::{BoardQuery, BoardRow, BoardSize, Learning, Standing},
+    model::{
         Kind::{self, Bot, Human},
         PlayerKey, Timestamp,
     },
-    learning::{BoardQuery, BoardRow, BoardSize, Learning, Standing},
     server::Service,
 };
 

@@ -1,6 +1,6 @@
 //! Divisions from stored matches to what players are shown: RANK, the views, and `player show`.
 
-use evenkeel::domain::{Kind::Human, MatchRecord};
+use evenkeel::model::{Kind::Human, MatchRecord};
 
 use crate::common::{self, Daemon, backends::rows, draw::Draw, game, process::evenkeel, service};
 

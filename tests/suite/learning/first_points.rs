@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Rulebook, UNITS},
-    history::{Fold, Settings, Weight},
     logs::read_matches,
+    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Rulebook, UNITS},
+    rating::history::{Fold, Settings, Weight},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 

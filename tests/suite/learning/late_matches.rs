@@ -7,12 +7,12 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{
+    learning::AT_ONCE,
+    model::{
         Fingerprint,
         Kind::{Bot, Human},
         MatchRecord,
     },
-    learning::AT_ONCE,
     server::Service,
     store::{self, WeightRow},
 };

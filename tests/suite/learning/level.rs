@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, thread};
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
-    history::{Fold, Settings},
+    model::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
+    rating::history::{Fold, Settings},
 };
 
 use crate::common::worlds::{Score, World};

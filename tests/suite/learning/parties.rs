@@ -1,6 +1,6 @@
 //! What friends count: as configured, until matches with parties have shown it.
 
-use evenkeel::domain::{Kind::Human, MatchRecord};
+use evenkeel::model::{Kind::Human, MatchRecord};
 
 use crate::common::{Daemon, draw::Draw, game};
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use evenkeel::{
-    domain::{
+    model::{
         Kind::{self, Bot, Human},
         MatchRecord, PlayerKey, StartWeight, Timestamp,
     },
@@ -412,7 +412,7 @@ async fn what_changes_no_weight_leaves_all_bits(backend: impl Backend) {
     let mut world = World::new(&backend).await;
     let store = world.service.store().clone();
     let mut record = played(20 * world.next);
-    record.outcome = evenkeel::domain::Outcome::Abandoned;
+    record.outcome = evenkeel::model::Outcome::Abandoned;
     let unrated = world.record(&record).await;
     world.next += 1;
     world.play().await;

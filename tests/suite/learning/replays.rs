@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use evenkeel::{
-    domain::{Kind::Human, PlayerKey, StartWeight},
     learning::{AT_ONCE, Learning},
+    model::{Kind::Human, PlayerKey, StartWeight},
     server::Service,
 };
 use tempfile::TempDir;

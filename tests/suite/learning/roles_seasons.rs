@@ -1,6 +1,6 @@
 //! What `player show` and the views have beyond one weight: sides, commanders, and seasons.
 
-use evenkeel::domain::{Fingerprint, Kind::Human, MatchRecord, Role, RoleName};
+use evenkeel::model::{Fingerprint, Kind::Human, MatchRecord, Role, RoleName};
 use tempfile::TempDir;
 
 use crate::common::{self, backends::rows, draw::Draw, game, process::evenkeel, service};

@@ -1,11 +1,11 @@
 //! Several daemons on one database: each learns for itself, and all know the same.
 
 use evenkeel::{
-    domain::{
+    learning::{Learning, View},
+    model::{
         Kind::{Bot, Human},
         LineupPlayer, PlayerKey, Ruleset, Timestamp,
     },
-    learning::{Learning, View},
     store::DerivedFrom,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};

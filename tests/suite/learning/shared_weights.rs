@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::{Kind::Human, PlayerKey},
     learning::AT_ONCE,
+    model::{Kind::Human, PlayerKey},
     server::Service,
     store::{self, DerivedRows, Recount, Taken},
 };

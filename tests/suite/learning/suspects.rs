@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use evenkeel::{
-    domain::{Fingerprint, Kind::Human, MatchRecord, Rulebook},
-    history::{Fold, Settings},
+    model::{Fingerprint, Kind::Human, MatchRecord, Rulebook},
     rating,
+    rating::history::{Fold, Settings},
 };
 
 use crate::common::{config, draw::Draw, game, process::evenkeel, service};

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::common::shared_data;
 use evenkeel::{
-    domain::{Fingerprint, MatchRecord, Outcome, Rulebook, RulebookSpec},
-    history::{Fold, Settings},
     ingest::{self, Context, LogItem, Reader},
     lobby::{ScoreSoFar, ScoreSpread, usual_length},
+    model::{Fingerprint, MatchRecord, Outcome, Rulebook, RulebookSpec},
+    rating::history::{Fold, Settings},
 };
 
 /// The log losses of two predictions at the middle of each tenth of a match.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
-    domain::Kind,
+    model::Kind,
     server::{Limits, Peer, serve},
 };
 use tokio::{

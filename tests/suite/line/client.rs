@@ -7,7 +7,7 @@ use std::{
 
 use evenkeel::{
     client::{Client, ClientError, ClientSettings},
-    domain::Ident,
+    model::Ident,
     protocol::{Code, Join, Push, Received, Reply, Request},
     session::{Mailbox, MailboxError},
 };

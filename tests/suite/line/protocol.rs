@@ -1,7 +1,7 @@
 //! Scripted sessions over TCP: every line of the protocol, as a game server sees it.
 
 use crate::common::{Client, Daemon, game};
-use evenkeel::domain::Kind::{Bot, Human};
+use evenkeel::model::Kind::{Bot, Human};
 
 /// A daemon with two humans and two bots of ctf, rated by the system whose weights can be computed
 /// by hand.

@@ -5,7 +5,7 @@ use std::{fs, net::SocketAddr, path::Path, process::Output};
 
 use evenkeel::{
     client::{Client, ClientError, ClientSettings, Trust},
-    domain::Ident,
+    model::Ident,
     protocol::{Join, Received, Reply, Request},
 };
 use rcgen::ExtendedKeyUsagePurpose;

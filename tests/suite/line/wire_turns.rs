@@ -12,7 +12,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::Kind,
+    model::Kind,
     server::{Peer, Service, Stream, serve},
 };
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evenkeel::{
-    domain::{Kind, LineupPlayer, PlayerKey, Ruleset, to_hex},
+    model::{Kind, LineupPlayer, PlayerKey, Ruleset, to_hex},
     server::Service,
     store::Store,
 };

@@ -14,9 +14,9 @@ use std::{
 
 use crate::common::{self, append, service, weights};
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord, PlayerKey, Ruleset, Timestamp},
     ingest::{Context as IngestContext, LogItem, Reader, by_name, write_record},
     logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError, LogZone},
+    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Ruleset, Timestamp},
     server::Service,
     store::{Cursor, Stored},
 };

@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use evenkeel::{
-    domain::{Outcome, Timestamp},
     logs::{Ingest, IngestEvent},
+    model::{Outcome, Timestamp},
     session::HandClock,
 };
 

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use evenkeel::domain::{Kind, PlayerKey, Timestamp};
+use evenkeel::model::{Kind, PlayerKey, Timestamp};
 use tempfile::TempDir;
 
 use crate::common::{

@@ -11,7 +11,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::Timestamp,
+    model::Timestamp,
     server::Service,
     session::{Clock, MachineClock},
 };

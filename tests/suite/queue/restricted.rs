@@ -1,7 +1,7 @@
 //! Restricted queues over the socket: who is refused, and what they are sent.
 
 use evenkeel::{
-    domain::{Kind::Human, PlayerKey},
+    model::{Kind::Human, PlayerKey},
     store::WeightRow,
 };
 

@@ -1,11 +1,11 @@
 //! What players say about their weight. Each test is a story as they would tell it.
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint, Kind, LeaveReason, MatchRecord, Participant, PlayerKey, Presence, Rulebook,
         Ruleset, ScoreEvent, Span, StartWeight, Timestamp, WeightCause, WeightEntry, units::Share,
     },
-    history::{Fold, Settings},
+    rating::history::{Fold, Settings},
     rating::{self, SystemName},
 };
 
@@ -44,7 +44,7 @@ impl Server {
     fn learn(&mut self, record: &MatchRecord) {
         let ruling = self.fold.push(record, Fingerprint::of(record)).unwrap();
         let played = ruling.rated.unwrap().into_iter();
-        let entry = |own: evenkeel::history::Played| {
+        let entry = |own: evenkeel::rating::history::Played| {
             let id = record.participants[own.participant].key.id.clone();
             Some((id, own.entry?))
         };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, Ruleset},
+    model::{Kind, PlayerKey, Ruleset},
     session::HandClock,
 };
 
@@ -460,7 +460,7 @@ async fn a_score_counts_by_how_far_such_matches_end_apart() {
             );
             record.events.clear();
             record.scores = scores.to_vec();
-            record.outcome = evenkeel::domain::MatchRecord::outcome_of(&scores);
+            record.outcome = evenkeel::model::MatchRecord::outcome_of(&scores);
             daemon
                 .service
                 .store()

@@ -3,9 +3,9 @@
 use std::{fs, path::Path};
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord, Rulebook, Ruleset},
-    history::{Fold, Settings},
+    model::{Fingerprint, Kind, MatchRecord, Rulebook, Ruleset},
     rating,
+    rating::history::{Fold, Settings},
 };
 
 use crate::common::{game, player};

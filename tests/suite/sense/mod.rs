@@ -16,7 +16,7 @@ mod wishes;
 use std::sync::Arc;
 
 use evenkeel::{
-    domain::{Kind, PlayerKey},
+    model::{Kind, PlayerKey},
     session::HandClock,
 };
 

@@ -2,8 +2,8 @@
 
 use crate::common::{Client, Daemon};
 use evenkeel::{
-    domain::{Fingerprint, Kind, MatchRecord, Participant, Rulebook},
-    history::{Fold, Settings},
+    model::{Fingerprint, Kind, MatchRecord, Participant, Rulebook},
+    rating::history::{Fold, Settings},
     rating::{self, SystemName},
     session::HandClock,
 };

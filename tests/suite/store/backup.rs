@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint,
         Kind::{self, Human},
         PlayerKey, Timestamp,

@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::Timestamp,
     learning::leases::{LeaseSettings, SharedSettings},
-    lifecycle::{
+    matchmaking::lifecycle::{
         Change, CoordinatorSettings, Lifecycle, Match, Proposal, QueueTerms, Stored, Submission,
         TicketRecord,
     },
+    model::Timestamp,
     server::Service,
     store::{BehaviourReport, Lease, QueueWrite, Store, StoreError, Taken},
 };

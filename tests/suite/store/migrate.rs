@@ -8,7 +8,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind, MatchChances},
+    model::{Kind, MatchChances},
     store::{self, DatabaseUrl, Recorded, Store, StoreError, Taken, TransferError, WeightRow},
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};

@@ -23,12 +23,12 @@ use crate::{
     store::story::full,
 };
 use evenkeel::{
-    domain::{
+    learning::AT_ONCE,
+    model::{
         Fingerprint,
         Kind::{Bot, Human},
         MatchChances, MatchRecord, PlayerKey, Timestamp,
     },
-    learning::AT_ONCE,
     store::{self, Cursor, Store, StoreError},
 };
 use tempfile::TempDir;
@@ -498,7 +498,7 @@ async fn before_the_first_weights_questions_about_them_are_refused() {
     first.close().await; // before anybody learned from them
     let second = reopened(&path, "").await;
     second.learning().resume(0).await.unwrap();
-    let ident = |text: &str| evenkeel::domain::Ident::from_text(text);
+    let ident = |text: &str| evenkeel::model::Ident::from_text(text);
     let mut session = second.open_session();
     let begin = session.new_game(&ident("ctf"));
     session.apply(&begin).unwrap();

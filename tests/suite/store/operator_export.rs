@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint,
         Kind::{Bot, Human},
         MatchRecord,

@@ -4,7 +4,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use evenkeel::{
-    domain::{
+    model::{
         Kind::{self, Bot, Human},
         MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp, WeightEntry,
     },

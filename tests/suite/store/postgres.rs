@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint,
         Kind::{Bot, Human},
         MatchRecord,

@@ -4,7 +4,7 @@
 use std::{fs, time::Duration};
 
 use evenkeel::{
-    domain::Kind::Human,
+    model::Kind::Human,
     store::{
         self, DatabaseUrl, StoreError,
         postgres::{self, PoolSettings, PostgresUrl},

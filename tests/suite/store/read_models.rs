@@ -9,8 +9,8 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, Timestamp},
-    history::{Balance, Closeness},
+    model::{Kind, PlayerKey, Timestamp},
+    rating::history::{Balance, Closeness},
     server::Service,
     store::{self, DatabaseUrl, MatchLine},
 };

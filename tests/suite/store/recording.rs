@@ -7,7 +7,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint,
         Kind::{Bot, Human},
         MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp,

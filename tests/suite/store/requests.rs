@@ -7,11 +7,11 @@ use std::{
 };
 
 use evenkeel::{
-    domain::Timestamp,
-    lifecycle::{
+    matchmaking::lifecycle::{
         Change, CoordinatorSettings, Lifecycle, Proposal, QueueTerms, Reason, State, Stored,
         Submission, TicketRecord,
     },
+    model::Timestamp,
     store::{
         Decided, Lease, MAX_REQUEST, NewHostNotice, NewRequest, QueueWrite, Request, Store,
         StoreError, Taken, TicketKey,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evenkeel::{
-    domain::{
+    model::{
         Fingerprint,
         Kind::{Bot, Human},
         MAX_TEAM_CHANGES, MatchChances, MatchRecord, Outcome, PlayerKey, Presence, Rank, Role,

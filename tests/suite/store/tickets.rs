@@ -7,16 +7,16 @@ use crate::common::{
     game,
 };
 use evenkeel::{
-    domain::{
+    matchmaking::TicketSpec,
+    matchmaking::lifecycle::{
+        Change, CoordinatorSettings, Lifecycle, Match, Offer, Proposal, QueueTerms, State, Stored,
+        Submission, TicketNumber, TicketRecord,
+    },
+    model::{
         Kind::{self, Bot, Human},
         PlayerKey, Timestamp,
         behaviour::BehaviourDay,
     },
-    lifecycle::{
-        Change, CoordinatorSettings, Lifecycle, Match, Offer, Proposal, QueueTerms, State, Stored,
-        Submission, TicketNumber, TicketRecord,
-    },
-    matchmaking::TicketSpec,
     store::{self, Lease, QueueWrite, Store, StoreError, Taken},
 };
 use tempfile::TempDir;

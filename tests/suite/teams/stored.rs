@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use evenkeel::{
-    domain::{Kind, PlayerKey, Timestamp},
+    model::{Kind, PlayerKey, Timestamp},
     server::Service,
     store::{DerivedFrom, DerivedRows, Recount, SignIn, Store, WeightRow},
 };

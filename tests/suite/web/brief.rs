@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use evenkeel::domain::Timestamp;
+use evenkeel::model::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use evenkeel::domain::Timestamp;
+use evenkeel::model::Timestamp;
 use serde_json::Value;
 use sqlx::Row;
 use tempfile::TempDir;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use evenkeel::{
-    domain::{Kind, MatchRecord, PlayerKey, Timestamp},
+    model::{Kind, MatchRecord, PlayerKey, Timestamp},
     session::MachineClock,
     store::{HookNote, HookReport, HookRow, HookWaits, Store},
     webhooks::{Deliveries, HookAnswer, delay},
@@ -278,7 +278,7 @@ async fn the_table_is_bounded_although_nothing_is_sent() {
     .await;
     assert_eq!(sending.row().await.waiting, 20_000);
     let waits = HookWaits {
-        since: evenkeel::domain::Timestamp(0),
+        since: evenkeel::model::Timestamp(0),
         most: 10_000,
     };
     let bound = sending

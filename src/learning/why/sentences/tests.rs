@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    domain::{StartWeight, Timestamp, WeightEntry},
     learning::EarlierGames,
+    model::{StartWeight, Timestamp, WeightEntry},
 };
 
 /// A match with this chance, result and change of the weight to `weight`; one that moves nothing is held.

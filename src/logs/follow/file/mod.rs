@@ -13,9 +13,9 @@ use std::{
 
 use super::{Follow, requests::Requests};
 use crate::{
-    domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Format, HEAD, LogItem, first_line},
     logs::{Archive, LogError, Reading, Spool, Tail, Tailed, folder::earlier, timestamp},
+    model::{Fingerprint, MatchRecord, Timestamp},
 };
 use stamp::FileStamp;
 

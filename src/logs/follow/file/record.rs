@@ -4,12 +4,12 @@ use std::{io, time::SystemTime};
 
 use super::{FollowStage, FollowedFile};
 use crate::{
-    domain::MatchRecord,
     ingest::{LogItem, Skip},
     logs::{
         LogError, LogOrigin, events::nobodies, folder::successor, follow::requests::Requests,
         reading::into_match, timestamp,
     },
+    model::MatchRecord,
 };
 
 /// The client of the matches that are read from followed logs.

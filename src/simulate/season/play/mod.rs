@@ -11,8 +11,8 @@ use super::{
     world::{GamePlan, SimEvent, bot, human},
 };
 use crate::{
-    domain::{Ident, LeaveReason, Verdict},
     lobby::Command,
+    model::{Ident, LeaveReason, Verdict},
     session::SessionError,
 };
 

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 use super::{SimulationSettings, past::Past};
 use crate::{
-    domain::{Stream, StreamPurpose, seeded_hash},
     matchmaking::{
         AttributeType, Known, PlayerSpec, Queue, Ticket, TicketError, TicketSpec,
         draw::{Zipf, normal},
     },
+    model::{Stream, StreamPurpose, seeded_hash},
 };
 
 /// How much the strengths of a party's members differ from the party's: a deviation, where 1 is that

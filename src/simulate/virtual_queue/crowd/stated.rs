@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Crowd, CrowdMember, PartyHabits};
 use crate::{
-    domain::Stream,
     matchmaking::{AttributeType, Raw},
+    model::Stream,
     simulate::VEHICLE_KINDS,
 };
 

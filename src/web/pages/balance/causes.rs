@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::Cause,
-    history::GapsByCauses,
+    model::Cause,
+    rating::history::GapsByCauses,
     web::{pages::table::Table, words},
 };
 
@@ -144,7 +144,7 @@ pub(super) fn body(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Causes;
+    use crate::model::Causes;
 
     /// Matches with these causes and these differences of scores.
     fn of(causes: &[Cause], gaps: &[f64]) -> GapsByCauses {

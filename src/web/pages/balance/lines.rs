@@ -4,7 +4,7 @@ use maud::html;
 use serde::Serialize;
 
 use crate::{
-    history::Closeness,
+    rating::history::Closeness,
     web::{
         chances::OF_DECIDED,
         pages::table::Table,

@@ -11,8 +11,8 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{DAY, Timestamp},
-    history::{Closeness, WeekOfBalance, begin_of_week},
+    model::{DAY, Timestamp},
+    rating::history::{Closeness, WeekOfBalance, begin_of_week},
     web::{
         Site,
         answer::Page,

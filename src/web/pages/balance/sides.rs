@@ -2,9 +2,9 @@
 
 use super::NamedBalance;
 use crate::{
-    domain::{Kind, LineupPlayer, PlayerKey, Ruleset, plain_name},
-    history::MapOfBalance,
     learning::Standings,
+    model::{Kind, LineupPlayer, PlayerKey, Ruleset, plain_name},
+    rating::history::MapOfBalance,
     web::{Site, words},
 };
 

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::counted,
-    history::Closeness,
+    model::counted,
+    rating::history::Closeness,
     store::Favoured,
     web::{pages::table::Table, words},
 };

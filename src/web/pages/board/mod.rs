@@ -11,8 +11,8 @@ use super::{
     lists::{MatchSummary, matches},
 };
 use crate::{
-    domain::{Kind, counted},
     learning::{BoardQuery, BoardRow},
+    model::{Kind, counted},
     web::{
         Site,
         answer::Page,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{MAX_TEAM_CHANGES, TeamCause, TeamChances, TeamChange, versus},
+    model::{MAX_TEAM_CHANGES, TeamCause, TeamChances, TeamChange, versus},
     store::PageSeat,
     web::{
         Site,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{Ruleset, TeamNames},
+    model::{Ruleset, TeamNames},
     store::PageMatch,
     web::{
         Site,

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{Ruleset, TeamNames},
     learning::{Exchange, SwapSeat, Swaps, swaps},
+    model::{Ruleset, TeamNames},
     store::{PageMatch, PageSeat},
     web::{
         Site,

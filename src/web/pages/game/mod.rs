@@ -13,8 +13,8 @@ use super::{
     reasons::{Reasons, reasons},
 };
 use crate::{
-    domain::{UNTIMED_MILLIS, counted, plain_name},
     learning::Swaps,
+    model::{UNTIMED_MILLIS, counted, plain_name},
     web::{
         Site,
         answer::Page,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::form::{letter, result_word};
 use crate::{
-    domain::{TeamChances, Timestamp, plain_name},
+    model::{TeamChances, Timestamp, plain_name},
     store::GameOfPerson,
     web::{
         Site,

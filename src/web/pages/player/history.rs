@@ -1,8 +1,8 @@
 //! The weight of a player over time.
 
 use crate::{
-    domain::Timestamp,
     learning::StandingLine,
+    model::Timestamp,
     store::GameOfPerson,
     web::{
         plot::{WeightPoint, peak},
@@ -82,8 +82,8 @@ fn drawn(points: Vec<WeightPoint>) -> Vec<WeightPoint> {
 mod tests {
     use super::*;
     use crate::{
-        domain::{Kind, PlayerKey},
         learning::{BoardRow, Standing},
+        model::{Kind, PlayerKey},
         web::pages::player::tests::game,
     };
 

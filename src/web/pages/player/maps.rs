@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::plain_name,
+    model::plain_name,
     store::GameOfPerson,
     web::{pages::table::Table, words},
 };

@@ -19,8 +19,8 @@ use super::{
     table::Table,
 };
 use crate::{
-    domain::{Kind, Timestamp},
     learning::{Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
+    model::{Kind, Timestamp},
     web::{Site, answer::Page, error::WebError, name::Player, share::share, words},
 };
 
@@ -276,7 +276,7 @@ impl Page for PlayerPage {
 #[cfg(test)]
 pub(in crate::web::pages) mod tests {
     use crate::{
-        domain::{Timestamp, WeightCause, WeightEntry},
+        model::{Timestamp, WeightCause, WeightEntry},
         store::GameOfPerson,
     };
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::PlayerStanding;
 use crate::{
-    domain::{Timestamp, WeightEntry, counted},
+    model::{Timestamp, WeightEntry, counted},
     store::GameOfPerson,
     web::{
         Site,

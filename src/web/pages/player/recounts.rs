@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{PlayerKey, Timestamp},
+    model::{PlayerKey, Timestamp},
     store::{RecountCause, RecountRow},
     web::{
         Site,

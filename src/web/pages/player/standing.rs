@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset, Timestamp},
     learning::{Standing, StandingLine},
+    model::{Kind, PlayerKey, Ruleset, Timestamp},
     store::PersonRow,
     web::{Site, error::WebError, name::Player, pages::board_line::BoardLine, plot::WeightPoint},
 };

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::{Timestamp, plain_name},
+    model::{Timestamp, plain_name},
     store::{HostedRow, InstanceRow},
     web::{
         Site,

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::table::Table;
 use crate::{
-    domain::{Timestamp, counted},
+    model::{Timestamp, counted},
     protocol,
     store::QueueHour,
     web::{

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::wait_of;
 use crate::{
-    domain::{Timestamp, counted},
+    model::{Timestamp, counted},
     store::QueueEvenness,
     web::{
         Site,

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    domain::counted,
     matchmaking::RuleReport,
+    model::counted,
     web::{Site, error::WebError, pages::table::Table, words},
 };
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{HOUR, wait_of};
 use crate::{
-    domain::Timestamp,
+    model::Timestamp,
     store::QueueHour,
     web::{
         pages::table::Table,
