@@ -352,6 +352,13 @@ fn the_changelog_is_one_page() {
     assert!(text.lines().count() <= 120);
 }
 
+/// The last table of each benchmark, and not the history of its figures.
+#[test]
+fn the_figures_are_short() {
+    let page = root().join("docs/internals/figures.md");
+    assert!(fs::metadata(page).unwrap().len() <= 20_000);
+}
+
 #[test]
 fn the_readme_is_short() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
