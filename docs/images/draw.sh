@@ -16,6 +16,6 @@ daemon=$!
 curl --silent --retry 20 --retry-connrefused --retry-delay 1 --output /dev/null http://127.0.0.1:17998/readyz
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$folder/chromium" \
-    --window-size=1000,1060 --screenshot="$folder/match.png" http://127.0.0.1:17998/matches/37 2>/dev/null
+    --window-size=760,888 --screenshot="$folder/match.png" http://127.0.0.1:17998/matches/37 2>/dev/null
 [ "$(stat --format=%s "$folder/match.png")" -lt 200000 ]
 mv "$folder/match.png" match.png
