@@ -22,7 +22,13 @@ fn root() -> &'static Path {
 
 /// Every page of the documentation, with its text.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut paths = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    let own = [
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+    ];
+    let mut paths = own.map(|name| root().join(name)).to_vec();
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
     let shelves = folder("docs").map(|entry| entry.unwrap().path());
     let (shelves, own): (Vec<_>, Vec<_>) = shelves.partition(|path| path.is_dir());
@@ -389,6 +395,35 @@ fn the_readme_names_this_version() {
         env!("CARGO_PKG_VERSION_MINOR"),
     );
     assert!(readme.contains(&format!("\nVersion {major}.{minor}, ")));
+}
+
+/// Each page and example that a configuration of the program names is in the package.
+#[test]
+fn the_configurations_name_installed_files() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let folders = ["config", "config/presets"].map(|name| fs::read_dir(root().join(name)).unwrap());
+    let files = folders
+        .into_iter()
+        .flatten()
+        .map(|file| file.unwrap().path());
+    let files = files.filter(|path| path.is_file());
+    let text: String = files
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let words = text.split_whitespace();
+    let named = words.filter(|word| word.starts_with("docs/") || word.starts_with("config/"));
+    let named: BTreeSet<&str> = named
+        .map(|word| word.trim_end_matches(['.', ',', ';', ':']))
+        .collect();
+    assert!(named.len() > 6, "{named:?}");
+    for name in named {
+        assert!(root().join(name).is_file(), "{name}");
+        let (folder, file) = name.rsplit_once('/').unwrap();
+        let (_, end) = file.rsplit_once('.').unwrap();
+        let asset =
+            format!("[\"{folder}/*.{end}\", \"usr/share/doc/evenkeel/{folder}/\", \"644\"]");
+        assert!(manifest.contains(&asset), "{asset}");
+    }
 }
 
 /// What the configuration of the Debian package names is in the package, where it says.
