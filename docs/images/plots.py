@@ -51,7 +51,7 @@ def bars(name, title, unit, groups, legend):
     (HERE / f"{name}.svg").write_text("\n".join(svg), encoding="utf-8")
 
 
-rows = {row[0]: row for row in table("## OpenArena, end to end", "  ")}
+rows = {row[0]: row for row in table("## OpenArena, end to end", " ")}
 shares = [("ended 5:0", "5:0"), ("difference of 4 or more", "difference of 4 or more")]
 bars("openarena", "One-sided matches of bots on OpenArena, 60 and 60", " %",
      [(label, [number(rows[row][1]), number(rows[row][2])]) for label, row in shares], ["random teams", "Evenkeel"])

@@ -13,15 +13,15 @@ use super::{
 };
 use crate::{model::Kind, rating::worth, store::WeightRow};
 
-/// List the weights of the players of one game type, strongest first
+/// List the weights of the players of one ruleset, strongest first
 ///
 /// A weight is 0 to 100, and 50 is the average of those who play. `±` is its standard deviation.
 /// Without --game, the rulesets that have weights are listed.
 #[derive(Debug, Args)]
 pub(super) struct WeightsArgs {
-    /// The game type as the game server names it, an alias from the configuration, or a ruleset as this
-    /// command prints it
-    #[arg(long, value_name = "TYPE")]
+    /// The ruleset, as this command prints it; or a game type, as the game server names it or by an alias from the
+    /// configuration, with its mutators
+    #[arg(long, value_name = "RULESET")]
     game: Option<String>,
     /// A mutator that is active; may be repeated. Mutators that do not affect play are ignored
     #[arg(long = "mutator", value_name = "NAME", requires = "game")]

@@ -14,7 +14,7 @@ use evenkeel::{
 use toml::{Table, Value};
 
 /// The most lines of the README, and the most columns of those that are no rows of a table.
-const README: (usize, usize) = (150, 110);
+const README: (usize, usize) = (130, 110);
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -22,7 +22,13 @@ fn root() -> &'static Path {
 
 /// Every page of the documentation, with its text.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut paths = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    let own = [
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+    ];
+    let mut paths = own.map(|name| root().join(name)).to_vec();
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
     let shelves = folder("docs").map(|entry| entry.unwrap().path());
     let (shelves, own): (Vec<_>, Vec<_>) = shelves.partition(|path| path.is_dir());
@@ -336,17 +342,27 @@ fn the_architecture_names_every_room() {
 /// The protocol and what only contributors read may be long.
 #[test]
 fn the_pages_are_short() {
-    let free = [
-        "CHANGELOG.md",
-        "docs/reference/protocol.md",
-        "docs/internals",
-    ];
+    let free = ["docs/reference/protocol.md", "docs/internals"];
     let free = free.map(|name| root().join(name));
     let bound = |path: &Path| !free.iter().any(|free| path.starts_with(free));
     let long = pages().into_iter().filter(|(path, _)| bound(path));
     let long = long.map(|(path, text)| (text.lines().count(), path));
     let long: Vec<_> = long.filter(|(lines, _)| *lines > 250).collect();
     assert!(long.is_empty(), "{long:#?}");
+}
+
+/// What a reader gains and has to look at, and not what each commit did.
+#[test]
+fn the_changelog_is_one_page() {
+    let text = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    assert!(text.lines().count() <= 120);
+}
+
+/// The last table of each benchmark, and not the history of its figures.
+#[test]
+fn the_figures_are_short() {
+    let page = root().join("docs/internals/figures.md");
+    assert!(fs::metadata(page).unwrap().len() <= 20_000);
 }
 
 #[test]
@@ -359,17 +375,55 @@ fn the_readme_is_short() {
     assert_eq!(long.collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
-/// Whoever copies the line from the README gets this version.
+/// A fresh machine needs nothing else in hand for the first two commands, neither an address nor another program.
 #[test]
-fn the_readme_downloads_this_version() {
+fn the_first_screen_has_the_two_commands() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let name = concat!(
-        "/evenkeel-",
-        env!("CARGO_PKG_VERSION"),
-        "-x86_64.tar.gz | tar -xz"
+    let screen = readme.lines().take(25);
+    let commands = screen.filter_map(|line| line.strip_prefix("    "));
+    let commands = commands.map(|line| line.split('#').next().unwrap().trim_end());
+    let expected = ["cargo run --release -- demo", "cargo test"];
+    assert_eq!(commands.collect::<Vec<_>>(), expected);
+    assert!(!readme.contains("example.org"));
+}
+
+#[test]
+fn the_readme_names_this_version() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (major, minor) = (
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        env!("CARGO_PKG_VERSION_MINOR"),
     );
-    let lines = readme.lines().filter(|line| line.contains("curl --fail"));
-    assert!(lines.clone().count() == 1 && lines.clone().all(|line| line.ends_with(name)));
+    assert!(readme.contains(&format!("\nVersion {major}.{minor}, ")));
+}
+
+/// Each page and example that a configuration of the program names is in the package.
+#[test]
+fn the_configurations_name_installed_files() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let folders = ["config", "config/presets"].map(|name| fs::read_dir(root().join(name)).unwrap());
+    let files = folders
+        .into_iter()
+        .flatten()
+        .map(|file| file.unwrap().path());
+    let files = files.filter(|path| path.is_file());
+    let text: String = files
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let words = text.split_whitespace();
+    let named = words.filter(|word| word.starts_with("docs/") || word.starts_with("config/"));
+    let named: BTreeSet<&str> = named
+        .map(|word| word.trim_end_matches(['.', ',', ';', ':']))
+        .collect();
+    assert!(named.len() > 6, "{named:?}");
+    for name in named {
+        assert!(root().join(name).is_file(), "{name}");
+        let (folder, file) = name.rsplit_once('/').unwrap();
+        let (_, end) = file.rsplit_once('.').unwrap();
+        let asset =
+            format!("[\"{folder}/*.{end}\", \"usr/share/doc/evenkeel/{folder}/\", \"644\"]");
+        assert!(manifest.contains(&asset), "{asset}");
+    }
 }
 
 /// What the configuration of the Debian package names is in the package, where it says.
