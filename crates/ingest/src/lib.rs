@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! Game logs: bytes in, match records out.
 //!
 //! Each log format is one folder behind one small trait, [`LogParser`], and one entry in [`FORMATS`].

@@ -1,7 +1,7 @@
 //! Time stamps that another program wrote before each line of a log: journald, syslog, Docker, or a
 //! script that a server's output goes through.
 //!
-//! [`split`] knows their forms. [`Stamps`] finds out from a log's first lines whether the log has
+//! `split` knows their forms. `Stamps` finds out from a log's first lines whether the log has
 //! them, and removes them. A stamp without a time zone counts as UTC, as the games' own dates do.
 
 mod source;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! One running game: its roster, its score, and the decisions on its teams.
 //!
 //! [`Command`]s change a [`Lobby`]; at the end of a game, so do [`Lobby::end`] and

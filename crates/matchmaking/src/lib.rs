@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! The queue: from people who want to play to matches that meet every requirement.
 //!
 //! Pure: no clock, no files, no threads, and no randomness but the seed's. How long each ticket has

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! The types that all other rooms share: identities, rulesets, the match record, units, and seeded
 //! random streams.
 //!

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! Choosing teams: a problem, its most even splits, and one pick among them, explained.
 //!
 //! Pure: no clock, no files, no threads, and no randomness but the seed's. Weights come in as

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! The line protocol, version 1, in both directions: requests and replies, each parsed and encoded once.
 //!
 //! This room contains the grammar, and does not depend on what a request does. It never gives up on

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! Rating systems: estimate each player's strength from finished games.
 //!
 //! One file per system behind the small trait [`System`], and one registry, [`SystemName`]. A

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is built
+//!
 //! A sidecar balances a game server that cannot use the line protocol. It reads the server's log, sends
 //! the daemon the requests that a plugin inside the game would send, and turns the daemon's replies into
 //! console commands.

@@ -4,7 +4,7 @@ use crate::text::{LineResult, number, skip_blanks, whole_number};
 use evenkeel_model::Timestamp;
 
 /// Client numbers are below this; no server of this engine has more. `Kill` uses 1022 for the world.
-pub(crate) const MAX_CLIENTS: usize = 256;
+pub const MAX_CLIENTS: usize = 256;
 
 /// The content of a line that a record needs. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

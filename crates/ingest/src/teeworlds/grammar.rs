@@ -2,7 +2,7 @@
 //! external console.
 //!
 //! Names are in single quotes, and may contain quotes and anything else. A player's number precedes the name and is
-//! certain; where two names follow each other, [`Kill::of`] uses the name that is already known.
+//! certain; where two names follow each other, `Kill::of` uses the name that is already known.
 
 use super::{
     kill::Kill,

@@ -27,7 +27,7 @@ pub use timeline::PlayerTimeline;
 /// The most timelines of one match, far above any real one. A log may begin several for one player.
 const MAX_TIMELINES: usize = 20_000;
 
-/// Records one match; see the [module](self). Players are named by the indices of their timelines.
+/// Records one match. Players are named by the indices of their timelines.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MatchRecorder {
     /// The earliest time of the next event.
@@ -114,7 +114,7 @@ impl MatchRecorder {
         self.note_lone(who, at, Counted::Killed);
     }
 
-    /// Begins a timeline and returns its index; that of the last one if there are [`MAX_TIMELINES`].
+    /// Begins a timeline and returns its index; that of the last one if there are 20,000 already.
     pub fn enter(&mut self, key: PlayerKey, name: String) -> usize {
         if self.players.len() >= MAX_TIMELINES {
             self.cut = true;
