@@ -37,7 +37,7 @@ pub enum ProblemError {
     #[error("chances cannot count as equal within that distance: it must be 0 to 0.5")]
     Doubt,
     /// The problem has a handicap, and the objective cannot count one.
-    #[error("the objective `{0}` cannot count a handicap; use `gap`")]
+    #[error("the objective `{0}` cannot count a handicap; `chance` can")]
     HandicapUncounted(Objective),
     /// Two humans have the same key.
     #[error("two humans have the key {0:?}")]

@@ -11,8 +11,6 @@
 //! Behind the first frame, there may be a copy of it: zeros up to the next block of the disk, the [mark](COPY), and
 //! the same frame again. It is read if the beginning is damaged, and skipped otherwise.
 
-use flate2::Crc;
-
 use super::JournalError;
 
 /// The first bytes of every journal. The last of them is the version of the format.
@@ -67,7 +65,7 @@ impl FrameBuffer {
         let length = length.ok_or(JournalError::Unwritable)?;
         let (first, second) = prefix.split_at_mut(4);
         first.copy_from_slice(&length.to_le_bytes());
-        second.copy_from_slice(&checksum(payload).to_le_bytes());
+        second.copy_from_slice(&crc32fast::hash(payload).to_le_bytes());
         Ok(Some(&self.0))
     }
 }
@@ -96,7 +94,7 @@ fn frame_at(journal: &[u8], at: usize) -> Option<&[u8]> {
         return None;
     }
     let payload = rest.get(..length)?;
-    (checksum(payload) == u32::from_le_bytes(*sum)).then_some(payload)
+    (crc32fast::hash(payload) == u32::from_le_bytes(*sum)).then_some(payload)
 }
 
 /// The payloads of a journal, up to the first frame that is torn or damaged.
@@ -173,11 +171,6 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut crc = Crc::new();
-    crc.update(bytes);
-    crc.sum()
-}
 
 #[cfg(test)]
 mod tests {
