@@ -381,8 +381,15 @@ fn the_first_screen_has_the_two_commands() {
     let screen = readme.lines().take(25);
     let commands = screen.filter_map(|line| line.strip_prefix("    "));
     let commands = commands.map(|line| line.split('#').next().unwrap().trim_end());
-    let expected = ["cargo run --release -- demo", "cargo test"];
+    let tests = "cargo test --no-fail-fast";
+    let expected = ["cargo run --release -- demo", tests];
     assert_eq!(commands.collect::<Vec<_>>(), expected);
+    let gate = fs::read_to_string(root().join(".ci/run")).unwrap();
+    let line = tests.replace("cargo", "tests all"); // runs cargo, and prints what takes too long
+    assert!(
+        gate.contains(&format!("{line}\n")),
+        "the gate runs the same"
+    );
     assert!(!readme.contains("example.org"));
 }
 

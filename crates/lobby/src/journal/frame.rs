@@ -171,7 +171,6 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
