@@ -69,9 +69,9 @@ use tracing::Span;
 
 use crate::{
     domain::{CountsAs, Kind, PlayerKey, Rulebook, Timestamp},
-    learning::leases::SharedSettings,
     store::Store,
 };
+use leases::SharedSettings;
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use board::{BoardSize, Standing};

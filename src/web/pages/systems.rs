@@ -3,15 +3,13 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::table::Table;
+use super::parts::Table;
 use crate::{
     domain::{Timestamp, counted},
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
     web::{
-        Site,
-        answer::Page,
-        error::WebError,
-        page_request::Nothing,
+        Site, WebError,
+        answer::{Nothing, Page},
         words::{self, as_text},
     },
 };

@@ -1,23 +1,24 @@
-//! `/rulesets/NAME`: the players of a ruleset by weight.
-
-mod parts;
+//! `/rulesets/NAME`: the players of a ruleset by weight, and how strong they are.
+//!
+//! - Parts of the page of a ruleset.
+//! - How strong the players of a ruleset are, and where among them one player is.
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    board_line::{BoardLine, part_of_board},
-    distribution::Distribution,
     lists::{MatchSummary, matches},
+    parts::Table,
+    standing::{BoardLine, part_of_board},
 };
 use crate::{
     domain::{Kind, counted},
-    learning::{BoardQuery, BoardRow},
+    learning::{BoardQuery, BoardRow, Standing},
     web::{
-        Site,
+        Site, WebError,
         answer::Page,
-        encode::path_part,
-        error::WebError,
+        links::path_part,
+        plot::{self, Bar},
         present::{PresentGame, Room, identities, names, present, ruleset as ruleset_of, running},
         share::share,
         words,
@@ -241,5 +242,209 @@ impl Page for Board {
             p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { (text!(common.all_its_matches)) } }
             (share(site, &format!("/rulesets/{}", path_part(&self.ruleset)), false, true))
         })
+    }
+}
+
+impl Board {
+    fn regulars(&self, site: &Site) -> String {
+        let ruleset = path_part(&self.ruleset);
+        site.links
+            .to(&format!("/regulars?ruleset={ruleset}&kind={}", self.kind))
+    }
+
+    /// The choice between humans and bots, and the search.
+    fn controls(&self, site: &Site) -> Markup {
+        let here = |kind: &str| (self.kind == kind).then_some("true");
+        html! {
+            div.controls {
+                nav.tabs aria-label=(text!(board.kind_of_player)) {
+                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { (text!(common.humans)) }
+                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { (text!(common.bots)) }
+                }
+                form.search role="search" aria-label=(text!(board.in_this_ruleset)) method="get" action=(site.links.ruleset(&self.ruleset)) {
+                    input type="hidden" name="kind" value=(self.kind);
+                    label for="q" { (text!(board.search_a_name)) }
+                    input #q type="search" name="q" value=(self.search) maxlength=(SEARCH);
+                    button type="submit" { (text!(common.search)) }
+                }
+            }
+        }
+    }
+
+    /// How the players are ordered, and the way to those who are folded away.
+    fn order(&self, site: &Site) -> Markup {
+        let to = |shows_away| {
+            let base = format!("/rulesets/{}?kind={}", path_part(&self.ruleset), self.kind);
+            let away = if shows_away { "&away=true" } else { "" };
+            site.links.to(&format!("{base}{away}"))
+        };
+        html! {
+            @if self.away > 0 && self.search.is_empty() {
+                p {
+                    @match self.shows_away {
+                        true => { a href=(to(false)) { (text!(board.hide_those_who_are_away)) } },
+                        false => { a href=(to(true)) { (mark!(board.show_those_who_are_away_too, { (self.away) })) } },
+                    }
+                }
+            }
+            p.note {
+                (mark!(board.the_order_is_that_of_the_weight,
+                    { (Standing::MATCHES_TO_PLACE) },
+                    { (Standing::DAYS_AWAY) }
+                ))
+            }
+        }
+    }
+
+    /// A table of the first of the players.
+    fn table<'a>(&'a self, site: &'a Site, most: usize) -> Table<'a, BoardLine> {
+        let player = |row: &BoardLine| {
+            html! {
+                (row.player.link(&site.links))
+                @if row.plays_now { " " span.tag { (text!(board.plays_now)) } }
+            }
+        };
+        Table::of(text!(common.players), self.rows.iter().take(most))
+            .num(text!(common.place), BoardLine::place_or_why)
+            .only_if(site.settings.shows_numbers())
+            .name(text!(common.player), player)
+            .num(text!(common.weight), |row| words::or_dash(row.measure()))
+            .only_if(site.settings.shows_numbers())
+            .num(text!(common.better_than), |row| {
+                words::or_dash(row.better_than())
+            })
+            .text(text!(common.division), |row| {
+                words::or_dash(row.division.clone())
+            })
+            .only_if(self.rows.iter().any(|row| row.division.is_some()))
+            .num(text!(common.games), |row| row.games)
+            .wide_text(text!(common.last_seen), |row| words::day(row.last_seen))
+    }
+}
+
+/// Of how many players at most it is made; of more, of so many at equal distances by place.
+const PLAYERS: usize = 100;
+/// The fewest players of whom a distribution says anything.
+const FEWEST: usize = 10;
+/// The most steps.
+const STEPS: usize = 12;
+
+/// How many of the players with a place are worth how much at least: the weight minus one deviation.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(super) struct Distribution(Vec<Step>);
+
+/// The players whose worth is from a number up to the next step's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Step {
+    from: f64,
+    /// The share of the players with a place.
+    share: f64,
+}
+
+impl Distribution {
+    /// That of a ruleset; `None` with too few players, and where numbers are not shown.
+    pub(super) async fn read(
+        site: &Site,
+        ruleset: &str,
+        kind: Kind,
+    ) -> Result<Option<Self>, WebError> {
+        if !site.settings.shows_numbers() {
+            return Ok(None);
+        }
+        let worth = site
+            .learning()
+            .worth_at_least(ruleset, kind, PLAYERS)
+            .await?;
+        Ok(Self::of(&worth))
+    }
+
+    fn of(worth: &[f64]) -> Option<Self> {
+        let least = worth.iter().copied().fold(f64::INFINITY, f64::min).floor();
+        let most = worth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if worth.len() < FEWEST || !(most - least).is_finite() {
+            return None;
+        }
+        // Whole numbers from 1 on, so that the steps are easy to read.
+        let width = ((most - least) / STEPS as f64).ceil().max(1.0);
+        let count = ((most - least) / width).floor() as usize + 1;
+        let step = |at: usize| {
+            let from = least + at as f64 * width;
+            let within = worth
+                .iter()
+                .filter(|own| (from..from + width).contains(*own));
+            let share = within.count() as f64 / worth.len() as f64;
+            Step {
+                from,
+                share: words::rounded(share, 4),
+            }
+        };
+        Some(Self((0..count).map(step).collect()))
+    }
+
+    /// The step of a player who is worth this much.
+    fn step_of(&self, worth: f64) -> Option<usize> {
+        let steps = &self.0;
+        let at = steps.partition_point(|step| step.from <= worth);
+        (!steps.is_empty()).then(|| at.saturating_sub(1))
+    }
+
+    /// The plot, in which the step of a player who is worth `own` is marked.
+    pub(super) fn body(&self, ruleset: &str, own: Option<(&str, f64)>) -> Result<Markup, WebError> {
+        let marked = own.and_then(|(_, worth)| self.step_of(worth));
+        let bar = |(at, step): (usize, &Step)| Bar {
+            is_marked: marked == Some(at),
+            ..Bar::new(words::number(step.from), 100.0 * step.share)
+        };
+        let bars: Vec<Bar> = self.0.iter().enumerate().map(bar).collect();
+        let here = own.map_or(String::new(), |(name, worth)| {
+            format!(text!(distribution.is_at), words::tenths(worth), name = name)
+        });
+        let label = format!(
+            text!(distribution.players_with_a_place_in_by_weight),
+            ruleset = ruleset,
+            here = here
+        );
+        Ok(html! {
+            figure {
+                figcaption {
+                    (text!(distribution.all_players_with_a_place_in_percent))
+                    @if let Some((name, _)) = own { (mark!(distribution.is_in_the_other_colour, { (name) })) }
+                }
+                (plot::bars(&label, text!(distribution.weight_minus_its_uncertainty), &bars)?)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_player_is_in_one_step() {
+        let worth: Vec<f64> = (0..40).map(|at| 60.5 - f64::from(at)).collect();
+        let all = Distribution::of(&worth).unwrap();
+        let sum: f64 = all.0.iter().map(|step| step.share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{all:?}");
+        assert!(all.0.len() <= STEPS + 1 && all.0[0].from == 21.0, "{all:?}");
+        assert_eq!(all.step_of(0.0), Some(0));
+        assert_eq!(all.step_of(99.0), Some(all.0.len() - 1));
+        let own = all.step_of(43.2).unwrap();
+        assert!(all.0[own].from <= 43.2 && 43.2 < all.0[own + 1].from);
+    }
+
+    #[test]
+    fn few_players_have_no_distribution() {
+        assert_eq!(Distribution::of(&[50.0; FEWEST - 1]), None);
+        assert_eq!(Distribution::of(&[f64::NAN; FEWEST]), None);
+        let equal = Distribution::of(&[50.0; FEWEST]).unwrap();
+        assert_eq!(
+            equal.0,
+            [Step {
+                from: 50.0,
+                share: 1.0
+            }]
+        );
     }
 }

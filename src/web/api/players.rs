@@ -1,5 +1,8 @@
-//! `/v1/links/{player}`: ties an identity, that of a Discord user for example, to a player who has played. An organiser
-//! confirms it.
+//! What programs report about single players: identities that are theirs, and how they behave.
+//!
+//! - `/v1/links/{player}`: ties an identity, that of a Discord user for example, to a player who has played. An
+//!   organiser confirms it.
+//! - `POST /v1/behaviour`: BEHAVIOUR, a report about how a player behaves.
 
 use std::sync::Arc;
 
@@ -12,12 +15,16 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Problem, call::answer, game::check_name, game::shown};
+use super::{
+    Call, Problem,
+    call::answer,
+    game::{Identities, check_name, shown},
+};
 use crate::{
-    domain::{Kind, PlayerKey, Right, steam},
+    domain::{Ident, Kind, PlayerKey, Right, steam},
     protocol::Charge,
     store::Link,
-    web::{Site, name::Player},
+    web::{Site, links::Player},
 };
 
 /// The routes of links.
@@ -180,4 +187,28 @@ async fn shown_link(call: &Call, link: &Link) -> Result<serde_json::Value, Probl
         "confirmed_by": by,
         "confirmed_at": at,
     }))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedReport {
+    id: String,
+    /// Negative for bad behaviour.
+    points: f64,
+}
+
+/// `POST /v1/behaviour`
+pub(super) async fn report(call: Call) -> Result<StatusCode, Problem> {
+    let client = call.client(&[Right::Report])?;
+    let AskedReport { id, points } = call.json()?;
+    check_name("id", &id)?;
+    call.count(Charge::Report, 1)?;
+    let known = Identities::of(&call, &[id.as_str()]).await?;
+    let id = Ident::from_text(&known.get(&id));
+    let sessions = call.site.service().sessions();
+    let reported = sessions.report_behaviour(client, Some(client), &id, points);
+    reported
+        .await
+        .map_err(|error| Problem::from(error).at("id"))?;
+    Ok(StatusCode::NO_CONTENT)
 }
