@@ -172,7 +172,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
 ];
 
 /// The rooms, and the modules of the program's rooms, that are pure.
-const PURE: [&str; 16] = [
+const PURE: [&str; 14] = [
     "domain",
     "metrics",
     "partition",
@@ -184,9 +184,7 @@ const PURE: [&str; 16] = [
     "lifecycle",
     "history",
     "sidecar",
-    "webhooks::body",
-    "webhooks::retry",
-    "webhooks::signature",
+    "webhooks::request",
     "server::access",
     "simulate::virtual_queue",
 ];
