@@ -1,20 +1,24 @@
-//! The players of a simulation: parties that stay together, and the tickets that they submit.
+//! The players of a simulation: parties that stay together, the tickets that they submit, and what they have behind
+//! them.
 //!
 //! What a party keeps (its strength, its control, the modes and maps that it plays) follows from the
 //! seed and the party's number, what it changes from ticket to ticket (its vehicles) also from the
 //! number of the ticket. So the same players come with the same tickets, whatever the queue does.
+//!
+//! - What the players of a simulation state: a value for each attribute that the queue declares.
+//! - What the players of a simulation have behind them: whom they met, and what was picked for their matches.
 
-mod stated;
+use std::collections::{BTreeMap, HashMap};
 
-use std::collections::BTreeMap;
-
-use super::{SimulationSettings, past::Past};
+use super::{SimulationSettings, WaitingParty};
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
     matchmaking::{
-        AttributeType, Known, PlayerSpec, Queue, Ticket, TicketError, TicketSpec,
+        AttributeType, Known, PLAYER_MATCHES, PlayerSpec, QUEUE_MATCHES, Queue, Raw, Ticket,
+        TicketError, TicketSpec,
         draw::{Zipf, normal},
     },
+    simulate::VEHICLE_KINDS,
 };
 
 /// How much the strengths of a party's members differ from the party's: a deviation, where 1 is that
@@ -265,6 +269,163 @@ fn tiers(queue: &Queue) -> (f64, f64) {
 }
 
 /// The identity of a party's player.
-pub(super) fn player_id(party: usize, at: usize) -> String {
+fn player_id(party: usize, at: usize) -> String {
     format!("p{party}.{at}")
+}
+
+impl Crowd<'_> {
+    /// What a player states: a value for each attribute that the queue declares.
+    fn attributes(
+        &self,
+        shared: &PartyHabits,
+        member: &CrowdMember,
+        habits: &mut Stream,
+    ) -> BTreeMap<String, Raw> {
+        let mut stated = BTreeMap::new();
+        for (name, attribute) in &self.queue.settings().attributes {
+            let raw = match (name.as_str(), &attribute.of) {
+                ("tier", AttributeType::Int { .. }) => Some(Raw::Number(member.tier)),
+                ("tier_cap", AttributeType::Int { .. }) => {
+                    member.is_new.then_some(Raw::Number(member.tier))
+                }
+                ("kind", AttributeType::Enum(words)) => {
+                    let kind = VEHICLE_KINDS[member.rank % VEHICLE_KINDS.len()];
+                    let known = words.iter().any(|word| word == kind);
+                    let other = words.get(member.rank % words.len().max(1));
+                    let other = other.map_or("", String::as_str);
+                    Some(Raw::Text(if known { kind } else { other }.to_owned()))
+                }
+                ("vehicle", AttributeType::Id) => {
+                    Some(Raw::Text(format!("v{}-{}", member.tier, member.rank)))
+                }
+                ("modes", AttributeType::Set(words)) if fits(words, &shared.modes) => {
+                    Some(Raw::List(shared.modes.clone()))
+                }
+                ("maps", AttributeType::Set(words)) if words.is_empty() => {
+                    Some(Raw::List(member.maps.clone()))
+                }
+                ("control", AttributeType::Enum(words)) if fits(words, &CONTROLS) => {
+                    Some(Raw::Text(CONTROLS[usize::from(shared.mouse)].to_owned()))
+                }
+                ("same_control", AttributeType::Flag) => Some(Raw::Flag(shared.single)),
+                ("rating", AttributeType::Num) => Some(Raw::Number(Self::rating(member.strength))),
+                (_, of) => self.by_type(of, habits),
+            };
+            stated.extend(raw.map(|raw| (name.clone(), raw)));
+        }
+        stated
+    }
+
+    /// A value of an attribute of which only the type is known. A party keeps it.
+    fn by_type(&self, of: &AttributeType, habits: &mut Stream) -> Option<Raw> {
+        let load = &self.settings.load;
+        Some(match of {
+            AttributeType::Int { least, most } => {
+                let range = i64::from(*most) - i64::from(*least);
+                let above = habits.index(usize::try_from(range).unwrap_or(0) + 1);
+                Raw::Number(f64::from(*least) + above as f64)
+            }
+            AttributeType::Num => Raw::Number((100.0 * habits.unit()).round()),
+            AttributeType::Enum(words) => Raw::Text(words.get(habits.index(words.len()))?.clone()),
+            AttributeType::Id => Raw::Text(format!("id{}", self.vehicles.rank(habits))),
+            AttributeType::Flag => Raw::Flag(habits.unit() < load.single_control),
+            AttributeType::Set(words) if words.is_empty() => return None,
+            AttributeType::Set(words) => {
+                let one = words.get(habits.index(words.len()))?;
+                let mut drawn = words.iter().filter(|_| habits.unit() < 0.5);
+                let mut list: Vec<String> = drawn.by_ref().cloned().collect();
+                list.push(one.clone());
+                Raw::List(list)
+            }
+            AttributeType::Map => {
+                let near = ["eu", "us", "asia"].map(|word| {
+                    let far = (20.0 + 160.0 * habits.unit()).round();
+                    (word.to_owned(), far)
+                });
+                Raw::Map(BTreeMap::from(near))
+            }
+        })
+    }
+}
+
+const CONTROLS: [&str; 2] = ["touch", "mouse"];
+
+/// Whether all words may be stated.
+fn fits(allowed: &[String], words: &[impl AsRef<str>]) -> bool {
+    let known = |word: &str| allowed.is_empty() || allowed.iter().any(|allowed| allowed == word);
+    words.iter().all(|word| known(word.as_ref()))
+}
+
+/// What the rules picked for a match, by name.
+type Picks = BTreeMap<String, String>;
+
+/// The last matches of each party and of the queue, as far as a rule or a draw looks at them.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// Number of matches of a party of which it is kept whom the party met.
+    matches: usize,
+    met: HashMap<usize, Vec<Vec<String>>>,
+    remembers_maps: bool,
+    picks: HashMap<usize, Vec<Picks>>,
+    /// The maps of the queue.
+    played: Vec<String>,
+}
+
+impl Past {
+    /// The state before the first match.
+    pub fn new(queue: &Queue) -> Self {
+        Self {
+            matches: queue.met_matches(),
+            remembers_maps: queue.remembers_maps(),
+            ..Self::default()
+        }
+    }
+
+    /// The players of a party's last matches, the latest match first.
+    pub fn met(&self, party: usize) -> Vec<Vec<String>> {
+        self.met.get(&party).cloned().unwrap_or_default()
+    }
+
+    /// The maps of a party's last matches, the latest match first; none if the queue does not look at them.
+    pub fn maps(&self, party: usize) -> Vec<String> {
+        let picks = self.picks.get(&party).filter(|_| self.remembers_maps);
+        let maps = picks.into_iter().flatten();
+        maps.filter_map(|picks| picks.get("map").cloned()).collect()
+    }
+
+    /// The maps of the queue's last matches, the latest match first; none if the queue does not look at them.
+    pub fn played(&self) -> &[String] {
+        &self.played
+    }
+
+    /// What was picked for a party's last match.
+    pub fn last(&self, party: usize) -> Option<&Picks> {
+        self.picks.get(&party)?.first()
+    }
+
+    /// Notes a match.
+    pub fn add(&mut self, seats: &[(Ticket, WaitingParty)], picks: &Picks) {
+        if let Some(map) = picks.get("map").filter(|_| self.remembers_maps) {
+            push(&mut self.played, map.clone(), QUEUE_MATCHES);
+        }
+        for (own, waiting) in seats {
+            if !picks.is_empty() {
+                let last = self.picks.entry(waiting.party).or_default();
+                push(last, picks.clone(), PLAYER_MATCHES);
+            }
+            if self.matches > 0 {
+                let others = seats.iter().filter(|(ticket, _)| ticket.id != own.id);
+                let players = others.flat_map(|(ticket, _)| &ticket.players);
+                let ids = players.map(|player| player.id.clone()).collect();
+                let met = self.met.entry(waiting.party).or_default();
+                push(met, ids, self.matches);
+            }
+        }
+    }
+}
+
+/// Adds the latest of at most `most`.
+fn push<T>(last: &mut Vec<T>, latest: T, most: usize) {
+    last.insert(0, latest);
+    last.truncate(most);
 }

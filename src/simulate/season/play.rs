@@ -1,19 +1,20 @@
-//! One simulated game, from GAME to END.
+//! One simulated game, from GAME to END, and the server that sends its session commands.
+//!
+//! Who is on which team of a simulated game, and how strong.
 
-mod players;
-
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
-    odds::chance_to_win,
-    policy::{Policy, join},
-    server::{GameOutcome, SimServer},
-    world::{GamePlan, SimEvent, bot, human},
+    policy::{KnownLobby, Policy, join},
+    world::{GamePlan, Side, SimEvent, TrueStrengths, WorldSettings, bot, chance_to_win, human},
 };
 use crate::{
     domain::{Ident, LeaveReason, Verdict},
     lobby::Command,
-    session::SessionError,
+    session::{Clock, HandClock, Session, SessionError},
 };
 
 /// One minute in milliseconds: the interval of CLOCK and REBALANCE.
@@ -248,5 +249,170 @@ impl GameInPlay<'_, '_> {
 
     fn apply(&mut self, command: Command) -> Result<(), SessionError> {
         self.server.tell(&command)
+    }
+}
+
+impl GameInPlay<'_, '_> {
+    /// Adds and removes bots as the answer to BOTS requires.
+    fn follow_bots(&mut self) -> Result<(), SessionError> {
+        let plan = self.server.session.bots()?;
+        for (team, wanted) in (0..).zip(plan.per_team) {
+            for _ in 0..self.server.settings.bots {
+                let there = self.count(team, true);
+                if there > wanted as usize {
+                    let of_team = |(p, t): (&SimPlayer, &u8)| match p {
+                        SimPlayer::Bot(bot) if *t == team => Some(*bot),
+                        _ => None,
+                    };
+                    let Some(gone) = self.teams.iter().filter_map(of_team).next_back() else {
+                        break;
+                    };
+                    self.apply(Command::BotLeave { name: bot(gone) })?;
+                    self.teams.remove(&SimPlayer::Bot(gone));
+                } else if there < wanted as usize {
+                    let mut all = 0..self.server.settings.bots;
+                    let Some(comes) = all.find(|&b| !self.teams.contains_key(&SimPlayer::Bot(b)))
+                    else {
+                        break;
+                    };
+                    self.apply(Command::BotJoin {
+                        name: bot(comes),
+                        team,
+                    })?;
+                    self.teams.insert(SimPlayer::Bot(comes), team);
+                } else {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of humans, or bots, on a team.
+    fn count(&self, team: u8, bots: bool) -> usize {
+        let of = |(player, on): &(&SimPlayer, &u8)| {
+            **on == team && matches!(player, SimPlayer::Bot(_)) == bots
+        };
+        self.teams.iter().filter(of).count()
+    }
+
+    /// The logarithm of a player's true strength, with or without their form in this game.
+    fn ln_strength(&self, player: SimPlayer, in_form: bool) -> f64 {
+        let of = |people: &TrueStrengths| match player {
+            SimPlayer::Human(index) => people.humans[index],
+            SimPlayer::Bot(index) => people.bots[index],
+        };
+        let form = if in_form { of(&self.plan.form) } else { 0.0 };
+        of(self.server.people) + form
+    }
+
+    /// Whether the player farms points.
+    fn farms(&self, player: SimPlayer) -> bool {
+        matches!(player, SimPlayer::Human(who) if who < self.server.settings.farmers)
+    }
+
+    /// The chance that team 0 scores the next goal.
+    fn next_goal(&self, in_form: bool) -> f64 {
+        let settings = self.server.settings;
+        let mut sides = [Side::default(); 2];
+        for (&player, &team) in &self.teams {
+            let lost = if self.farms(player) {
+                settings.farm_cost
+            } else {
+                0.0
+            };
+            sides[usize::from(team)].add(self.ln_strength(player, in_form), 1.0 - lost);
+        }
+        settings.kind.next_goal(settings.sharpness, sides)
+    }
+
+    /// Draws a player of a team, with probability proportional to strength, or uniformly.
+    fn pick(&self, team: u8, chance: f64, by_strength: bool) -> Option<SimPlayer> {
+        let of_team = self.teams.iter().filter(|(_, on)| **on == team);
+        let share = |player| match by_strength {
+            true => libm::exp(self.ln_strength(player, true)),
+            false => 1.0,
+        };
+        let shares: Vec<(SimPlayer, f64)> = of_team.map(|(&p, _)| (p, share(p))).collect();
+        let mut left = chance * shares.iter().map(|(_, share)| share).sum::<f64>();
+        let last = shares.last()?.0;
+        for (player, share) in shares {
+            left -= share;
+            if left < 0.0 {
+                return Some(player);
+            }
+        }
+        Some(last)
+    }
+}
+
+/// The result of one game.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GameOutcome {
+    pub(super) scores: [f64; 2],
+    /// The stronger team's chance to score the next goal, as the mean over the game; ½ is even.
+    pub(super) favourite: f64,
+    /// The chance that team 0 wins, given that the game is not a tie, by the true strengths at the
+    /// start.
+    pub(super) chance: f64,
+    /// Number of humans moved during play.
+    pub(super) moves: usize,
+    /// The time that humans played, in milliseconds, summed over all.
+    pub(super) played: u64,
+}
+
+/// A simulated game server during a game.
+pub(super) struct SimServer<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) clock: &'a Arc<HandClock>,
+    pub(super) policy: Policy,
+    /// Chooses the teams if all strengths are known.
+    pub(super) known: Option<&'a mut KnownLobby>,
+    pub(super) settings: &'a WorldSettings,
+    pub(super) people: &'a TrueStrengths,
+    /// The reason that LEAVE states for humans who leave because their team is behind.
+    pub(super) quit_reason: LeaveReason,
+}
+
+impl SimServer<'_> {
+    pub(super) fn tell(&mut self, command: &Command) -> Result<(), SessionError> {
+        self.session.apply(command)?;
+        if let Some(known) = &mut self.known {
+            known.tell(command, self.clock.millis())?;
+        }
+        Ok(())
+    }
+
+    /// Chooses teams for the humans of a new game, who have joined.
+    pub(super) async fn choose(
+        &mut self,
+        ids: &[Ident],
+        seed: u64,
+    ) -> Result<Vec<u8>, SessionError> {
+        let Some(known) = &mut self.known else {
+            return self.policy.choose(self.session, ids, seed).await;
+        };
+        let teams = known.balance(seed)?;
+        for (id, &team) in ids.iter().zip(&teams) {
+            let id = id.clone();
+            self.session.apply(&Command::Move { id, team })?;
+        }
+        Ok(teams)
+    }
+
+    /// Chooses the team of a late arrival; `sizes` are the numbers of humans on the teams.
+    pub(super) fn place(
+        &mut self,
+        id: &Ident,
+        sizes: [usize; 2],
+        seed: u64,
+    ) -> Result<u8, SessionError> {
+        let Some(known) = &mut self.known else {
+            return self.policy.place(self.session, id, sizes, seed);
+        };
+        known.tell(&join(id, None), self.clock.millis())?;
+        let team = known.place(id, seed)?;
+        self.session.apply(&join(id, Some(team)))?;
+        Ok(team)
     }
 }
