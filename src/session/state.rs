@@ -1,24 +1,29 @@
 //! The state of one session's game: everything that a lost connection passes on to the next one.
-
-mod journal;
+//!
+//! - A session's game in its journal: what is noted, what is written, and what an earlier daemon has left.
+//! - The settings that a game has from its GAME on: a configuration that is read again counts for each server's next
+//!   game.
 
 use std::{borrow::Cow, sync::Arc};
 
+use parking_lot::RwLock;
 use tracing::Span;
 
 use super::{
-    CachedWeights, Clock, SessionMetrics,
-    draw::draw_game,
+    CachedWeights, Clock, GameSettings, SessionMetrics,
+    backlog::Backlog,
+    draw_game,
     game_journal::GameJournal,
     host::server_name,
     live::{LiveGame, LivePlace},
     metrics::InPlay,
-    rules::GameRules,
 };
 use crate::{
-    domain::{Rulebook, Ruleset, Timestamp},
-    lobby::journal::{EndAnswer, Entry, HeldGame},
-    lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
+    domain::{PatternError, Patterns, Rulebook, Ruleset, Timestamp},
+    lobby::{
+        Command, Finished, Lobby, LobbyError, RecordFrame,
+        journal::{EndAnswer, Entry, HeldGame, JournalSnapshot},
+    },
 };
 
 /// The answer to END; the match is on disk.
@@ -215,7 +220,7 @@ impl SessionState {
     }
 
     /// Shows the game as it is now, if it has changed.
-    pub(super) fn show_changes(&mut self, clock: &dyn Clock, server: Option<&str>) {
+    fn show_changes(&mut self, clock: &dyn Clock, server: Option<&str>) {
         if self.live.is_outdated {
             self.show(clock, server, true);
         }
@@ -267,5 +272,131 @@ impl SessionState {
     /// no player has taken part.
     pub(super) fn abandoned(&self, server: Option<&str>) -> Option<Finished> {
         self.lobby.abandoned(&self.frame(server))
+    }
+}
+
+impl SessionState {
+    /// Goes on with a game of an earlier daemon, at this millisecond of the session.
+    pub(super) fn go_on(&mut self, reasons: Vec<String>, now: u64, clock: &dyn Clock) {
+        let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
+        self.reasons = reasons;
+        self.shift = signed(now) - signed(clock.millis());
+    }
+
+    /// Counts milliseconds from now on as another session has done.
+    pub(super) fn go_on_as(&mut self, other: &Self) {
+        self.shift = other.shift;
+    }
+
+    /// Adds an entry to the journal, after entries for what the lobby's decisions have changed.
+    pub(super) fn note(&mut self, entry: &Entry<'_>) {
+        self.live.changed();
+        self.note_trail();
+        self.journal.push(self.lobby.now(), entry);
+    }
+
+    fn note_trail(&mut self) {
+        let journal = &mut self.journal;
+        self.lobby
+            .drain_trail(|at, command| journal.push(at, &Entry::Command(Cow::Owned(command))));
+    }
+
+    /// Shows the game to spectators, and writes to the journal what has happened since the last time. A
+    /// game that is over and whose match is not on disk yet is journaled entry by entry, without a new
+    /// snapshot.
+    pub(super) fn write_journal(
+        &mut self,
+        backlog: &Backlog,
+        clock: &dyn Clock,
+        server: Option<&str>,
+    ) {
+        self.show_changes(clock, server);
+        if !self.journal.is_on() || self.lobby.game().is_err() {
+            return;
+        }
+        self.note_trail();
+        if std::mem::take(&mut self.new_reasons) {
+            let reasons = Entry::Reasons(Cow::Borrowed(&self.reasons));
+            self.journal.push(self.lobby.now(), &reasons);
+        }
+        self.waiting.retain(|game| backlog.keeps(*game));
+        let long = self.journal.write(clock, self.ended.is_some());
+        if long && self.waiting.is_empty() && !self.ending {
+            let mut journal = std::mem::take(&mut self.journal);
+            let (at, snapshot) = self.snapshot(clock, server);
+            journal.begin(at, snapshot, clock.millis());
+            self.journal = journal;
+        }
+    }
+
+    /// The state now, with the session's millisecond.
+    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, JournalSnapshot<'_>) {
+        let end = self.ended.as_ref().map(|ended| EndAnswer {
+            id: ended.id,
+            unrated: ended.unrated.clone(),
+            delivered: self.delivered,
+        });
+        let snapshot = JournalSnapshot {
+            server: server.map(|server| Cow::Owned(server.to_owned())),
+            number: self.game,
+            date: clock.now(),
+            epoch: self.epoch,
+            end,
+            reasons: Cow::Borrowed(&self.reasons),
+            lobby: Cow::Borrowed(&self.lobby),
+            held: self.held.as_ref().map(Cow::Borrowed),
+        };
+        (self.millis(clock), snapshot)
+    }
+}
+
+/// The settings of a game.
+#[derive(Debug)]
+pub(super) struct GameRules {
+    pub(super) settings: GameSettings,
+    /// The game types in which auto-balance moves no one.
+    pub(super) tournament: Patterns,
+}
+
+impl GameRules {
+    /// # Errors
+    /// Fails if `tournament` contains an invalid pattern.
+    pub(super) fn new(settings: GameSettings) -> Result<Self, PatternError> {
+        Ok(Self {
+            tournament: Patterns::new("tournament", &settings.tournament)?,
+            settings,
+        })
+    }
+
+    /// A lobby without a game that has these settings.
+    pub(super) fn lobby(&self) -> Lobby {
+        Lobby::new(self.settings.lobby.clone())
+    }
+}
+
+/// The settings of the games that begin now.
+#[derive(Debug)]
+pub(super) struct NewestRules(RwLock<Arc<GameRules>>);
+
+impl NewestRules {
+    pub(super) fn new(rules: GameRules) -> Self {
+        Self(RwLock::new(Arc::new(rules)))
+    }
+
+    pub(super) fn get(&self) -> Arc<GameRules> {
+        self.0.read().clone()
+    }
+
+    /// Replaces them. Returns whether the new ones are others.
+    ///
+    /// # Errors
+    /// Fails if `tournament` contains an invalid pattern; nothing changes then.
+    pub(super) fn set(&self, settings: GameSettings) -> Result<bool, PatternError> {
+        let mut newest = self.0.write();
+        if newest.settings == settings {
+            return Ok(false);
+        }
+        *newest = Arc::new(GameRules::new(settings)?);
+        Ok(true)
     }
 }
