@@ -1,7 +1,7 @@
 //! What is counted about queues, instances and hosted matches.
-
-mod families;
-mod levels;
+//!
+//! - The metrics of queues and of what is hosted, with their names and meanings.
+//! - Who waits, and what is hosted, at a moment.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,11 +13,9 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    lifecycle::{Change, Effects, Happened, Lifecycle},
+    lifecycle::{Change, Effects, Happened, Lifecycle, Stage},
     metrics::{Counter, Histogram, Registry, SECONDS},
 };
-
-pub use levels::{HostingLevels, QueueLevels};
 
 /// The upper bounds of waits, in seconds.
 const WAITS: &[f64] = &[
@@ -176,6 +174,161 @@ impl QueueMetrics {
         hosting
             .values()
             .fold(HostingLevels::default(), HostingLevels::plus)
+    }
+}
+
+impl QueueMetrics {
+    /// Adds all metrics to those of a reading.
+    pub fn gather(&self, all: &mut Registry) {
+        for (name, counts) in self.queues.lock().iter() {
+            counts.gather(all, name);
+        }
+        self.hosting().gather(all);
+        let failures = all.counter(
+            "evenkeel_queue_write_failures_total",
+            "How often tickets could not be read or written; the last state on disk holds then.",
+        );
+        failures.add(self.failures.get());
+    }
+}
+
+impl QueueCounts {
+    fn gather(&self, all: &mut Registry, queue: &str) {
+        all.extend(&self.registry);
+        let levels = *self.levels.lock();
+        for (name, help, value) in [
+            (
+                "evenkeel_queue_tickets",
+                "Tickets that wait.",
+                Some(levels.tickets as f64),
+            ),
+            (
+                "evenkeel_queue_players",
+                "Players in tickets that wait.",
+                Some(levels.players as f64),
+            ),
+            (
+                "evenkeel_queue_oldest_wait_seconds",
+                "How long the oldest ticket has waited.",
+                Some(levels.oldest),
+            ),
+            (
+                "evenkeel_queue_round_age_seconds",
+                "Time since the last search for matches ended; absent before the first.",
+                levels.round_age(),
+            ),
+        ] {
+            if let Some(value) = value {
+                all.gauge((name, "queue", queue), help).set(value);
+            }
+        }
+    }
+}
+
+impl HostingLevels {
+    fn gather(&self, all: &mut Registry) {
+        for (stage, count) in Stage::HOSTED.iter().zip(self.matches) {
+            let matches = all.gauge(
+                ("evenkeel_hosted_matches", "stage", stage.as_str()),
+                "Hosted matches that are kept, by stage.",
+            );
+            matches.set(count as f64);
+        }
+        let draining = all.gauge(
+            "evenkeel_instances_draining",
+            "Instances that get no further matches.",
+        );
+        draining.set(self.draining as f64);
+        for (state, count) in [("connected", self.connected), ("away", self.away)] {
+            let instances = all.gauge(
+                ("evenkeel_instances", "state", state),
+                "Instances that are connected, or whose connection is lost.",
+            );
+            instances.set(count as f64);
+        }
+        for (state, count) in [("used", self.used_slots), ("free", self.free_slots)] {
+            let slots = all.gauge(
+                ("evenkeel_slots", "state", state),
+                "Slots of connected instances, with a match or without.",
+            );
+            slots.set(count as f64);
+        }
+    }
+}
+
+/// Who waits in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueueLevels {
+    /// Number of tickets that wait.
+    pub tickets: usize,
+    /// Number of players in them.
+    pub players: usize,
+    /// How long the oldest of them has waited, in seconds.
+    pub oldest: f64,
+    /// When the last round ended.
+    round: Option<Instant>,
+}
+
+impl QueueLevels {
+    /// The seconds since the last round; `None` before the first.
+    pub fn round_age(&self) -> Option<f64> {
+        self.round.map(|at| at.elapsed().as_secs_f64())
+    }
+}
+
+/// The hosted matches and the instances.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostingLevels {
+    /// Number of hosted matches in each stage, in the order of [`Stage::HOSTED`].
+    pub matches: [usize; Stage::HOSTED.len()],
+    /// Number of instances that are connected.
+    pub connected: usize,
+    /// Number of instances whose connection is lost.
+    pub away: usize,
+    /// Number of instances that get no further matches.
+    pub draining: usize,
+    /// Number of slots of connected instances with a match.
+    pub used_slots: usize,
+    /// Number of slots of connected instances without one.
+    pub free_slots: usize,
+}
+
+impl HostingLevels {
+    /// These levels and those of another partition together.
+    fn plus(mut self, other: &Self) -> Self {
+        for (count, more) in self.matches.iter_mut().zip(other.matches) {
+            *count += more;
+        }
+        self.connected += other.connected;
+        self.away += other.away;
+        self.draining += other.draining;
+        self.used_slots += other.used_slots;
+        self.free_slots += other.free_slots;
+        self
+    }
+
+    fn of(life: &Lifecycle) -> Self {
+        let mut levels = Self::default();
+        for hosted in life.hosted_matches() {
+            let stage = Stage::HOSTED
+                .iter()
+                .position(|stage| *stage == hosted.stage);
+            if let Some(count) = stage.and_then(|at| levels.matches.get_mut(at)) {
+                *count += 1;
+            }
+        }
+        for instance in life.instances() {
+            levels.draining += usize::from(instance.drains);
+            if instance.away.is_some() {
+                levels.away += 1;
+                continue;
+            }
+            let used = instance.matches.len();
+            levels.connected += 1;
+            levels.used_slots += used;
+            levels.free_slots += (instance.offer.slots as usize).saturating_sub(used);
+        }
+        levels
     }
 }
 
