@@ -1,12 +1,46 @@
-//! The options of `evenkeel simulate`.
+//! `evenkeel simulate`: seasons of synthetic games, and what each way to choose teams made of them.
+//!
+//! The tables of the figures of each policy.
+
+use std::io::{self, Write};
 
 use clap::{Args, value_parser};
 
-use crate::{
-    cli::{SettingsArgs, between},
-    domain::LeaveReason,
-    simulate::{Policy, World, WorldSettings},
+use super::{
+    CliError, SettingsArgs, between, print_json,
+    table::{Progress, Table, or_dash},
 };
+use crate::{
+    domain::LeaveReason,
+    simulate::{Estimate, Policy, PolicyLine, PolicyReport, SeasonPlan, World, WorldSettings},
+};
+
+pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
+    let config = args.settings.load()?;
+    let mut policies = args.policies.clone();
+    if policies.is_empty() {
+        policies = Policy::ALL.to_vec();
+    }
+    let plan = SeasonPlan {
+        policies,
+        seasons: args.seasons,
+        games: args.games,
+        seed: args.seed,
+        world: args.world.settings(),
+        quit_reason: args.quit_reason,
+    };
+    let mut progress = Progress::new(plan.total(), "{wide_bar} {pos}/{len} games, {eta} to go");
+    let seasons = plan.play(&config, |done| progress.set(done)).await?;
+    progress.done();
+    let system = config.rating.rating.system.as_str();
+    let report = PolicyReport::new(system, &plan, &seasons);
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print(&mut io::stdout().lock(), &report)?;
+    }
+    Ok(())
+}
 
 /// Play seasons of synthetic games with the real service, and compare ways to choose teams
 ///
@@ -14,35 +48,35 @@ use crate::{
 /// accurate the learned weights are. Each policy plays the same seasons and learns from its own
 /// games. The second half of each season is measured.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SimulateArgs {
+pub(super) struct SimulateArgs {
     /// Number of seasons, from which the confidence intervals are computed
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..=1_000))]
-    pub(super) seasons: u64,
+    seasons: u64,
     /// Number of games in a season
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = value_parser!(u64).range(2..=100_000))]
-    pub(super) games: u64,
+    games: u64,
     /// Simulate only this policy; may be repeated
     #[arg(long = "policy", value_name = "POLICY")]
-    pub(super) policies: Vec<Policy>,
+    policies: Vec<Policy>,
     /// The seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub(super) seed: u64,
+    seed: u64,
     #[command(flatten)]
-    pub(super) world: WorldArgs,
+    world: WorldArgs,
     /// The reason that LEAVE states for quitters; only with `left` does the rest of the game count
     /// for them
     #[arg(long, value_name = "REASON", default_value = "left", value_parser = reason, requires = "quitters")]
-    pub(super) quit_reason: LeaveReason,
+    quit_reason: LeaveReason,
     /// Print JSON
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
     #[command(flatten)]
-    pub(super) settings: SettingsArgs,
+    settings: SettingsArgs,
 }
 
 /// Options for the synthetic players and games.
 #[derive(Debug, Args)]
-pub(super) struct WorldArgs {
+struct WorldArgs {
     /// How the players' strengths decide who scores the next goal
     #[arg(long, value_enum, value_name = "WORLD", default_value_t)]
     world: World,
@@ -99,7 +133,7 @@ pub(super) struct WorldArgs {
 }
 
 impl WorldArgs {
-    pub(super) fn settings(&self) -> WorldSettings {
+    fn settings(&self) -> WorldSettings {
         WorldSettings {
             kind: self.world,
             players: self.players as usize,
@@ -139,6 +173,74 @@ fn reason(text: &str) -> Result<LeaveReason, String> {
         let words = LeaveReason::ALL.map(LeaveReason::as_str);
         format!("must be one of {}", words.join(", "))
     })
+}
+
+/// Writes the report as tables.
+fn print(out: &mut impl Write, report: &PolicyReport<'_>) -> io::Result<()> {
+    let count = report.seasons.first().map_or(0, Vec::len);
+    writeln!(
+        out,
+        "{count} seasons of {} games each in the world {}, seed {}, rating system {}; measured: the second half of each season, with 95 % intervals over seasons",
+        report.games,
+        report.world.kind.name(),
+        report.seed,
+        report.rating_system
+    )?;
+    let even = Table::of(&report.policies)
+        .text("policy", |line| line.policy.name())
+        .num("score difference", |line| shown(&line.difference, 2))
+        .num("less the first's", |line| {
+            shown(&line.difference_to_first, 2)
+        })
+        .num("shutouts", |line| shown(&line.shutouts, 3))
+        .num("within one goal", |line| shown(&line.close, 3))
+        .num("stronger team's chance of a goal", |line| {
+            shown(&line.favourite, 3)
+        })
+        .num("log loss, coin 0.693", |line| shown(&line.log_loss, 3));
+    writeln!(out, "{even}")?;
+    let learned = Table::of(&report.policies)
+        .text("policy", |line| line.policy.name())
+        .num("Spearman, humans", |line| shown(&line.spearman_humans, 3))
+        .num("Spearman, bots", |line| shown(&line.spearman_bots, 3))
+        .num("moves per player and hour", |line| {
+            shown(&line.moves_per_player_hour, 2)
+        });
+    writeln!(out, "{learned}")?;
+    print_twins(out, report)
+}
+
+/// Writes the weights of quitters or farmers beside those of equally strong humans who are not.
+/// Without either, writes nothing.
+fn print_twins(out: &mut impl Write, report: &PolicyReport<'_>) -> io::Result<()> {
+    let [first, others] = match (report.world.quitters, report.world.farmers) {
+        (0, 0) => return Ok(()),
+        (_, 0) => ["weight of quitters", "of those as strong who stay"],
+        _ => [
+            "weight of farmers",
+            "of those as strong who play for the team",
+        ],
+    };
+    let figures = |line: &PolicyLine| match report.world.farmers {
+        0 => [line.quitters, line.stayers, line.quitters_less_stayers],
+        _ => [
+            line.farmers,
+            line.team_players,
+            line.farmers_less_team_players,
+        ],
+    };
+    let weights = Table::of(&report.policies)
+        .text("policy", |line| line.policy.name())
+        .num(first, |line| shown(&figures(line)[0], 2))
+        .num(others, |line| shown(&figures(line)[1], 2))
+        .num("difference", |line| shown(&figures(line)[2], 2))
+        .num("of all humans", |line| shown(&line.all_humans, 2));
+    writeln!(out, "{weights}")
+}
+
+/// An estimate, to this number of decimal places.
+fn shown(estimate: &Option<Estimate>, places: usize) -> String {
+    or_dash(estimate.map(|estimate| estimate.show(places)))
 }
 
 #[cfg(test)]
