@@ -4,8 +4,7 @@ use crate::{
     domain::Timestamp,
     lifecycle::{Pickup, PickupEffect, PickupEvent, PickupRefused, PickupStage, RecordedPickup},
     store::{
-        ReportedMatch, Store, StoreError,
-        corrections::players,
+        ReportedMatch, Store, StoreError, corrections,
         db::*,
         matches::{insert::checked, receipts},
     },
@@ -153,8 +152,8 @@ impl Store {
             }
             (PickupEffect::Changed, _) => {}
             (PickupEffect::Void(match_id), _) => {
-                if players::set_void(&mut tx, match_id, true).await? > 0 {
-                    players::void_changed(&mut tx, true).await?;
+                if corrections::set_void(&mut tx, match_id, true).await? > 0 {
+                    corrections::void_changed(&mut tx, true).await?;
                 }
             }
             (PickupEffect::Record, Some(result)) => {
