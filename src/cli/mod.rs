@@ -1,5 +1,5 @@
-//! The command line: one file per subcommand. A command reads its configuration, opens what it
-//! needs, calls the other rooms and prints the result; it contains no decisions of its own.
+//! The command line: one file per subcommand, or for those that change together. A command reads its configuration,
+//! opens what it needs, calls the other rooms and prints the result; it contains no decisions of its own.
 //!
 //! - What `--json` prints: one JSON value, followed by a line break.
 //! - Paths in commands that people copy into a shell.

@@ -33,8 +33,6 @@
 //! # Ok(())
 //! # }
 //! ```
-//!
-//! The two directions of a connection, which can be used from different tasks.
 
 mod connect;
 pub mod drivers;

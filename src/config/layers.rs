@@ -1,8 +1,5 @@
 //! The layers of the configuration: the defaults, the file of the operator and the environment over them, and what is
 //! wrong in a line that is no TOML.
-//!
-//! - The layer of the environment: variables that set keys.
-//! - What is wrong in a line that is no TOML, in words for the person who wrote it.
 
 use std::collections::BTreeMap;
 

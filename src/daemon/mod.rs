@@ -9,8 +9,6 @@
 //! task of the same tracker, and the thread of a [`Follower`], which ends when the follower does.
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
-//!
-//! The tasks of a daemon, and when they end.
 
 mod open;
 mod pages;

@@ -7,10 +7,6 @@
 //! This room does not depend on sessions, sockets or log files.
 //!
 //! Entry point: [`Learning::open`].
-//!
-//! - The division of a player, in the form in which players may see it.
-//! - The mean of the bots, for decisions about bots that nobody has chosen yet.
-//! - Work that others wait for.
 
 mod behaviour;
 mod board;

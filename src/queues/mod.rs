@@ -18,11 +18,6 @@
 //! passed since. Setting the machine's clock while the daemon runs changes no wait.
 //!
 //! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
-//!
-//! - The configured queues.
-//! - The connections that the task sends news to.
-//! - The clock of waits, which never goes back.
-//! - The calls that clients and instances make, and where their answers go.
 
 mod allocator;
 mod backfill;

@@ -5,9 +5,8 @@
 //! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
 //! bounded time. Entry point: [`run`].
 //!
-//! - The sockets on which connections come in, and the runtimes that serve them.
-//! - Which runtime serves a new connection: the one with the fewest connections. It stays there, so that no question
-//!   about a weight waits for another thread: the time that such a question takes is the reason for this module.
+//! A new connection is served by the runtime with the fewest connections. It stays there, so that no question about a
+//! weight waits for another thread: the time that such a question takes is the reason for this.
 
 pub mod access;
 mod connection;

@@ -6,11 +6,7 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the deadline of choosing teams is in real time, whatever clock the sessions have"
-)]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a replay ends after some real time, whatever clock the sessions have"
+    reason = "the deadlines of choosing teams and of a replay are in real time, whatever clock the sessions have"
 )]
 
 use std::{

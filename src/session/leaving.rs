@@ -5,9 +5,8 @@
 //! matches are never rated. A daemon that stops leaves its games in the journal, from which the
 //! next daemon parks them.
 //!
-//! - How games end by END. The other ways are in `leaving`.
-//! - A GAME that comes again, as after a warm-up: the game before it is kept until the first BALANCE or START, which
-//!   decide whether it goes on. If so, its decisions are those of the match, and there was no game before.
+//! A GAME that comes again, as after a warm-up: the game before it is kept until the first BALANCE or START, which
+//! decide whether it goes on. If so, its decisions are those of the match, and there was no game before.
 
 use std::sync::Arc;
 

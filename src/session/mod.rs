@@ -6,8 +6,6 @@
 //! on sockets or lines.
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
-//!
-//! Random numbers of the system, for seeds and for the numbers of games.
 
 mod aside;
 mod backlog;

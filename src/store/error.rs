@@ -1,6 +1,5 @@
-//! The errors of a database, with messages for the operator.
-//!
-//! Converts the errors of both databases, and those of the migrator, to [`StoreError`].
+//! The errors of a database, with messages for the operator, and what the errors of both databases and of the migrator
+//! become.
 
 use std::{fmt::Display, sync::Arc};
 

@@ -1,21 +1,17 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
-//! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its rows
-//! and queries: [`Matches`], [`Learned`], [`Queues`], [`Hooks`], [`Decisions`], [`Corrections`]. Only
-//! what concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another. What
-//! belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what several share is in
-//! `sql`; leases are in `leases`. They speak to both databases through the module `db`,
-//! so that each query is written once; what only one of them has is in `sqlite` and [`postgres`].
+//! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its
+//! rows and queries: [`Matches`], [`Learned`], [`Queues`], [`Hooks`], [`Decisions`], [`Corrections`]. Only what
+//! concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another.
+//! What belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what
+//! several share is in `sql`; leases are in `leases`. Many rows are written in short transactions, so that whoever
+//! else writes waits for none of them for long. The owners speak to both databases through the module `db`, so that
+//! each query is written once; what only one of them has is in `sqlite` and [`postgres`].
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
 //! depend on how they are made. Database errors may contain SQL and paths: log them, and never send
 //! them to a peer.
-//!
-//! - Where a database is.
-//! - What is counted about a database.
-//! - Many rows are written in short transactions, so that whoever else writes waits for none of them for long.
-//! - What only one daemon may do at a time.
 
 mod backups;
 mod corrections;

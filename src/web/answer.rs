@@ -1,7 +1,7 @@
 //! What a visitor asks for, and the bytes of the answer that are made from a page.
 //!
-//! - What a visitor asks for, read from the path, the query and the header fields of a request.
-//! - Makes the bytes of an answer from a page: HTML or JSON, with header fields that state how long it is valid.
+//! A request is read from its path, its query and its header fields. An answer is HTML or JSON, with header fields that
+//! state how long it is valid.
 
 use std::{collections::BTreeMap, sync::Arc};
 

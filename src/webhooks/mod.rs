@@ -9,13 +9,11 @@
 //! time limit; no redirect is followed, and of a response only the status and two headers are used. Nothing
 //! else of the daemon waits for this room.
 //!
-//! What is sent is decided without a runtime, database or clock: `body` makes events into JSON, and never puts a player's
-//! pass into it; `signature` follows Standard Webhooks 1.0.0 (<https://www.standardwebhooks.com>), so that the libraries of
-//! that project verify it; `retry` says when a failed request is repeated.
+//! What is sent is decided without a runtime, database or clock, in `request`: it makes events into JSON, and never
+//! puts a player's pass into it; the signature follows Standard Webhooks 1.0.0 (<https://www.standardwebhooks.com>),
+//! so that the libraries of that project verify it; and it says when a failed request is repeated.
 //!
 //! Entry points: [`Deliveries::open`] and [`Deliveries::run`]; [`HookSender`] for one request.
-//!
-//! What is counted about webhooks.
 
 mod hook;
 mod request;

@@ -1,6 +1,4 @@
 //! `evenkeel evaluate`: measures how well each rating system would have predicted the stored matches.
-//!
-//! The plot of a system's calibration.
 
 mod report;
 

@@ -1,14 +1,12 @@
 //! Runs sidecars and agents: reads a game server's log, drives its remote console and its process, and keeps a
 //! connection to the daemon.
 //!
-//! The room `sidecar` makes the decisions; this one gives it log lines, replies and the time, and does what it
-//! says. `driver` is the loop. `game_log` reads logs, `console` has a remote console for each engine, `daemon` is the
-//! connection, `kept` and `process` are for agents, which host matches. The command line has the options.
+//! The room `sidecar` makes the decisions; this one gives it log lines, replies and the time, and does what it says.
+//! `driver` is the loop, with the process that an agent starts. `game_log` reads logs, `console` has a remote console
+//! for each engine, `daemon` is the connection. The file with the match that a killed agent leaves to the next one is
+//! here, and so is the address of the daemon. The command line has the options.
 //!
 //! A command for the game server is either carried out soon or dropped: a move that comes late could be wrong.
-//!
-//! - Where a sidecar reaches Evenkeel's daemon.
-//! - The file with the match that a killed agent leaves to the next one.
 
 #![allow(
     clippy::disallowed_methods,

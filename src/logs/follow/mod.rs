@@ -9,9 +9,6 @@
 //! running game is seen from its first line, a better parser sees the whole log, and the
 //! fingerprints prevent a match from being recorded twice. A log that has not changed for long counts
 //! as complete, and is read again if it grows.
-//!
-//! - What is counted about followed logs.
-//! - What the thread that reads followed logs asks of the async side.
 
 #![allow(
     clippy::disallowed_methods,

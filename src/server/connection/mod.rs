@@ -1,7 +1,4 @@
 //! One connection: reads lines, passes requests to the session, and writes replies, within limits.
-//!
-//! - What a connection is served over.
-//! - The bytes of a connection: what is sent, and when nothing is read.
 
 mod requests;
 mod turn;

@@ -4,8 +4,8 @@
 //! leave, with the same random numbers) and learns from its own games. The first half of each
 //! season is for learning; the second half is measured.
 //!
-//! `world` draws the players and what happens, `odds` is the law of who scores, `policy` chooses the teams (`known` with
-//! all strengths known), `play` plays one game on a `server`, `report` has the figures.
+//! `world` draws the players and what happens, and has the law of who scores; `policy` chooses the teams, also with all
+//! strengths known; `play` plays one game on a simulated server; `report` has the figures.
 
 mod play;
 mod policy;

@@ -1,9 +1,7 @@
 //! What operators and players correct: merges, pins, start weights, void matches, hidden and forgotten players, links.
 //!
-//! - Who is being forgotten, or was lately: records are read and written without them.
-//! - Links: claims that an identity is that of a player who has played.
-//! - The operator's overrides on players.
-//! - Players: the operator's overrides.
+//! Records are read and written without those who are being forgotten, or were lately. Links are claims that an
+//! identity is that of a player who has played.
 
 mod forgotten;
 

@@ -1,7 +1,6 @@
 //! Statements with their parameters, and the only kind of write, a transaction that holds a lock of the database.
 //!
-//! The only kind of write: a transaction that holds a lock of the database. If a write fails, its connection is
-//! closed and not used again.
+//! If a write fails, its connection is closed and not used again.
 
 use std::{
     borrow::Cow,

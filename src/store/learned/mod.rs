@@ -1,9 +1,6 @@
 //! What was learned, as rows: rulings, performances, weights, divisions, the persons behind them, and notices of corrections.
 //!
 //! [`Learned`] replaces these rows, and does not depend on how they are made.
-//!
-//! - Data derived from the matches: rulings and weights.
-//! - Notices that a correction of history has moved a weight without a match of its player.
 
 pub(in crate::store) mod notices;
 pub(in crate::store) mod persons;

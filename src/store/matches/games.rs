@@ -1,8 +1,6 @@
 //! Matches of games that this process has followed: each game becomes one match. Those that are new beyond doubt are
-//! recorded together, in `new_games`; the others one by one, here.
-//!
-//! Records the games of a group that are new beyond doubt, together: on PostgreSQL with one statement, on SQLite, which
-//! needs no network, with one for each table.
+//! recorded together, on PostgreSQL with one statement, on SQLite, which needs no network, with one for each table. The
+//! others are recorded one by one.
 
 use std::collections::{HashMap, HashSet};
 

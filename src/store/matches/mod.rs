@@ -1,9 +1,7 @@
 //! The matches: how they are recorded, read in order, and listed.
 //!
 //! Each is written whole or not at all, and only an operator changes it afterwards.
-//!
-//! - Match records: how they are written, and the order in which they are read.
-//! - The numbers that a database gives to new rows. It never uses one again, even if its row is gone.
+//! The numbers that a database gives to new rows are never used again, even if the row is gone.
 
 pub(in crate::store) mod chances;
 pub(in crate::store) mod games;

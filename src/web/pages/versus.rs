@@ -1,6 +1,6 @@
 //! With whom a player wins, and against whom: `/versus` for two players, and tables for one.
 //!
-//! With whom a player wins, and against whom. Few players are listed: each table says how many of how many.
+//! Few players are listed: each table says how many of how many.
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,6 @@
 
 mod verdict;
 
-pub(super) use self::table as balance_table;
 pub(super) use verdict::{Share, name as cause_name};
 
 use maud::{Markup, html};
@@ -296,7 +295,7 @@ impl Page for BalancePage {
                 (self.controls(site))
                 (self.verdict.body())
                 @if let Some(predictions) = &self.predictions { (predictions.body(site)) }
-                (table(text!(common.balance), text!(balance.weeks), &parts, &team_0))
+                (balance_table(text!(common.balance), text!(balance.weeks), &parts, &team_0))
                 p.note {
                     (mark!(balance.the_favourite_is_the_team_that_was, { (OF_FORECAST) }))
                 }
@@ -309,7 +308,7 @@ impl Page for BalancePage {
                 }
                 (self.causes(site))
                 h2 { (text!(balance.by_map)) }
-                (table(text!(balance.by_map), text!(common.map), &self.maps, &team_0))
+                (balance_table(text!(balance.by_map), text!(common.map), &self.maps, &team_0))
                 @if self.maps.iter().any(|of| of.between_equals.is_some()) {
                     p.note {
                         (mark!(balance.equal_teams_is_how_often_that_team,
@@ -320,7 +319,7 @@ impl Page for BalancePage {
                     }
                 }
                 h2 { (text!(balance.by_week)) }
-                (table(text!(balance.by_week), WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
+                (balance_table(text!(balance.by_week), WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
             }
         })
     }
@@ -404,7 +403,7 @@ impl From<Closeness> for BalanceLine {
 const WEEK_OF: &str = text!(balance.week_of);
 
 /// A table of these lines, without those that have no match.
-pub(super) fn table<'a>(
+pub(super) fn balance_table<'a>(
     label: &str,
     first: &str,
     lines: impl IntoIterator<Item = &'a NamedBalance>,
