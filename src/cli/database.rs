@@ -102,7 +102,7 @@ pub(super) async fn run_check(args: CheckArgs) -> Result<(), CliError> {
         config.store.database = copy;
         derive_again(&config, &database, &mut findings).await?;
     }
-    report(&findings, args.json)?;
+    report_faults(&findings, args.json)?;
     match findings.faults.len() {
         0 => Ok(()),
         faults => {
@@ -171,7 +171,7 @@ fn incomparable(from: Option<&DerivedFrom>, again: Option<&DerivedFrom>) -> Opti
     })
 }
 
-fn report(findings: &Findings, json: bool) -> Result<(), CliError> {
+fn report_faults(findings: &Findings, json: bool) -> Result<(), CliError> {
     if json {
         return print_json(findings);
     }

@@ -133,7 +133,7 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
 }
 
 /// Writes the forecast, and the chances as picked, as started, and after each change of the teams.
-pub(super) fn write(
+pub(super) fn write_chances(
     out: &mut impl Write,
     told: &PageMatch,
     record: &MatchRecord,
@@ -155,7 +155,8 @@ pub(super) fn write(
         .iter()
         .map(|teams| (Some(0), "as started".to_owned(), teams));
     let changes = told.changes.iter();
-    let changes = changes.map(|change| (Some(change.at), text(change, record), &change.teams));
+    let changes =
+        changes.map(|change| (Some(change.at), chance_text(change, record), &change.teams));
     let rows: Vec<_> = picked.chain(started).chain(changes).collect();
     if rows.is_empty() {
         return Ok(());
@@ -181,7 +182,7 @@ pub(super) fn write(
 }
 
 /// A change in words.
-fn text(change: &TeamChange, record: &MatchRecord) -> String {
+fn chance_text(change: &TeamChange, record: &MatchRecord) -> String {
     let who = change
         .who
         .and_then(|who| record.participants.get(who as usize));
@@ -496,7 +497,7 @@ fn write_text(
         .num("deaths", |one| one.deaths)
         .text("outcome", |one| own_outcome(record.outcome, one));
     writeln!(out, "{players}")?;
-    write(out, told, record)
+    write_chances(out, told, record)
 }
 
 fn word(outcome: Outcome) -> String {

@@ -208,7 +208,7 @@ impl Learned {
                         predictions.add(&ruling.ruleset, ruling.chance, record.outcome);
                     }
                     if self.rules {
-                        let mut row = row(id, &record, &seats, &ruling);
+                        let mut row = ruling_row(id, &record, &seats, &ruling);
                         if self.void.contains(&id) {
                             row.unrated = Some(VOID.into());
                         }
@@ -252,7 +252,7 @@ impl Learned {
             let all: Vec<(i64, usize)> = all
                 .map(|past| (past.point.at.matches, past.bytes))
                 .collect();
-            let kept = kept(&all, self.at.matches);
+            let kept = kept_states(&all, self.at.matches);
             self.past
                 .retain(|past| kept.contains(&past.point.at.matches));
         }
@@ -375,7 +375,7 @@ fn is_close(older: i64, newer: i64) -> bool {
 
 /// Chooses the states to keep when there are `total` matches; returns how many matches each of them has. `all` are the
 /// matches and bytes of each, the newest first. If these are close enough to each other, so are those that are kept.
-pub(super) fn kept(all: &[(i64, usize)], total: i64) -> Vec<i64> {
+pub(super) fn kept_states(all: &[(i64, usize)], total: i64) -> Vec<i64> {
     let (mut kept, mut bytes) = (Vec::new(), 0_usize);
     let newest = all.first().map_or(0, |(_, bytes)| *bytes);
     let most = MOST_BYTES.max(newest.saturating_mul(FEW));
@@ -472,7 +472,7 @@ impl Predictions {
 
 /// Converts the ruling on a folded record for the store. `seats` maps the participants of the record
 /// to those of the stored one, which may have more identities.
-pub(super) fn row(
+pub(super) fn ruling_row(
     match_id: i64,
     record: &MatchRecord,
     seats: &[usize],
@@ -561,7 +561,7 @@ mod tests {
         let mut all: Vec<(i64, usize)> = Vec::new();
         for matches in (0..=total).step_by(step as usize).skip(1) {
             all.insert(0, (matches, 1_000));
-            let kept = kept(&all, matches);
+            let kept = kept_states(&all, matches);
             all.retain(|(matches, _)| kept.contains(matches));
         }
         all.into_iter().map(|(matches, _)| matches).collect()
@@ -592,11 +592,11 @@ mod tests {
             (700, MOST_BYTES / 2),
             (300, MOST_BYTES / 2),
         ];
-        assert_eq!(kept(&all, 900), [900, 700]);
+        assert_eq!(kept_states(&all, 900), [900, 700]);
         let all = [(900, MOST_BYTES), all[1], all[2]];
-        assert_eq!(kept(&all, 900), [900, 700, 300]);
-        assert_eq!(kept(&[(900, usize::MAX)], 900), [900]);
-        assert_eq!(kept(&[], 0), [0; 0]);
+        assert_eq!(kept_states(&all, 900), [900, 700, 300]);
+        assert_eq!(kept_states(&[(900, usize::MAX)], 900), [900]);
+        assert_eq!(kept_states(&[], 0), [0; 0]);
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl Archive {
 /// The origin of a partial log; `None` if its process was killed before it had written the origin,
 /// and therefore before it had written any of the log.
 fn partial_origin(log: &Path) -> io::Result<Option<LogOrigin>> {
-    match read_partial(&spool_partial_origin(log)) {
+    match read_partial(&path_of_partial_origin(log)) {
         Ok(origin) => Ok(Some(origin)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Ok(None),
@@ -426,7 +426,7 @@ impl std::fmt::Debug for Spool {
 }
 
 /// The path of a partial log's origin.
-fn spool_partial_origin(log: &Path) -> PathBuf {
+fn path_of_partial_origin(log: &Path) -> PathBuf {
     beside(log, JSON)
 }
 

@@ -124,7 +124,7 @@ pub(super) async fn of_all(
             entries: entries(&site, lines),
         })
     };
-    answer(&site, &headers, made.await)
+    feed_answer(&site, &headers, made.await)
 }
 
 /// The feed of a ruleset.
@@ -146,7 +146,7 @@ pub(super) async fn of_ruleset(site: &Site, headers: &HeaderMap, name: &str) -> 
             entries: entries(site, lines),
         })
     };
-    answer(site, headers, made.await)
+    feed_answer(site, headers, made.await)
 }
 
 /// The feed of the player with this handle or identity.
@@ -183,7 +183,7 @@ pub(super) async fn feed_of_player(
                 .collect(),
         })
     };
-    answer(site, headers, made.await)
+    feed_answer(site, headers, made.await)
 }
 
 fn entries(site: &Site, lines: Vec<crate::store::MatchLine>) -> Vec<Entry> {
@@ -201,7 +201,7 @@ fn result(result: Option<f64>) -> &'static str {
     }
 }
 
-fn answer(site: &Site, headers: &HeaderMap, made: Result<Feed, WebError>) -> Response {
+fn feed_answer(site: &Site, headers: &HeaderMap, made: Result<Feed, WebError>) -> Response {
     match made {
         Ok(feed) => {
             let text = feed.atom(site, &site.origin(headers));

@@ -187,7 +187,7 @@ impl SigningKeys {
     /// Fails if a secret has another form, or a key of fewer than 24 or more than 64 bytes. The message
     /// does not contain the secret.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
-        let keys: Option<Vec<Vec<u8>>> = text.split_whitespace().map(key).collect();
+        let keys: Option<Vec<Vec<u8>>> = text.split_whitespace().map(signing_key).collect();
         match keys {
             Some(keys) if (1..=MAX_KEYS).contains(&keys.len()) => Ok(Self(keys)),
             Some(keys) if keys.is_empty() => Err("must not be empty"),
@@ -216,7 +216,7 @@ impl SigningKeys {
     }
 }
 
-fn key(secret: &str) -> Option<Vec<u8>> {
+fn signing_key(secret: &str) -> Option<Vec<u8>> {
     let key = STANDARD.decode(secret.strip_prefix(PREFIX)?).ok()?;
     KEY.contains(&key.len()).then_some(key)
 }

@@ -71,7 +71,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         let report = whole(&chosen, &notes);
         print_json(&report)?;
     } else {
-        write(&mut out, &chosen, &notes, args.explain)?;
+        write_report(&mut out, &chosen, &notes, args.explain)?;
     }
     Ok(())
 }
@@ -214,7 +214,7 @@ fn whole<'a>(chosen: &Chosen<'a>, relaxed: &'a [String]) -> BalanceReport<'a> {
 
 /// Writes one table per team, the strongest team first, how the teams were chosen, and the wishes that could
 /// not be granted.
-fn write(
+fn write_report(
     out: &mut impl Write,
     chosen: &Chosen<'_>,
     relaxed: &[String],

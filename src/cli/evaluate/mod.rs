@@ -166,10 +166,10 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     let mut histories = histories(&args).await?;
     if let Some(every) = args.fresh {
         let every = every as usize;
-        let report = |history| report::run(&args, history, every);
+        let report = |history| report::run_fresh(&args, history, every);
         let reports: Vec<FreshReport> =
             histories.iter_mut().map(report).collect::<Result<_, _>>()?;
-        return report::print(&reports, args.json);
+        return report::print_fresh(&reports, args.json);
     }
     let mut reports = Vec::new();
     let mut predictions = args.predictions.as_deref().map(create_csv).transpose()?;

@@ -341,7 +341,7 @@ struct FirstScores {
 }
 
 /// Evaluates the fresh starts of a history.
-pub(super) fn run(
+pub(super) fn run_fresh(
     args: &EvaluateArgs,
     history: &mut EvaluatedHistory,
     every: usize,
@@ -373,7 +373,7 @@ pub(super) fn run(
 }
 
 /// Prints the reports as tables, or as JSON.
-pub(super) fn print(reports: &[FreshReport], json: bool) -> Result<(), CliError> {
+pub(super) fn print_fresh(reports: &[FreshReport], json: bool) -> Result<(), CliError> {
     if json {
         return print_json(reports);
     }

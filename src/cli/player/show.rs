@@ -325,7 +325,7 @@ struct ShownRating<'a> {
 /// Prints why the player has the weight.
 pub(super) async fn run_why(args: &WhyArgs, service: &Service) -> Result<(), CliError> {
     let key = counted_as(service, args.player.named(service).await?).await?;
-    let ratings = read(args, service, &key).await?;
+    let ratings = read_why(args, service, &key).await?;
     let Some(first) = ratings.first() else {
         require_matches(service, &key).await?;
         let game = args.game.as_deref().map(printable);
@@ -345,7 +345,12 @@ pub(super) async fn run_why(args: &WhyArgs, service: &Service) -> Result<(), Cli
             ratings: ratings.iter().map(shown).collect(),
         });
     }
-    Ok(write(&mut io::stdout().lock(), &key, first, &ratings[1..])?)
+    Ok(write_why(
+        &mut io::stdout().lock(),
+        &key,
+        first,
+        &ratings[1..],
+    )?)
 }
 
 /// The identity that a player's matches count for.
@@ -357,7 +362,7 @@ async fn counted_as(service: &Service, key: PlayerKey) -> Result<PlayerKey, CliE
 }
 
 /// The facts, of the ruleset with most matches first.
-async fn read(
+async fn read_why(
     args: &WhyArgs,
     service: &Service,
     key: &PlayerKey,
@@ -387,7 +392,7 @@ async fn read(
     Ok(service.learning().why(&asked).await?)
 }
 
-fn write(
+fn write_why(
     out: &mut impl Write,
     key: &PlayerKey,
     why: &WhyRating,

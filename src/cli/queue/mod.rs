@@ -114,7 +114,7 @@ fn run_check(args: &CheckArgs) -> Result<ExitCode, CliError> {
     let queues: Vec<CheckedQueue> = queues.collect::<Result<_, _>>()?;
     match args.json {
         true => print_json(&queues)?,
-        false => write(&mut io::stdout().lock(), args, &queues)?,
+        false => write_findings(&mut io::stdout().lock(), args, &queues)?,
     }
     let mut findings = queues.iter().flat_map(|queue| &queue.findings);
     Ok(match findings.any(|one| one.severity == CONTRADICTION) {
@@ -143,7 +143,11 @@ fn checked(name: String, settings: QueueSettings) -> Result<CheckedQueue, CliErr
     })
 }
 
-fn write(out: &mut impl Write, args: &CheckArgs, queues: &[CheckedQueue]) -> io::Result<()> {
+fn write_findings(
+    out: &mut impl Write,
+    args: &CheckArgs,
+    queues: &[CheckedQueue],
+) -> io::Result<()> {
     if queues.is_empty() {
         writeln!(out, "{}: no queue", args.file.display())?;
     }

@@ -231,7 +231,7 @@ impl Fleet {
 }
 
 /// The most tickets that are read together, apart from those that were sent.
-const TELLING_BATCH: usize = 1_000;
+const TICKETS_AT_ONCE: usize = 1_000;
 /// When it is noted that a change was sent. Until then, other daemons at which the client listens send it, too.
 const NOTED: Duration = Duration::from_secs(2);
 
@@ -285,7 +285,7 @@ impl Telling<'_> {
         }
         let slots = self.slots_of_others().await?;
         while !owners.is_empty() {
-            let most = TELLING_BATCH + self.told.lock().len();
+            let most = TICKETS_AT_ONCE + self.told.lock().len();
             let changed = self
                 .shared
                 .store

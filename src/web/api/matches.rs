@@ -514,7 +514,7 @@ struct Void {
 }
 
 /// `POST /v1/matches/{n}/void` and `…/unvoid`
-pub(super) async fn change(call: Call, void: bool) -> Result<Response, Problem> {
+pub(super) async fn change_void(call: Call, void: bool) -> Result<Response, Problem> {
     call.client(&[Right::Admin, Right::Report])?;
     let id: i64 = call.part("name").parse().map_err(|_| no_match())?;
     let changed = set_void(&call, id, void).await?;

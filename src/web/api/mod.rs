@@ -51,18 +51,18 @@ const ALLOWED_FIELDS: &str = "Authorization, Content-Type, Idempotency-Key";
 pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
     Router::new()
         .route("/openapi.json", get(openapi))
-        .route("/behaviour", post(players::report))
+        .route("/behaviour", post(players::report_behaviour))
         .route("/leaderboards/{name}", get(read::leaderboard))
         .route("/live", get(read::live))
         .route("/matches", get(read::matches).post(matches::record))
         .route("/matches/{name}", get(read::game))
         .route(
             "/matches/{name}/unvoid",
-            post(|call: Call| matches::change(call, false)),
+            post(|call: Call| matches::change_void(call, false)),
         )
         .route(
             "/matches/{name}/void",
-            post(|call: Call| matches::change(call, true)),
+            post(|call: Call| matches::change_void(call, true)),
         )
         .merge(players::router())
         .merge(pickups::router())

@@ -30,7 +30,10 @@ use crate::{
 /// The routes of links.
 pub(super) fn router() -> Router<Arc<Site>> {
     Router::new()
-        .route("/links/{player}", get(read).put(ask).delete(remove))
+        .route(
+            "/links/{player}",
+            get(read_link).put(ask).delete(remove_link),
+        )
         .route("/links/{player}/confirm", post(confirm))
 }
 
@@ -51,7 +54,7 @@ struct Confirmed {
 }
 
 /// `GET /v1/links/{player}`
-async fn read(call: Call) -> Result<Response, Problem> {
+async fn read_link(call: Call) -> Result<Response, Problem> {
     call.client(&[Right::Report])?;
     answer(&shown_link(&call, &found(&call).await?).await?)
 }
@@ -138,7 +141,7 @@ async fn confirm(call: Call) -> Result<Response, Problem> {
 }
 
 /// `DELETE /v1/links/{player}`
-async fn remove(call: Call) -> Result<StatusCode, Problem> {
+async fn remove_link(call: Call) -> Result<StatusCode, Problem> {
     call.client(&[Right::Report])?;
     call.count(Charge::Report, 1)?;
     let link = found(&call).await?;
@@ -198,7 +201,7 @@ struct AskedReport {
 }
 
 /// `POST /v1/behaviour`
-pub(super) async fn report(call: Call) -> Result<StatusCode, Problem> {
+pub(super) async fn report_behaviour(call: Call) -> Result<StatusCode, Problem> {
     let client = call.client(&[Right::Report])?;
     let AskedReport { id, points } = call.json()?;
     check_name("id", &id)?;

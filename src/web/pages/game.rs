@@ -244,7 +244,7 @@ impl Page for GamePage {
             }
             @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }
             (self.course.body(&self.summary, self.millis())?)
-            (table(site, &self.summary, &self.changes))
+            (chances_table(site, &self.summary, &self.changes))
             @if let Some(reasons) = &self.reasons {
                 h2 { (text!(common.why_these_teams)) }
                 (reasons.body())
@@ -423,7 +423,7 @@ struct Moment<'a> {
 }
 
 /// The chances of a match as they were picked, as play started, and after each change.
-fn table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) -> Markup {
+fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) -> Markup {
     let moment = |time: &str, what: &str, teams| Moment {
         time: time.to_owned(),
         what: html! { (what) },

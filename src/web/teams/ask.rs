@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::pick::{self, Known, ListedName, Person, Pick, groups, identity, key, listed, meant};
+use super::pick::{
+    self, Known, ListedName, Person, Pick, groups, identity, listed, meant, name_key,
+};
 use crate::{
     domain::{Kind, TeamNames},
     learning::BoardQuery,
@@ -52,7 +54,9 @@ pub(super) async fn called(
     texts: &[String],
     handles: &[String],
 ) -> Result<Vec<Known>, WebError> {
-    let keys = texts.iter().flat_map(|name| [key(name), identity(name)]);
+    let keys = texts
+        .iter()
+        .flat_map(|name| [name_key(name), identity(name)]);
     let all: BTreeSet<String> = keys.chain(handles.iter().cloned()).collect();
     let rows = site.learning().named(ruleset, &all).await?;
     let mut known: Vec<Known> = rows.iter().map(Known::new).collect();
@@ -206,7 +210,7 @@ fn pins(
 fn team_called(text: &str, teams: u8, team_names: &TeamNames) -> Option<u8> {
     let is_called = |team: &u8| {
         let own = [team.to_string(), team_names.name((*team).into())];
-        own.iter().any(|own| key(own) == key(text))
+        own.iter().any(|own| name_key(own) == name_key(text))
     };
     (0..teams).find(is_called)
 }
@@ -364,11 +368,11 @@ impl Settled {
 
 /// The players whose names are like this one, the most alike first.
 fn near(name: &str, regulars: &[Known]) -> Vec<Known> {
-    let own = key(name);
+    let own = name_key(name);
     let length = own.chars().count();
     let most = if length > 7 { 2 } else { 1 };
     let distance = |one: &Known| {
-        let other = key(&one.name);
+        let other = name_key(&one.name);
         let (shorter, longer) = (other.len().min(own.len()), other.len().max(own.len()));
         let begins = shorter > 2 && (other.starts_with(&own) || own.starts_with(&other));
         // Names whose lengths differ by more cannot be as near; a character has at most four bytes.

@@ -300,13 +300,13 @@ fn without_number(text: &str) -> &str {
 }
 
 /// What is compared of a name: names that differ only in capital letters are one.
-pub(super) fn key(name: &str) -> String {
+pub(super) fn name_key(name: &str) -> String {
     name.to_lowercase()
 }
 
 /// The identity of a new player of this name: in lower case, with `-` for each white space.
 pub(super) fn identity(name: &str) -> String {
-    key(name).replace(char::is_whitespace, "-")
+    name_key(name).replace(char::is_whitespace, "-")
 }
 
 /// A player whom the leaderboard of the ruleset has.
@@ -337,7 +337,9 @@ impl Known {
 
     /// Whether this name, in any case, is the player's name or identity.
     pub(super) fn is_called(&self, name: &str) -> bool {
-        key(&self.name) == key(name) || self.id == key(name) || self.id == identity(name)
+        name_key(&self.name) == name_key(name)
+            || self.id == name_key(name)
+            || self.id == identity(name)
     }
 }
 
@@ -410,7 +412,8 @@ impl Person {
 /// Which of these people a wish means by a name; a slip is understood if only one can be meant.
 pub(super) fn meant(name: &str, people: &[Person]) -> Option<usize> {
     let called = people.iter().position(|one| one.is_called(name));
-    let like = |at: &usize| strsim::osa_distance(&key(people[*at].name()), &key(name)) < 2;
+    let like =
+        |at: &usize| strsim::osa_distance(&name_key(people[*at].name()), &name_key(name)) < 2;
     called.or_else(|| {
         let mut alike = (0..people.len()).filter(like);
         let only = alike.next()?;
@@ -552,7 +555,7 @@ pub(super) mod tests {
     #[test]
     fn the_identity_of_a_new_player_does_not_depend_on_how_the_name_is_written() {
         assert_eq!(identity("Ann Lee"), "ann-lee");
-        assert_eq!(identity("ANN"), key("ann"));
+        assert_eq!(identity("ANN"), name_key("ann"));
         assert_eq!(identity("Zoë"), "zoë");
     }
 

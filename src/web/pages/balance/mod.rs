@@ -7,7 +7,7 @@
 
 mod verdict;
 
-pub(super) use verdict::{Share, name as cause_name};
+pub(super) use verdict::{Share, cause_name};
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ impl BalancePage {
             site.links
                 .to(&format!("/matches?ruleset={ruleset}&cause={cause}{since}"))
         };
-        verdict::body(&self.causes, &tabs, since, matches)
+        verdict::causes_body(&self.causes, &tabs, since, matches)
     }
 
     fn plots(&self) -> Result<Markup, WebError> {

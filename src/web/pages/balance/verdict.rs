@@ -165,7 +165,7 @@ const FEWEST_WITH_A_CAUSE: i64 = 5;
 const Z: f64 = 1.959_964;
 
 /// What visitors read of a cause.
-pub(in crate::web::pages) fn name(cause: Cause) -> &'static str {
+pub(in crate::web::pages) fn cause_name(cause: Cause) -> &'static str {
     match cause {
         Cause::LateJoin => text!(balance.a_player_came_late),
         Cause::Leaver => text!(balance.a_player_left_early),
@@ -261,7 +261,7 @@ impl CauseLine {
 }
 
 /// The causes in a table; `matches` is the address of the matches with a cause, `tabs` the choice of a time.
-pub(super) fn body(
+pub(super) fn causes_body(
     lines: &[CauseLine],
     tabs: &Markup,
     since: Option<&str>,
@@ -277,7 +277,7 @@ pub(super) fn body(
             p { (text!(balance.too_few_matches_have_a_cause_in)) }
         } @else {
             (Table::of(text!(balance.causes), lines)
-                .name(text!(balance.what_happened), |line| name(line.of))
+                .name(text!(balance.what_happened), |line| cause_name(line.of))
                 .num(text!(balance.explains), CauseLine::text)
                 .num(text!(common.matches), |line| html! { a href=(matches(line.cause)) { (line.matches) } })
                 .wide_num(text!(balance.difference_with_it), |line| words::tenths(line.gap_with))

@@ -269,7 +269,7 @@ impl Page for PlayerPage {
             (self.companions.body(site, self.handle()))
             (self.maps())
             (self.matches(site))
-            (past::list(&self.recounts))
+            (past::recounts_list(&self.recounts))
             (self.why())
             (share(site, &self.path(), true, true))
         })
@@ -440,7 +440,7 @@ impl PlayerPage {
         let all = format!("/matches?player={}", path_part(self.handle()));
         html! {
             h2 { (text!(common.latest_matches)) }
-            (past::table(site, &self.games))
+            (past::games_table(site, &self.games))
             p { a href=(site.links.to(&all)) { (text!(common.all_matches)) } }
             p.note {
                 (text!(player.points_are_those_of_the_player_s))

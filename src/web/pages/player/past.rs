@@ -333,7 +333,7 @@ fn listed(
 }
 
 /// A table of the player's latest matches.
-pub(super) fn table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, PlayedGame> {
+pub(super) fn games_table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<'a, PlayedGame> {
     let numbers = site.settings.shows_numbers();
     // A column has one kind of chance.
     let as_started = games.iter().any(|game| game.chance_as_started.is_some());
@@ -410,7 +410,7 @@ pub(in crate::web) async fn read_recounts(
 }
 
 /// The list of the notices.
-pub(super) fn list(recounts: &[Recounted]) -> Markup {
+pub(super) fn recounts_list(recounts: &[Recounted]) -> Markup {
     html! {
         @if !recounts.is_empty() {
             h2 { (text!(player.recounted)) }
@@ -615,7 +615,7 @@ mod tests {
 
     #[test]
     fn a_notice_says_by_how_much_why_and_when() {
-        assert_eq!(list(&[]).into_string(), "");
+        assert_eq!(recounts_list(&[]).into_string(), "");
         let row = |cause, now| RecountRow {
             ruleset: "ctf".into(),
             at: Timestamp(1_795_188_516_000),
@@ -624,7 +624,7 @@ mod tests {
             now,
         };
         let rows = [row(Some(RecountCause::Void), 51.7), row(None, 52.1)];
-        let list = list(&rows.map(Recounted::from)).into_string();
+        let list = recounts_list(&rows.map(Recounted::from)).into_string();
         assert!(
             list.contains("−0.3 (a match was made void, 2026-11-20)"),
             "{list}"

@@ -173,7 +173,7 @@ impl QueueSummary {
                 figure { figcaption { (text!(queues.mean_wait_by_hour_in_seconds)) } (plot::bars(&title, text!(queues.hour_utc), &bars)?) }
                 (hours(&self.name, &used))
             }
-            @if !self.rules.is_empty() { (table(&self.name, &self.rules, self.matches_looked_at)) }
+            @if !self.rules.is_empty() { (rules_table(&self.name, &self.rules, self.matches_looked_at)) }
         })
     }
 }
@@ -260,7 +260,7 @@ impl Page for QueuesPage {
             p.note {
                 (text!(queues.a_ticket_is_one_or_more_players_who))
             }
-            (body(site, &self.instances, &self.hosted))
+            (hosting_body(site, &self.instances, &self.hosted))
         })
     }
 }
@@ -397,7 +397,7 @@ fn penalty(rule: &str, matches: &[Vec<String>]) -> RulePenalty {
 }
 
 /// A table with the costs of each rule that cost anything.
-fn table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
+fn rules_table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
     let share = |violated| words::percent(violated as f64 / matches.max(1) as f64);
     let cost = || rules.iter().filter(|own| own.violated > 0);
     html! {
@@ -477,7 +477,7 @@ async fn read_hosting(site: &Site) -> Result<(Vec<InstanceSummary>, Vec<HostedSu
 }
 
 /// The tables, where there is something in them.
-fn body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSummary]) -> Markup {
+fn hosting_body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSummary]) -> Markup {
     html! {
         @if !instances.is_empty() {
             h2 { (text!(queues.instances)) }
