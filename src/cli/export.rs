@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, progress::Progress};
+use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, table::Progress};
 use crate::{
     ingest::write_record,
     model::Timestamp,

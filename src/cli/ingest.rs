@@ -1,8 +1,12 @@
-//! `evenkeel ingest`: reads complete logs into the database.
+//! Reads into the database: `evenkeel ingest` complete logs and exports, `evenkeel follow` logs while they are
+//! written.
+//!
+//! Reads what `evenkeel export --operator` has written: the whole content of another database.
 
 use std::{
     collections::BTreeMap,
-    io::{self, Write},
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -12,16 +16,24 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
-    CliError, CommonArgs, archive, import, open, print_json, progress::Progress, table::Table,
+    CliError, CommonArgs, archive, log_to_stderr, open, print_json,
+    table::{Progress, Table},
 };
 use crate::{
-    ingest::Format,
+    daemon::{self, ShutdownSignal},
+    ingest::{Format, read_record},
     learning::LearningError,
+    lobby::in_this_form,
     logs::{
-        Ingest, IngestCounts, IngestEvent, LogError, LogZone, format_names, format_of,
+        Follow, Ingest, IngestCounts, IngestEvent, LogError, LogZone, format_names, format_of,
         is_game_name, log_files,
     },
     model::{Nobody, Timestamp, counted},
+    server::Service,
+    store::{
+        Part, Parts,
+        operator_lines::{FORMAT, OperatorLine},
+    },
 };
 
 /// What a name of a game looks like.
@@ -99,9 +111,9 @@ pub(super) async fn run(mut args: IngestArgs) -> Result<ExitCode, CliError> {
     let config = args.common.load()?;
     let service = open(&config, true).await?;
     if let [path] = args.paths.as_slice()
-        && import::is_export(path)
+        && is_export(path)
     {
-        let said = import::import(&service, path).await;
+        let said = import(&service, path).await;
         service.close().await;
         writeln!(io::stdout(), "{}", said?)?;
         return Ok(ExitCode::SUCCESS);
@@ -371,4 +383,222 @@ fn parse_game(text: &str) -> Result<String, String> {
 pub(super) fn parse_date(text: &str) -> Result<Timestamp, String> {
     let expected = "expected a date such as 2026-11-20 or 2026-11-20T15:30:00";
     Timestamp::parse(text).ok_or_else(|| expected.to_owned())
+}
+
+/// The longest line: a match with as many players and events as a record may have fits.
+const MAX_LINE: u64 = 64 << 20;
+/// How the first line begins.
+const BEGIN: &[u8] = b"{\"kind\":\"export\"";
+/// What some editors write before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+}
+
+/// Whether a file is such an export.
+fn is_export(path: &Path) -> bool {
+    let length = BYTE_ORDER_MARK.len() + BEGIN.len();
+    let mut begin = Vec::with_capacity(length);
+    let file = File::open(path)
+        .ok()
+        .filter(|file| file.metadata().is_ok_and(|m| m.is_file()));
+    let read = file.map(|file| file.take(length as u64).read_to_end(&mut begin));
+    matches!(read, Some(Ok(_))) && without_mark(&begin).starts_with(BEGIN)
+}
+
+/// Fills the database, which must be new, with an export, and learns from its matches. Returns what to say.
+pub(super) async fn import(service: &Service, path: &Path) -> Result<String, CliError> {
+    let fail = CliError::in_file(path);
+    let file = File::open(path).map_err(&fail)?;
+    let size = file.metadata().map_err(&fail)?.len();
+    let mut lines = Lines {
+        path,
+        input: BufReader::new(file),
+        progress: Progress::new(size, "{wide_bar} {bytes}/{total_bytes}, {eta} to go"),
+        number: 0,
+        bytes: 0,
+        has_numbers: false,
+        is_ended: false,
+        former: 0,
+        matches: 0,
+    };
+    let matches = service.store().import_all(&mut lines).await?;
+    lines.progress.done();
+    let former = lines.former;
+    service.learning().refresh().await?;
+    let mut said = format!(
+        "{} read, with all that operators have set",
+        counted(matches, "match")
+    );
+    if former > 0 {
+        let weights = counted(former, "weight");
+        said +=
+            &format!("; {weights} were set on the scale of Evenkeel 0.1, and should be set again");
+    }
+    Ok(said)
+}
+
+/// The lines of an export.
+struct Lines<'a> {
+    path: &'a Path,
+    input: BufReader<File>,
+    progress: Progress,
+    /// The number of the last line that was read, from 1.
+    number: u64,
+    bytes: u64,
+    /// Whether the last numbers that were given were read.
+    has_numbers: bool,
+    /// Whether the last line of the export was read.
+    is_ended: bool,
+    /// Number of weights on the scale of Evenkeel 0.1.
+    former: u64,
+    /// Number of matches so far.
+    matches: u64,
+}
+
+impl Parts for &mut Lines<'_> {
+    type Error = CliError;
+
+    /// The next part. Fails if a line is not one of an export, or if the last one is missing.
+    async fn next(&mut self) -> Result<Option<(u64, Part)>, CliError> {
+        self.progress.set(self.bytes);
+        let Some(line) = self.line()? else {
+            return match self.is_ended {
+                true => Ok(None),
+                false => Err(self.bad("the end is missing: the file is not whole")),
+            };
+        };
+        if self.is_ended {
+            return Err(self.bad("a line follows the end"));
+        }
+        let number = self.number;
+        let part: OperatorLine = self.parsed(serde_json::from_slice(&line))?;
+        let part = match part {
+            OperatorLine::Match(mut head) => {
+                for one in &mut head.decisions {
+                    if let Some(own) = in_this_form(&one.decision) {
+                        one.decision = own;
+                    }
+                }
+                let line = self.line()?;
+                let line = line.ok_or_else(|| self.bad("the match is missing"))?;
+                let record = self.parsed(read_record(&line))?;
+                self.parsed(record.check())?;
+                self.matches += 1;
+                Part::Match(Box::new((*head, record)))
+            }
+            line => {
+                self.note(&line)?;
+                Part::Line(line)
+            }
+        };
+        Ok(Some((number, part)))
+    }
+
+    fn refused(&self, line: u64, why: &str) -> CliError {
+        self.bad_at(line, why)
+    }
+}
+
+impl Lines<'_> {
+    /// Notes what a line says about the file. Fails if that does not hold.
+    fn note(&mut self, line: &OperatorLine) -> Result<(), CliError> {
+        match line {
+            OperatorLine::Export(line) if line.format != FORMAT => {
+                return Err(self.bad("another version of the format"));
+            }
+            OperatorLine::Numbers(_) => self.has_numbers = true,
+            OperatorLine::Pin(line) => self.former += u64::from(line.former.0),
+            OperatorLine::StartWeight(line) => self.former += u64::from(line.former.0),
+            OperatorLine::End(_) if !self.has_numbers => {
+                return Err(self.bad("the last numbers that were given are missing"));
+            }
+            OperatorLine::End(end) if end.matches != self.matches => {
+                let why = format!(
+                    "the file should have {} matches, and has {}",
+                    end.matches, self.matches
+                );
+                return Err(self.bad(&why));
+            }
+            OperatorLine::End(_) => self.is_ended = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The next line without its end; `None` at the end of the file.
+    fn line(&mut self) -> Result<Option<Vec<u8>>, CliError> {
+        let mut line = Vec::new();
+        let mut input = (&mut self.input).take(MAX_LINE);
+        let read = input.read_until(b'\n', &mut line);
+        let read = read.map_err(CliError::in_file(self.path))?;
+        self.number += 1;
+        self.bytes += read as u64;
+        match line.last() {
+            None => Ok(None),
+            Some(b'\n') => {
+                line.pop();
+                Ok(Some(match self.number {
+                    1 => without_mark(&line).to_vec(),
+                    _ => line,
+                }))
+            }
+            Some(_) => Err(self.bad("the line is too long, or has no end")),
+        }
+    }
+
+    fn parsed<T, E: std::fmt::Display>(&self, parsed: Result<T, E>) -> Result<T, CliError> {
+        parsed.map_err(|why| self.bad(&why.to_string()))
+    }
+
+    fn bad(&self, why: &str) -> CliError {
+        self.bad_at(self.number, why)
+    }
+
+    fn bad_at(&self, line: u64, why: &str) -> CliError {
+        CliError::input(format!("{}:{line}: {why}", self.path.display()))
+    }
+}
+
+/// Learn from logs while they are written, until SIGTERM or Ctrl-C
+///
+/// Each match is recorded once, as it ends. A log may be rotated or truncated, and need not exist
+/// yet. The daemon does the same for the logs that [[follow]] names in its configuration.
+#[derive(Debug, Args)]
+pub(super) struct FollowArgs {
+    /// Logs, or folders of logs
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    origin: OriginArgs,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+pub(super) async fn run_follow(args: FollowArgs) -> Result<(), CliError> {
+    if args.paths.iter().any(|path| path.as_os_str() == "-") {
+        let why =
+            "follow reads files, not standard input: use `evenkeel ingest -`, or name the file ./-";
+        return Err(CliError::input(why));
+    }
+    let config = args.common.load()?;
+    log_to_stderr(&config.log)?;
+    let mut shutdown = ShutdownSignal::install()?;
+    let service = open(&config, true).await?;
+    service.learning().refresh().await?;
+    let follow = |path: &PathBuf| Follow {
+        path: path.clone(),
+        format: args.origin.format(),
+        server: args.origin.server.clone(),
+        game: args.origin.game.clone(),
+        zone: args.origin.time_zone.clone(),
+    };
+    let follows = args.paths.iter().map(follow).collect();
+    let follower = daemon::follow(&config, &service, follows)?;
+    let interval = config.ingest.interval();
+    follower.run(interval, shutdown.wait()).await;
+    service.close().await;
+    tracing::info!("stopped");
+    Ok(())
 }

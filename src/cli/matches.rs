@@ -1,21 +1,26 @@
 //! `evenkeel match`: lists and shows stored matches, and decides whether matches count.
+//!
+//! What was predicted of the teams of a match, for `evenkeel match show`.
 
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use super::{
     CliError, CommonArgs,
     identity::named,
     ingest::parse_date,
-    match_list::{self, ListArgs},
-    match_show::{self, ShowArgs, parse_id, unknown},
-    open,
-    table::printable,
+    open, print_json,
+    table::{Table, or_dash, printable},
 };
 use crate::{
-    model::{Kind, Timestamp, counted},
+    model::{
+        ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, Timestamp, counted,
+        plain_name, score_text, versus,
+    },
     server::Service,
+    store::{MatchLine, PageMatch},
 };
 
 /// List or show matches, or leave matches out of the weights
@@ -61,8 +66,8 @@ struct SelectionArgs {
 
 pub(super) async fn run(args: MatchArgs) -> Result<(), CliError> {
     match &args.command {
-        MatchCommand::List(args) => match_list::run(args).await,
-        MatchCommand::Show(args) => match_show::run(args).await,
+        MatchCommand::List(args) => run_match_list(args).await,
+        MatchCommand::Show(args) => run_match_show(args).await,
         MatchCommand::Void(selection) => set_void(selection, true).await,
         MatchCommand::Unvoid(selection) => set_void(selection, false).await,
     }
@@ -125,4 +130,410 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
         )));
     }
     Ok(ids)
+}
+
+/// Writes the forecast, and the chances as picked, as started, and after each change of the teams.
+pub(super) fn write_chances(
+    out: &mut impl Write,
+    told: &PageMatch,
+    record: &MatchRecord,
+) -> io::Result<()> {
+    if let Some(forecast) = told.line.forecast.filter(|_| record.scores.len() == 2) {
+        writeln!(
+            out,
+            "forecast: team 0 wins with {}, with everybody who played, each for as long as they did",
+            percent(forecast)
+        )?;
+    }
+    let summary = &told.line.chances;
+    let picked = summary
+        .picked
+        .iter()
+        .map(|teams| (None, "as picked".to_owned(), teams));
+    let started = summary
+        .started
+        .iter()
+        .map(|teams| (Some(0), "as started".to_owned(), teams));
+    let changes = told.changes.iter();
+    let changes =
+        changes.map(|change| (Some(change.at), chance_text(change, record), &change.teams));
+    let rows: Vec<_> = picked.chain(started).chain(changes).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let teams = rows
+        .iter()
+        .map(|(.., of)| of.win.len().max(of.humans.len()));
+    let teams = teams.max().unwrap_or(0);
+    let minutes = |at: Option<u64>| at.map(|at| format!("{:.1}", at as f64 / 60_000.0));
+    let mut table = Table::of(&rows)
+        .num("minutes", |(at, ..)| minutes(*at).unwrap_or_default())
+        .text("teams", |(_, text, _)| text)
+        .num("players", |(.., of)| of.sizes())
+        .num("bots", |(.., of)| versus(&of.bots));
+    for team in 0..teams {
+        table = table.num(&format!("team {team}"), |(.., of)| {
+            of.win
+                .get(team)
+                .map_or(String::new(), |&chance| percent(chance))
+        });
+    }
+    writeln!(out, "{table}")
+}
+
+/// A change in words.
+fn chance_text(change: &TeamChange, record: &MatchRecord) -> String {
+    let who = change
+        .who
+        .and_then(|who| record.participants.get(who as usize));
+    let name = who.map_or_else(|| "a player".to_owned(), |who| who.name.clone());
+    match change.words() {
+        (Some(before), after) => format!("{before}{name}{after}"),
+        (None, all) => all,
+    }
+}
+
+fn percent(chance: f64) -> String {
+    format!("{:.1} %", 100.0 * chance)
+}
+
+/// How many matches of a player are read at a time.
+const READ: usize = 500;
+
+/// The arguments of `match list`.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Only matches of this ruleset, as `evenkeel weights` prints it
+    #[arg(long, value_name = "RULESET")]
+    game: Option<String>,
+    /// Only matches of this player: an identity, a handle, or a name that only one player has
+    #[arg(long, value_name = "PLAYER")]
+    player: Option<String>,
+    /// The player is a bot
+    #[arg(long, requires = "player")]
+    bot: bool,
+    /// The most matches to list
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1_000))]
+    limit: i64,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// One match. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+pub(super) struct ListedMatch {
+    id: i64,
+    ended: String,
+    minutes: f64,
+    ruleset: Option<String>,
+    map: String,
+    server: String,
+    scores: Vec<Option<f64>>,
+    outcome: String,
+    winner: Option<u8>,
+    humans: i64,
+    bots: i64,
+    /// The chance of team 0, as predicted before the match was learned from.
+    forecast: Option<f64>,
+    /// Why it is not rated.
+    unrated: Option<String>,
+}
+
+impl From<MatchLine> for ListedMatch {
+    fn from(line: MatchLine) -> Self {
+        let millis = line.ended.0.saturating_sub(line.started.0);
+        Self {
+            id: line.id,
+            ended: line.ended.to_string(),
+            minutes: millis as f64 / 60_000.0,
+            ruleset: line.ruleset,
+            map: line.map,
+            server: line.server,
+            scores: line.scores,
+            outcome: line.outcome,
+            winner: line.winner,
+            humans: line.humans,
+            bots: line.bots,
+            forecast: line.forecast,
+            unrated: line.unrated,
+        }
+    }
+}
+
+/// Prints the matches, the last one first.
+async fn run_match_list(args: &ListArgs) -> Result<(), CliError> {
+    let service = open(&args.common.load()?, false).await?;
+    let game = args.game.as_deref();
+    let latest = match &args.player {
+        Some(player) => of_player(args, player, &service).await?,
+        None => {
+            service
+                .store()
+                .matches()
+                .latest_matches(game, None, args.limit)
+                .await?
+        }
+    };
+    service.close().await;
+    let lines: Vec<ListedMatch> = latest.into_iter().map(ListedMatch::from).collect();
+    if args.json {
+        return print_json(&lines);
+    }
+    let of = args.game.as_deref().map(printable);
+    let of = of.map_or(String::new(), |game| format!(" of {game}"));
+    let none = format!("there is no match{of}");
+    let scores = |line: &ListedMatch| score_text(&line.scores);
+    Table::of(&lines)
+        .num("id", |line| line.id)
+        .text("ended (UTC)", |line| &line.ended)
+        .num("minutes", |line| format!("{:.1}", line.minutes))
+        .text("ruleset", |line| or_dash(line.ruleset.as_ref()))
+        .text("map", |line| plain_name(&line.map))
+        .text("server", |line| plain_name(&line.server))
+        .num("humans", |line| line.humans)
+        .num("bots", |line| line.bots)
+        .text("score", scores)
+        .text("rated", |line| line.unrated.as_deref().unwrap_or("yes"))
+        .print_or(&none)
+}
+
+/// The latest matches of a player.
+async fn of_player(
+    args: &ListArgs,
+    player: &str,
+    service: &Service,
+) -> Result<Vec<MatchLine>, CliError> {
+    let kind = if args.bot { Kind::Bot } else { Kind::Human };
+    let key = named(service, kind, player).await?;
+    let store = service.store();
+    let ids = store
+        .matches()
+        .matches_of(&key, Timestamp(i64::MIN))
+        .await?;
+    let most = usize::try_from(args.limit).unwrap_or(0);
+    let wanted = |line: &MatchLine| args.game.is_none() || line.ruleset == args.game;
+    let mut latest = Vec::new();
+    for some in ids.rchunks(READ) {
+        let lines = store.matches().match_lines(some).await?.into_iter().rev();
+        latest.extend(lines.filter(wanted));
+        if latest.len() >= most {
+            break;
+        }
+    }
+    latest.truncate(most);
+    Ok(latest)
+}
+
+/// Show who played in a match, how it ended, and whether it is rated
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The id of the match, as END replies it and the views list it
+    #[arg(value_name = "N", value_parser = parse_id)]
+    id: i64,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Reads the number of a match.
+fn parse_id(text: &str) -> Result<i64, String> {
+    let id = text.parse().ok().filter(|id| *id > 0);
+    id.ok_or_else(|| "expected the number of a match".to_owned())
+}
+
+/// There is no such match.
+pub(super) fn unknown(id: i64) -> CliError {
+    CliError::input(format!("there is no match {id}"))
+}
+
+/// A match with its parts. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct ShownMatch<'a> {
+    #[serde(flatten)]
+    line: ListedMatch,
+    game_type: &'a str,
+    /// Which client has brought it; empty if it is not known.
+    client: &'a str,
+    mutators: &'a [String],
+    /// Whether it is rated; `None` if no weights have been derived from it yet.
+    rated: Option<bool>,
+    players: Vec<ShownPlayer<'a>>,
+    chances: &'a ChanceSummary,
+    /// The changes of the teams during play; `who` is the place in `players`.
+    changes: &'a [TeamChange],
+}
+
+/// A player of the match.
+#[derive(Debug, Serialize)]
+struct ShownPlayer<'a> {
+    kind: &'static str,
+    name: &'a str,
+    id: &'a str,
+    /// The teams that the player was on, in order.
+    teams: Vec<u8>,
+    minutes: f64,
+    points: Option<f64>,
+    kills: u32,
+    deaths: u32,
+    /// `won`, `lost`, `draw` or `abandoned`, for the team that the player was on for longest; or empty.
+    outcome: &'static str,
+}
+
+async fn run_match_show(args: &ShowArgs) -> Result<(), CliError> {
+    let id = args.id;
+    let service = open(&args.common.load()?, false).await?;
+    let stored = service.store().matches().match_with_id(id).await?;
+    let record = stored.ok_or_else(|| unknown(id))?.record;
+    let ruling = service.store().learned().rulings(&[id]).await?.pop();
+    let told = service.store().matches().page_match(id).await?;
+    let told = told.ok_or_else(|| unknown(id))?;
+    service.close().await;
+    match args.json {
+        true => print_match(&told, &record, ruling),
+        false => Ok(write_text(
+            &mut io::stdout().lock(),
+            &told,
+            &record,
+            ruling,
+        )?),
+    }
+}
+
+fn print_match(
+    told: &PageMatch,
+    record: &MatchRecord,
+    ruling: Option<Option<String>>,
+) -> Result<(), CliError> {
+    let player = |one| ShownPlayer::new(record, one);
+    print_json(&ShownMatch {
+        line: told.line.clone().into(),
+        game_type: &record.game_type,
+        client: &record.client,
+        mutators: &record.mutators,
+        rated: ruling.map(|unrated| unrated.is_none()),
+        players: record.participants.iter().map(player).collect(),
+        chances: &told.line.chances,
+        changes: &told.changes,
+    })
+}
+
+impl<'a> ShownPlayer<'a> {
+    fn new(record: &MatchRecord, participant: &'a Participant) -> Self {
+        Self {
+            kind: participant.key.kind.as_str(),
+            name: &participant.name,
+            id: &participant.key.id,
+            teams: teams(record, participant),
+            minutes: minutes(participant),
+            points: participant.points,
+            kills: participant.kills,
+            deaths: participant.deaths,
+            outcome: own_outcome(record.outcome, participant),
+        }
+    }
+}
+
+fn write_text(
+    out: &mut impl Write,
+    told: &PageMatch,
+    record: &MatchRecord,
+    ruling: Option<Option<String>>,
+) -> io::Result<()> {
+    let id = told.line.id;
+    let lasted = record.millis() as f64 / 60_000.0;
+    let server = match record.server.as_str() {
+        "" => "an unnamed server".to_owned(),
+        name => printable(name),
+    };
+    writeln!(
+        out,
+        "match {id}: {} on {}, {server}, {} (UTC), {lasted:.1} minutes",
+        printable(&record.game_type),
+        match record.map.as_str() {
+            "" => "an unnamed map".to_owned(),
+            map => printable(map),
+        },
+        record.start
+    )?;
+    if !record.mutators.is_empty() {
+        writeln!(out, "mutators: {}", printable(&record.mutators.join(", ")))?;
+    }
+    if !record.client.is_empty() {
+        writeln!(out, "brought by {}", printable(&record.client))?;
+    }
+    let outcome = word(record.outcome);
+    match (record.has_teams(), record.unscored) {
+        (false, _) => writeln!(out, "no teams, {outcome}")?,
+        (true, true) => writeln!(out, "no scores, {outcome}")?,
+        (true, false) => writeln!(out, "{}, {outcome}", score_text(&record.known_scores()))?,
+    }
+    match ruling {
+        None => writeln!(out, "no weights have been derived from it yet")?,
+        Some(None) => writeln!(out, "rated")?,
+        Some(Some(reason)) => writeln!(out, "not rated: {reason}")?,
+    }
+    let on = |one: &Participant| {
+        let teams: Vec<String> = teams(record, one).iter().map(u8::to_string).collect();
+        teams.join(" ")
+    };
+    let id = |one: &Participant| match one.key.kind {
+        Kind::Human => one.key.id.clone(),
+        Kind::Bot => "bot".to_owned(),
+    };
+    let players = Table::of(&record.participants)
+        .text("team", on)
+        .text("name", |one| &one.name)
+        .text("id", id)
+        .num("minutes", |one| format!("{:.1}", minutes(one)))
+        .num("points", |one| {
+            one.points.map_or(String::new(), |p| p.to_string())
+        })
+        .num("kills", |one| one.kills)
+        .num("deaths", |one| one.deaths)
+        .text("outcome", |one| own_outcome(record.outcome, one));
+    writeln!(out, "{players}")?;
+    write_chances(out, told, record)
+}
+
+fn word(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Won(team) => format!("team {team} won"),
+        Outcome::Draw => "a draw".to_owned(),
+        Outcome::Undecided => "undecided".to_owned(),
+        Outcome::Abandoned => "abandoned".to_owned(),
+    }
+}
+
+/// The teams that a participant was on, in order.
+fn teams(record: &MatchRecord, participant: &Participant) -> Vec<u8> {
+    let stays = participant.presence.iter().filter(|_| record.has_teams());
+    let mut teams: Vec<u8> = stays.map(|stay| stay.team).collect();
+    teams.dedup();
+    teams
+}
+
+/// How long a participant played.
+fn minutes(participant: &Participant) -> f64 {
+    participant.millis() as f64 / 60_000.0
+}
+
+/// The outcome for one player: that of the team they were on for longest.
+fn own_outcome(outcome: Outcome, participant: &Participant) -> &'static str {
+    let Outcome::Won(winner) = outcome else {
+        return match outcome {
+            Outcome::Draw => "draw",
+            Outcome::Abandoned => "abandoned",
+            Outcome::Undecided | Outcome::Won(_) => "",
+        };
+    };
+    match participant.main_team() {
+        None => "",
+        Some(team) if team == winner => "won",
+        Some(_) => "lost",
+    }
 }

@@ -1,51 +1,43 @@
-//! The command line: one file per subcommand. A command reads its configuration, opens what it
-//! needs, calls the other rooms and prints the result; it contains no decisions of its own.
+//! The command line: one file per subcommand, or for those that change together. A command reads its configuration,
+//! opens what it needs, calls the other rooms and prints the result; it contains no decisions of its own.
+//!
+//! - What `--json` prints: one JSON value, followed by a line break.
+//! - Paths in commands that people copy into a shell.
+//! - Text in CSV files. Names come from players, and a spreadsheet runs a cell that begins like a formula.
 
 #![allow(
     clippy::disallowed_methods,
     reason = "commands report how long they take, and have no other clock"
 )]
 
-mod backup;
 mod balance;
-mod check;
 mod config;
 mod config_file;
-mod config_show;
-mod csv_cell;
+mod database;
 mod demo;
-mod error;
 mod evaluate;
 mod export;
-mod follow;
 mod hosting;
 mod identity;
-mod import;
 mod ingest;
-mod json;
 mod manual;
-mod match_chances;
-mod match_list;
-mod match_show;
 mod matches;
-mod migrate_store;
 mod output_file;
 mod player;
-mod progress;
 mod queue;
-mod quoted;
-mod rebuild;
 mod replay;
 mod serve;
 mod sidecar;
 mod simulate;
 mod status;
 mod table;
-mod token;
 mod webhook;
 mod weights;
 
 use std::{
+    borrow::Cow,
+    error::Error,
+    fmt,
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
@@ -55,17 +47,24 @@ use std::{
 
 use clap::{Args, Parser, Subcommand};
 use rand::{TryRng, rngs::SysRng};
+use serde::Serialize;
+use tokio::task::JoinError;
 
 use crate::{
-    config::{Config, LogFormat, LogSection},
-    daemon,
-    logs::Archive,
-    server::Service,
+    client::drivers::DriverError,
+    config::{Config, ConfigError, LogFormat, LogSection},
+    daemon::{self, DaemonError},
+    learning::LearningError,
+    logs::{Archive, LogError},
+    model::PatternError,
+    server::{Service, ServiceError},
+    session::SessionError,
+    simulate::SimulateError,
+    store::{BackupError, StoreError, TransferError},
+    webhooks::DeliveryError,
 };
 
 use config_file::load_config;
-use error::CliError;
-use json::{print_json, print_json_line};
 use output_file::OutputFile;
 
 /// Pick even teams for any multiplayer game server, with weights learned from finished games
@@ -81,14 +80,14 @@ enum Command {
     Demo(demo::DemoArgs),
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
-    Follow(follow::FollowArgs),
+    Follow(ingest::FollowArgs),
     Export(export::ExportArgs),
     Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
-    Rebuild(rebuild::RebuildArgs),
-    Backup(backup::BackupArgs),
-    Check(check::CheckArgs),
-    MigrateStore(migrate_store::MigrateStoreArgs),
+    Rebuild(database::RebuildArgs),
+    Backup(database::BackupArgs),
+    Check(database::CheckArgs),
+    MigrateStore(database::MigrateStoreArgs),
     Status(status::DaemonStatusArgs),
     Evaluate(evaluate::EvaluateArgs),
     Match(matches::MatchArgs),
@@ -101,7 +100,7 @@ enum Command {
     Sidecar(sidecar::SidecarArgs),
     Man(manual::ManArgs),
     Completions(manual::CompletionsArgs),
-    Token(token::TokenArgs),
+    Token(config::TokenArgs),
     Webhook(webhook::WebhookArgs),
 }
 
@@ -150,21 +149,21 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Config(args) => config::run(&args).map(done),
         Command::Man(args) => manual::man(&args).map(done),
         Command::Completions(args) => manual::completions(&args).map(done),
-        Command::Token(args) => token::run(&args).map(done),
+        Command::Token(args) => config::run_token(&args).map(done),
         Command::Queue(args) => queue::run(&args),
         Command::Webhook(args) => webhook::run(&args),
         Command::Hosting(args) => block_on(hosting::run(args)).map(done),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),
-        Command::Follow(args) => block_on(follow::run(args)).map(done),
+        Command::Follow(args) => block_on(ingest::run_follow(args)).map(done),
         Command::Export(args) => block_on(export::run(args)).map(done),
         Command::Weights(args) => block_on(weights::run(args)).map(done),
-        Command::Backup(args) => block_on(backup::run(args)).map(done),
+        Command::Backup(args) => block_on(database::run(args)).map(done),
         Command::Status(args) => status::run(&args),
-        Command::Check(args) => block_on(check::run(args)).map(done),
-        Command::MigrateStore(args) => block_on(migrate_store::run(args)).map(done),
-        Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
+        Command::Check(args) => block_on(database::run_check(args)).map(done),
+        Command::MigrateStore(args) => block_on(database::run_migrate_store(args)).map(done),
+        Command::Rebuild(args) => block_on(database::run_rebuild(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Match(args) => block_on(matches::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
@@ -251,4 +250,290 @@ fn open_input(path: &Path) -> io::Result<Box<dyn Read>> {
         true => Box::new(io::stdin()),
         false => Box::new(File::open(path)?),
     })
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+struct CliError {
+    why: Box<dyn Error + Send + Sync>,
+    /// 2 for the flags, 3 for the configuration, 4 for the input, 5 for the database, 6 for what may pass by itself, 1
+    /// for anything else. Clap itself exits with 2 if the flags are invalid, too.
+    code: u8,
+    is_broken_pipe: bool,
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.why.fmt(f)
+    }
+}
+
+impl CliError {
+    fn new(code: u8, why: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let why = why.into();
+        let cause = why.source().and_then(|cause| cause.downcast_ref());
+        Self {
+            code: cause
+                .filter(|cause| is_full(cause))
+                .map_or(code, |_| PASSING),
+            why,
+            is_broken_pipe: false,
+        }
+    }
+
+    /// The flags are wrong.
+    fn usage(why: &str) -> Self {
+        Self::new(2, why)
+    }
+
+    /// The configuration is wrong.
+    fn settings(why: impl ToString) -> Self {
+        Self::new(3, why.to_string())
+    }
+
+    /// A file or an argument is wrong.
+    fn input(why: impl ToString) -> Self {
+        Self::new(4, why.to_string())
+    }
+
+    /// A file cannot be read or written.
+    fn in_file(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
+        move |error| {
+            let code = if is_full(&error) { PASSING } else { 4 };
+            Self::new(code, format!("{}: {error}", path.display()))
+        }
+    }
+
+    /// The database is damaged.
+    fn damaged(why: String) -> Self {
+        Self::new(5, why)
+    }
+
+    /// Something else has failed.
+    fn failed(why: impl ToString) -> Self {
+        Self::new(1, why.to_string())
+    }
+
+    /// The message, followed by the causes that it does not contain.
+    fn message(&self) -> String {
+        let mut message = without_codes(&self.to_string());
+        let mut cause = self.why.source();
+        while let Some(inner) = cause {
+            let text = without_codes(&inner.to_string());
+            if !message.contains(&text) {
+                message.push_str(&format!(": {text}"));
+            }
+            cause = inner.source();
+        }
+        message
+    }
+
+    /// Whether the reader of stdout has closed it, as `head` does.
+    fn is_broken_pipe(&self) -> bool {
+        self.is_broken_pipe
+    }
+
+    /// The exit code.
+    fn exit_code(&self) -> u8 {
+        self.code
+    }
+
+    fn of_output(
+        code: u8,
+        kind: Option<io::ErrorKind>,
+        error: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            why: error.into(),
+            code,
+            is_broken_pipe: kind == Some(io::ErrorKind::BrokenPipe),
+        }
+    }
+}
+
+/// The exit code if the same command can succeed later, although nobody has changed anything: the database was locked or
+/// away, or the disk was full.
+const PASSING: u8 = 6;
+
+fn is_full(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::StorageFull
+}
+
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        let code = if is_full(&error) { PASSING } else { 1 };
+        Self::of_output(code, Some(error.kind()), error)
+    }
+}
+
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::of_output(1, error.io_error_kind(), error)
+    }
+}
+
+impl From<csv::Error> for CliError {
+    fn from(error: csv::Error) -> Self {
+        let kind = match error.kind() {
+            csv::ErrorKind::Io(error) => Some(error.kind()),
+            _ => None,
+        };
+        Self::of_output(1, kind, error)
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::new(if error.is_passing() { PASSING } else { 5 }, error)
+    }
+}
+
+/// Gives each type of error the exit code of its own variants, or of one of them; a variant with an error of another type
+/// has that one's.
+macro_rules! exit_codes {
+    ($($error:ident: $code:literal $(, $variant:ident)* $(| $own:ident: $own_code:literal)?;)*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                match error {
+                    $($error::$variant(inner) => inner.into(),)*
+                    $(error @ $error::$own(_) => Self::new($own_code, error),)?
+                    error => Self::new($code, error),
+                }
+            }
+        }
+    )*};
+}
+
+exit_codes! {
+    BackupError: 4, Store, Ended;
+    ConfigError: 3;
+    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Tls: 3;
+    DeliveryError: 3, Store;
+    DriverError: 4, Io;
+    JoinError: 1;
+    LearningError: 1, Store, Pattern;
+    LogError: 4, Store, Task;
+    PatternError: 3;
+    ServiceError: 1, Learning, Pattern;
+    SessionError: 1, Store;
+    SimulateError: 1, Service, Learning, Session, Store, Io;
+    TransferError: 4, Store;
+}
+
+/// A message without the numbers that the operating system and SQLite give to errors, and without the words that the
+/// library of databases puts before each.
+fn without_codes(message: &str) -> String {
+    let mut text = message.replace("error returned from database: ", "");
+    text = text.replace("error communicating with database: ", "");
+    for (start, end) in [(" (os error ", ")"), ("(code: ", ") ")] {
+        while let Some(at) = text.find(start) {
+            let rest = &text[at + start.len()..];
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if digits == 0 || !rest[digits..].starts_with(end) {
+                break;
+            }
+            text.replace_range(at..at + start.len() + digits + end.len(), "");
+        }
+    }
+    text
+}
+
+/// Prints one JSON value on the standard output, on lines that people can read.
+fn print_json(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    Ok(writeln!(out)?)
+}
+
+/// Prints one JSON value on one line of the standard output: a value of a stream.
+fn print_json_line(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, value)?;
+    Ok(writeln!(out)?)
+}
+
+/// A path as one word of a shell: in quotes where that is needed.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%=".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.into_owned(),
+        // Nothing has a meaning between single quotes, and a single quote cannot stand there.
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// The text so that no spreadsheet takes it for a formula: with `'` before it if it begins with one of the characters
+/// with which formulas begin. NUL, at which some programs end a line, becomes U+FFFD.
+fn csv_cell(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\0']);
+    match is_formula || text.contains('\0') {
+        true => {
+            let mark = if is_formula { "'" } else { "" };
+            Cow::Owned(format!("{mark}{}", text.replace('\0', "\u{fffd}")))
+        }
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_left_out_of_messages() {
+        for (message, shown) in [
+            (
+                "a.db: Permission denied (os error 13)",
+                "a.db: Permission denied",
+            ),
+            (
+                "error returned from database: (code: 26) file is not a database",
+                "file is not a database",
+            ),
+            ("x (os error 2): y (os error 13)", "x: y"),
+            (
+                "named (os error x) by a player",
+                "named (os error x) by a player",
+            ),
+        ] {
+            assert_eq!(without_codes(message), shown);
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word() {
+        for (path, word) in [
+            ("/srv/even-keel/a.db", "/srv/even-keel/a.db"),
+            ("größe", "größe"),
+            ("my first", "'my first'"),
+            ("", "''"),
+            ("$HOME", "'$HOME'"),
+            ("a'b; rm", r"'a'\''b; rm'"),
+            ("*", "'*'"),
+            ("~x", "'~x'"),
+        ] {
+            assert_eq!(quoted(Path::new(path)), word);
+        }
+    }
+
+    #[test]
+    fn a_name_is_no_formula() {
+        for name in [
+            "=cmd|' /C calc'!A0",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+        ] {
+            assert_eq!(csv_cell(name), format!("'{name}"));
+        }
+        assert_eq!(csv_cell("\0=1\0"), "'\u{fffd}=1\u{fffd}");
+        assert_eq!(csv_cell("a\0b"), "a\u{fffd}b");
+        for name in ["ann", "a=1", "", "'x", "5:3"] {
+            assert_eq!(csv_cell(name), name);
+        }
+    }
 }

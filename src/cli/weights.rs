@@ -6,9 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{
-    CliError, CommonArgs,
-    csv_cell::csv_cell,
-    open, print_json,
+    CliError, CommonArgs, csv_cell, open, print_json,
     table::{Table, printable},
 };
 use crate::{model::Kind, rating::worth, store::WeightRow};

@@ -36,23 +36,23 @@
 
 mod connect;
 pub mod drivers;
-mod error;
-mod halves;
-mod settings;
-mod trust;
 
-use std::{collections::VecDeque, time::Duration};
+pub use connect::Trust;
 
-use tokio::time::timeout;
+use std::{collections::VecDeque, fmt, io, time::Duration};
 
-pub use error::ClientError;
-pub use halves::{ReplyReceiver, RequestSender};
-pub use settings::ClientSettings;
-pub use trust::Trust;
+use bytes::BytesMut;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    time::timeout,
+};
 
 use crate::{
     model::Ident,
-    protocol::{Received, Reply, ReplyRule, Request, Token},
+    protocol::{
+        FramedLine, Framer, MalformedReply, Received, Refusal, Reply, ReplyReader, ReplyRule,
+        Request, Token,
+    },
 };
 
 /// A connection to a daemon.
@@ -256,5 +256,190 @@ fn unexpected(reply: Option<Reply>) -> ClientError {
     match reply {
         Some(reply) => ClientError::Unexpected(Box::new(reply)),
         None => ClientError::Closed,
+    }
+}
+
+/// Why a request got no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The address cannot be connected to.
+    #[error("cannot connect: {0}")]
+    Connect(#[source] io::Error),
+    /// The address did not answer within [`ClientSettings::connect_timeout`].
+    ///
+    /// [`ClientSettings::connect_timeout`]: ClientSettings::connect_timeout
+    #[error("no connection within {0:?}")]
+    ConnectTimeout(Duration),
+    /// The certificates to trust are not usable, or the host's name is none.
+    #[error("the daemon's certificate cannot be checked: {0}")]
+    Trust(String),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Io(#[from] io::Error),
+    /// The server closed the connection.
+    #[error("the server closed the connection")]
+    Closed,
+    /// The whole reply did not come within [`ClientSettings::reply_timeout`].
+    ///
+    /// [`ClientSettings::reply_timeout`]: ClientSettings::reply_timeout
+    #[error("no reply within {0:?}")]
+    ReplyTimeout(Duration),
+    /// The server refused the request, which changed nothing.
+    #[error("refused: {0}")]
+    Refused(Refusal),
+    /// A web server answers at the address.
+    #[error(
+        "this is the port of the pages: game servers connect to that of [server] listen, 7997 by default"
+    )]
+    Pages,
+    /// The server sent a line that is too long.
+    #[error("the server sent a line of more than {0} bytes")]
+    LineTooLong(usize),
+    /// The server sent a line that is no reply.
+    #[error(transparent)]
+    Malformed(#[from] MalformedReply),
+    /// The server sent a reply that does not belong to the request.
+    #[error("the server sent a reply to another request: {0:?}")]
+    Unexpected(Box<Reply>),
+    /// The number of replies and pushes that wait to be received exceeds
+    /// [`ClientSettings::max_backlog`].
+    ///
+    /// [`ClientSettings::max_backlog`]: ClientSettings::max_backlog
+    #[error("more than {0} replies wait to be received")]
+    Backlog(usize),
+    /// An earlier request failed or was cancelled before its reply came, so that later replies cannot
+    /// be assigned to requests. Connect again.
+    #[error("an earlier request was given up before its reply came")]
+    OutOfStep,
+}
+
+/// The limits of a client. The default suits a daemon in the same network.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientSettings {
+    /// How long connecting may take.
+    pub connect_timeout: Duration,
+    /// How long [`Client::ask`](Client::ask) waits for the whole reply.
+    pub reply_timeout: Duration,
+    /// The longest line accepted from the server, in bytes, not counting its line end.
+    pub max_line_bytes: usize,
+    /// The most replies and pushes that [`Client::ask`](Client::ask) keeps for
+    /// [`Client::receive`](Client::receive).
+    pub max_backlog: usize,
+}
+
+impl Default for ClientSettings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(5),
+            reply_timeout: Duration::from_secs(30),
+            max_line_bytes: 4_096,
+            max_backlog: 4_096,
+        }
+    }
+}
+
+/// A stream to the server, encrypted or not.
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+/// A stream from the server, encrypted or not.
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+
+/// The direction to the server.
+pub struct RequestSender {
+    writer: Writer,
+    /// Requests that are not sent yet.
+    output: BytesMut,
+}
+
+impl fmt::Debug for RequestSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestSender").finish_non_exhaustive()
+    }
+}
+
+impl RequestSender {
+    fn new(writer: Writer) -> Self {
+        Self {
+            writer,
+            output: BytesMut::new(),
+        }
+    }
+
+    /// Appends a request to those that the next [`flush`](Self::flush) sends.
+    pub fn queue(&mut self, request: &Request) {
+        request.encode(&mut self.output);
+    }
+
+    /// Sends the requests queued, in their order.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`] if the connection is broken.
+    pub async fn flush(&mut self) -> Result<(), ClientError> {
+        self.writer.write_all_buf(&mut self.output).await?;
+        Ok(self.writer.flush().await?)
+    }
+
+    /// Ends this direction. The server answers what it has read, and closes the other direction.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`] if the connection is broken.
+    pub async fn close(mut self) -> Result<(), ClientError> {
+        self.flush().await?;
+        Ok(self.writer.shutdown().await?)
+    }
+}
+
+/// The direction from the server.
+pub struct ReplyReceiver {
+    reader: Reader,
+    framer: Framer,
+    max_line_bytes: usize,
+    input: BytesMut,
+    replies: ReplyReader,
+}
+
+impl fmt::Debug for ReplyReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyReceiver").finish_non_exhaustive()
+    }
+}
+
+impl ReplyReceiver {
+    fn new(reader: Reader, max_line_bytes: usize) -> Self {
+        Self {
+            reader,
+            framer: Framer::new(max_line_bytes),
+            max_line_bytes,
+            input: BytesMut::new(),
+            replies: ReplyReader::default(),
+        }
+    }
+
+    /// Waits for the next whole reply or push.
+    ///
+    /// It is cancel safe: no line is lost if the future is dropped.
+    ///
+    /// # Errors
+    /// - [`ClientError::Malformed`] or [`ClientError::LineTooLong`] for a line that is no reply. The
+    ///   next call goes on with the line after it.
+    /// - [`ClientError::Closed`] or [`ClientError::Io`] if nothing more will come.
+    pub async fn receive(&mut self) -> Result<Received, ClientError> {
+        loop {
+            while let Some(line) = self.framer.next_line(&mut self.input) {
+                let FramedLine::Text(line) = line else {
+                    return Err(ClientError::LineTooLong(self.max_line_bytes));
+                };
+                if let Some(received) = self.replies.line(line)? {
+                    return Ok(received);
+                }
+            }
+            match self.reader.read_buf(&mut self.input).await {
+                Ok(0) => return Err(ClientError::Closed),
+                // The server was killed, and has not ended the encryption before.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Err(ClientError::Closed);
+                }
+                read => read?,
+            };
+        }
     }
 }

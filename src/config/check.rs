@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Config, FolderChoice, error::plain, values::NO_NAME};
+use super::{Config, FolderChoice, plain, values::NO_NAME};
 use crate::{
     matchmaking::Queue,
     matchmaking::lifecycle::Provider,

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Config, ConfigError, check::Fault, keys::ClientSection, token::ConfiguredToken};
+use super::{Config, ConfigError, check::Fault, keys::ClientSection, values::ConfiguredToken};
 use crate::{
     model::Rights,
     server::access::{AccessSettings, ClientSpec, PlayerScope},

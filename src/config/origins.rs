@@ -8,7 +8,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Config, ConfigError, environment::apply_environment, layers, syntax};
+use super::{
+    Config, ConfigError,
+    layers::{self, apply_environment},
+};
 
 /// What is shown in the place of a secret.
 pub const HIDDEN: &str = "(hidden)";
@@ -62,7 +65,7 @@ impl Config {
     ) -> Result<Vec<ValueInForce>, ConfigError> {
         let environment: Vec<(String, String)> = environment.into_iter().collect();
         let config = Self::load_in(folder, text, environment.clone())?;
-        let wrong = |error: toml::de::Error| syntax::syntax(text, &error);
+        let wrong = |error: toml::de::Error| layers::syntax(text, &error);
         let spans = DeTable::parse(text).map_err(wrong)?;
         let mut merged = layers::defaults();
         layers::lay_over(&mut merged, text.parse().map_err(wrong)?);

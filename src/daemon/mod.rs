@@ -10,49 +10,38 @@
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
-mod backups;
-mod clocks;
-mod error;
-mod file_limit;
-mod file_watch;
 mod open;
 mod pages;
 mod reload;
-mod service_manager;
 mod shutdown;
-mod tasks;
-mod threads;
 mod upkeep;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+pub use open::{check_certificate, follow, open_archive, open_service};
+pub use reload::{FileWatch, Reloader, reload};
+pub use shutdown::{ReloadSignal, ShutdownSignal, reloaded, reloading};
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
     task::JoinHandle,
     time::{Instant, timeout_at},
 };
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    config::{Config, ConfiguredValues},
-    learning::AT_ONCE,
-    logs::Follower,
+    config::{Config, ConfigError, ConfiguredValues},
+    learning::{AT_ONCE, LearningError},
+    logs::{Follower, LogError},
     server::{
-        Gate, Limits, Listeners, Service,
+        self, Gate, Limits, Listeners, Service, ServiceError, TlsError,
         watch::{BackupMetrics, Monitor},
     },
-    store::Backups,
-    webhooks::Deliveries,
+    store::{Backups, StoreError},
+    webhooks::{Deliveries, DeliveryError},
 };
 
-pub use error::DaemonError;
-pub use file_watch::FileWatch;
-use open::{bind, bind_address, follower, open_journal};
-pub use open::{check_certificate, follow, open_archive, open_service};
+use open::{ConnectionThreads, PageThreads, bind, bind_address, follower, open_journal};
 use pages::{PageListeners, PageServer};
-pub use reload::{Reloader, reload};
-pub use service_manager::{reloaded, reloading};
-pub use shutdown::{ReloadSignal, ShutdownSignal};
-use tasks::Tasks;
-use threads::{ConnectionThreads, PageThreads};
 use upkeep::UpkeepSettings;
 
 /// A daemon that has opened everything and does not serve yet.
@@ -87,7 +76,7 @@ impl Daemon {
     /// Fails if strangers could use the daemon whom the configuration does not admit, if the address cannot
     /// be bound, or if the database or the archive cannot be opened.
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
-        file_limit::survive()?;
+        open::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
         let mut listeners = bind(config).await?;
         let pages = PageListeners::bind(&config.web).await?;
@@ -171,18 +160,18 @@ impl Daemon {
         let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
         tasks.spawn(async move { learning.keep_up_to_date().await });
-        tasks.spawn(service_manager::watchdog());
+        tasks.spawn(shutdown::watchdog());
         tasks.spawn(upkeep::keep_small(self.service.clone(), self.upkeep));
-        tasks.spawn(clocks::watch(self.service.clone()));
+        tasks.spawn(upkeep::watch(self.service.clone()));
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
             let metrics: Arc<BackupMetrics> = self.monitor.backups.clone().unwrap_or_default();
-            tasks.spawn(backups::back_up_daily(backups, clock, metrics));
+            tasks.spawn(upkeep::back_up_daily(backups, clock, metrics));
         }
         let monitor = self.monitor;
         tasks.spawn(async move { monitor.run().await });
         if let Ok(address) = self.listeners.plain.local_addr() {
-            service_manager::ready(&format!("serving game servers at {address}"));
+            shutdown::ready(&format!("serving game servers at {address}"));
         }
         let following = self.follower.map(|(follower, interval)| {
             let stop = tasks.stop.clone().cancelled_owned();
@@ -194,7 +183,7 @@ impl Daemon {
         let service = self.service;
         let shutdown = async {
             shutdown.await;
-            service_manager::stopping();
+            shutdown::stopping();
         };
         let deadline = tasks
             .serve(
@@ -279,4 +268,123 @@ async fn end_following(following: Option<JoinHandle<()>>, deadline: Instant) {
 fn whole(path: &std::path::Path) -> String {
     let whole = std::path::absolute(path);
     whole.as_deref().unwrap_or(path).display().to_string()
+}
+
+/// Why the daemon cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// The configuration admits clients in a way that it should not, or does not say how they prove who
+    /// they are.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The address cannot be bound.
+    #[error("{key}: cannot listen on {address}: {source}")]
+    Listen {
+        /// The section and the key with the address.
+        key: &'static str,
+        /// The configured address.
+        address: SocketAddr,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The certificate of encrypted connections cannot be used.
+    #[error("encrypted connections: {0}")]
+    Tls(#[from] TlsError),
+    /// The listener has no address.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The database cannot be opened or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The service cannot be opened.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The weights cannot be derived from the stored matches.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    /// The webhooks cannot be used.
+    #[error(transparent)]
+    Deliveries(#[from] DeliveryError),
+    /// The archive of logs cannot be opened.
+    #[error(transparent)]
+    Logs(#[from] LogError),
+}
+
+/// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
+/// archive and the end of all tasks together. The rest of a second is left to the end of the process.
+const LAST_WRITES: Duration = Duration::from_millis(900);
+/// The tasks of a daemon, which stop together.
+struct Tasks {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    fn new(service: &Service) -> Self {
+        Self {
+            tracker: service.sessions().tasks().clone(),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    /// Runs a task until it ends or the daemon stops.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tracker.spawn(async move {
+            stop.run_until_cancelled(task).await;
+        });
+    }
+
+    /// Serves until `shutdown` resolves, stops all tasks, and ends all connections. Returns the deadline for
+    /// everything else that the daemon has to do before its end.
+    async fn serve(
+        &self,
+        listeners: Listeners,
+        service: Arc<Service>,
+        limits: Limits,
+        gate: Arc<Gate>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Instant {
+        if let Some(tls) = &listeners.tls {
+            self.spawn(tls.identity.clone().watch());
+        }
+        let sessions = service.sessions().clone();
+        self.spawn(async move { sessions.run_background().await });
+        let sessions = service.sessions().clone();
+        self.spawn(async move { sessions.run_journal_sync().await });
+        let learning = service.learning().clone();
+        self.spawn(async move { learning.learn_recorded().await });
+        let queues = service.queues().clone();
+        // Not stopped with the other tasks: connections that end still wait for its answers.
+        let queueing = self.tracker.spawn({
+            let queues = queues.clone();
+            async move { queues.run().await }
+        });
+        let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
+        let serving = self
+            .tracker
+            .spawn(server::run(listeners, service, limits, gate, tasks, stop));
+        shutdown.await;
+        let deadline = Instant::now() + limits.drain_seconds.duration() + LAST_WRITES;
+        self.stop.cancel();
+        match timeout_at(deadline, serving).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "the server has failed"),
+            Err(_) => tracing::warn!("connections have not ended in time"),
+        }
+        queues.stop();
+        if timeout_at(deadline, queueing).await.is_err() {
+            tracing::warn!("the queues have not stopped in time");
+        }
+        deadline
+    }
+
+    /// Waits for the end of all tasks.
+    async fn end(&self, deadline: Instant) {
+        self.tracker.close();
+        if timeout_at(deadline, self.tracker.wait()).await.is_err() {
+            let tasks = self.tracker.len();
+            tracing::warn!(tasks, "tasks have not ended in time");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::{io, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, time::sleep};
 
-use super::{DaemonError, Tasks, bind_address, threads::PageThreads};
+use super::{DaemonError, Tasks, bind_address, open::PageThreads};
 use crate::{
     config::{Config, WebAddress, WebSection},
     server::{Gate, Limits, Service, ServiceError, watch::Monitor},

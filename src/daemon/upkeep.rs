@@ -1,5 +1,13 @@
-//! Keeps the database small while the daemon runs: deletes decisions that are old or too many, in short writes, and old
-//! notes about players.
+//! What the daemon does from time to time: it deletes what is old, copies the database, and looks at the clock.
+//!
+//! Notices a last match that ended in the future.
+//!
+//! Matches are learned from in the order in which they ended. If a clock was ahead, all matches until then come late,
+//! and those after them are learned from again. `watch` compares the clocks themselves.
+//!
+//! - Keeps the database small while the daemon runs: deletes decisions that are old or too many, in short writes, and
+//!   old notes about players.
+//! - The daily backups of the daemon.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,8 +16,9 @@ use tokio::time::{Instant, sleep};
 use crate::{
     config::Config,
     model::{DAY, Timestamp},
-    server::Service,
-    store::{Store, StoreError},
+    server::{Service, watch::BackupMetrics},
+    session::Clock,
+    store::{BackedUp, BackupError, Backups, Store, StoreError},
 };
 
 /// The lease of the daemon that deletes: one daemon at a time does this.
@@ -134,4 +143,93 @@ async fn remove_old(
     // What a command had begun that was killed.
     store.corrections().finish_forgetting().await?;
     Ok(deleted)
+}
+
+/// Makes backups when they are due. Never returns. While a backup fails, the log says so once an hour at most.
+pub(super) async fn back_up_daily(
+    backups: Backups,
+    clock: Arc<dyn Clock>,
+    metrics: Arc<BackupMetrics>,
+) {
+    let mut failed: Option<Instant> = None;
+    loop {
+        match back_up_if_due(backups.clone(), clock.now(), metrics.clone()).await {
+            Ok(None) => failed = None,
+            Ok(Some(done)) => {
+                failed = None;
+                let (name, removed, outdated) = (done.name, done.removed, done.outdated);
+                tracing::info!(name, removed, outdated, "the database is backed up");
+            }
+            Err(error) => {
+                metrics.failed();
+                if failed.is_none_or(|at| at.elapsed() >= HOUR) {
+                    failed = Some(Instant::now());
+                    tracing::error!(%error, "the database cannot be backed up");
+                }
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Makes a backup on a thread that may block: the folder may be on a disk that does not answer.
+async fn back_up_if_due(
+    backups: Backups,
+    now: Timestamp,
+    metrics: Arc<BackupMetrics>,
+) -> Result<Option<BackedUp>, BackupError> {
+    let runtime = tokio::runtime::Handle::current();
+    let work = move || {
+        let done = runtime.block_on(backups.make_if_due(now));
+        if let Ok(latest) = backups.latest() {
+            metrics.found(latest);
+        }
+        done
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(BackupError::Ended(error)))
+}
+
+/// The pause between two looks.
+const PAUSE_OF_CLOCK: Duration = Duration::from_secs(60);
+
+/// Looks every minute, and logs once that the last match ended in the future. Never returns.
+pub(super) async fn watch(service: Arc<Service>) {
+    let mut was_ahead = false;
+    loop {
+        match service.store().matches().last_end().await {
+            Ok(last) => {
+                let ahead = last.and_then(|last| ahead(service.sessions().clock().now(), last));
+                if let Some(millis) = ahead.filter(|_| !was_ahead) {
+                    tracing::warn!(
+                        seconds = millis / 1_000,
+                        "the last match ended in the future: its log is in another time zone, which time_zone in its [[follow]] section or --time-zone sets (rebuild --from-logs then mends the match), or the one who reported it is ahead of this machine"
+                    );
+                }
+                was_ahead = ahead.is_some();
+            }
+            Err(error) => tracing::debug!(%error, "the end of the last match is not known"),
+        }
+        sleep(PAUSE_OF_CLOCK).await;
+    }
+}
+
+/// By how many milliseconds `last` is later than `now`, if that is more than clocks differ.
+fn ahead(now: Timestamp, last: Timestamp) -> Option<i64> {
+    let ahead = last.0.saturating_sub(now.0);
+    last.is_ahead_of(now).then_some(ahead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_end_that_is_far_ahead_is_reported() {
+        let ahead = |now, last| ahead(Timestamp(now), Timestamp(last));
+        assert_eq!(ahead(1_000_000, 1_010_000), None);
+        assert_eq!(ahead(1_000_000, 1_600_000), Some(600_000));
+        assert_eq!(ahead(1_600_000, 1_000_000), None);
+        assert_eq!(ahead(i64::MIN, i64::MAX), Some(i64::MAX));
+    }
 }

@@ -1,19 +1,21 @@
 //! Derives weights from the stored matches, and publishes them.
+//!
+//! - What the database contains before a fold, and whether it was made with this process's settings.
+//! - Learns from matches while a command still records others: each of the two keeps one core busy.
 
 use std::sync::{Arc, atomic::Ordering};
 
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 use tracing::Span;
 
 use super::{
     CURRENT, Learning, LearningError, Standings,
     gaps::Gaps,
     knowledge::Knowledge,
-    learned::{Learned, Slot},
-    look::Look,
-    spacing::EVERY,
+    learned::{EVERY, Learned, Slot},
+    writer::WriteGuard,
 };
-use crate::store::{Cursor, DerivedFrom, Stored};
+use crate::store::{Correction, Cursor, DerivedFrom, OperatorOverrides, RecountCause, Stored};
 
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
@@ -304,4 +306,229 @@ pub(super) async fn on_blocking_thread<T: Send + 'static>(
 ) -> Result<T, LearningError> {
     let span = Span::current();
     Ok(tokio::task::spawn_blocking(move || span.in_scope(work)).await?)
+}
+
+/// What the database contains before a fold, and what this process may write after it.
+pub(super) struct Look {
+    pub(super) overrides: OperatorOverrides,
+    /// The key of this process's settings and of the overrides.
+    pub(super) key: String,
+    /// Number of stored matches.
+    pub(super) stored: i64,
+    /// What the derived tables were made from.
+    pub(super) before: Option<DerivedFrom>,
+    /// Whether they were made with another configuration, or not made at all.
+    pub(super) is_other: bool,
+    /// The permission to write; `None` while another daemon has it.
+    pub(super) guard: Option<WriteGuard>,
+    /// Whether all matches are folded again, and everything is written.
+    pub(super) all: bool,
+}
+
+impl Look {
+    /// Whether this process has to write what was learned from these matches.
+    pub(super) fn is_due(&self, from: &DerivedFrom) -> bool {
+        (self.all || self.before.as_ref() != Some(from)) && self.guard.is_some()
+    }
+
+    /// Whether the state lacks matches that are earlier than its last one.
+    fn lacks_earlier(&self, learned: &Learned) -> bool {
+        let late = self.stored - learned.at.matches;
+        if late > 0 {
+            tracing::debug!(
+                late,
+                "matches are earlier than the last one, and are folded in their place"
+            );
+        }
+        late > 0
+    }
+
+    /// What was corrected since the derived tables were written, as far as it is known before the matches in them are
+    /// compared with those of the state.
+    pub(super) fn correction(&self, learned: &Learned) -> Correction {
+        let Some(before) = &self.before else {
+            return Correction::None;
+        };
+        let (Some((old, counted)), Some((new, _))) = (parts(&before.settings), parts(&self.key))
+        else {
+            return Correction::None;
+        };
+        let corrected = self.overrides.corrected;
+        match corrected.filter(|(change, _)| *change > counted) {
+            _ if old != new => Correction::Known(RecountCause::Settings),
+            Some((_, cause)) => Correction::Known(cause),
+            None if learned.is_replayed => Correction::IfLate,
+            None => Correction::None,
+        }
+    }
+
+    /// The same for a state of another key, and what the tables are made from, which are still those of that state; `None` if
+    /// they are not, or if somebody was forgotten since.
+    pub(super) fn of_served(&self, key: &str) -> Option<(Self, DerivedFrom)> {
+        let before = self
+            .before
+            .clone()
+            .filter(|before| before.settings == key)?;
+        let changes = before
+            .changes()
+            .filter(|known| self.overrides.forgotten <= *known)?;
+        let look = Self {
+            overrides: OperatorOverrides {
+                changes,
+                ..OperatorOverrides::default()
+            },
+            key: key.to_owned(),
+            stored: self.stored,
+            before: Some(before.clone()),
+            is_other: false,
+            guard: self.guard.clone(),
+            all: false,
+        };
+        Some((look, before))
+    }
+
+    /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
+    /// That one may end before, or learn from as many matches, but not from the same ones.
+    fn forget_rulings(&self, learned: &mut Learned, from: &DerivedFrom, is_written: bool) {
+        let is_the_writers = self.guard.is_some() && self.before.as_ref() == Some(from);
+        let are_on_disk = is_written || (is_the_writers && !self.lacks_rulings(learned));
+        learned.ruled = are_on_disk.then(|| from.clone());
+        learned.has_all_rulings &= learned.pending.is_empty();
+        learned.pending.clear();
+    }
+
+    /// Whether rulings may be missing on disk that this state does not have any more.
+    fn lacks_rulings(&self, learned: &Learned) -> bool {
+        !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
+    }
+
+    /// Whether the state can go on, which has this key. Else all matches are to be folded again.
+    pub(super) fn continues(&self, key: &str, learned: &Learned) -> bool {
+        key == self.key && (!self.all || learned.has_all_rulings)
+    }
+
+    /// How many matches a state may have that is gone on from: who writes the rulings needs those on its matches in the
+    /// database. `None` if any number will do.
+    pub(super) fn most(&self) -> Option<i64> {
+        let ruled = self.before.as_ref().filter(|_| !self.is_other);
+        let most = ruled.map_or(0, |ruled| ruled.matches);
+        self.guard.is_some().then_some(most)
+    }
+}
+
+impl Learning {
+    /// Reads what the database contains, before the matches are folded. `rebuilds` is whether everything is to be derived again.
+    pub(super) async fn look(&self, rebuilds: bool) -> Result<Look, LearningError> {
+        let overrides = self.store.corrections().overrides().await?;
+        let key = self.key(&overrides);
+        let (stored, _) = self.store.matches().extent().await?;
+        let before = self.store.learned().derived_from().await?;
+        // If the rulings on disk come from another configuration, all of them are replaced, so all matches are
+        // folded again.
+        let is_other = before.as_ref().is_none_or(|before| before.settings != key);
+        // While many rows are written, nothing else is.
+        let guard = self.guard().filter(|_| !self.writes.goes_on());
+        let all = rebuilds || (is_other && guard.is_some());
+        Ok(Look {
+            overrides,
+            key,
+            stored,
+            before,
+            is_other,
+            guard,
+            all,
+        })
+    }
+
+    /// The key of everything that weights depend on besides the matches: the settings and the
+    /// operator's overrides.
+    pub(super) fn key(&self, overrides: &OperatorOverrides) -> String {
+        format!("{} {}", self.settings_key, overrides.changes)
+    }
+}
+
+/// The settings of a key, and the number of changes of the overrides.
+fn parts(key: &str) -> Option<(&str, i64)> {
+    let (settings, changes) = key.split_once(' ')?;
+    Some((settings, changes.parse().ok()?))
+}
+
+impl Learning {
+    /// Learns from the matches that a command records, until the sender of `part` is dropped, and keeps the state for
+    /// [`refresh`](Self::refresh), which then has less to do: it publishes and writes the weights. `part` is how much of
+    /// its input the command has recorded, from 0 to 1; each new value means that there are more matches. `before` is
+    /// the number of matches that were stored before the command.
+    ///
+    /// Stops early and returns `false` if `refresh` has to learn them again: if a match is earlier than one already
+    /// learned, or replaces one (a half that is joined), if another process changes what players are or learns from these
+    /// matches, too, and if the database fails.
+    pub async fn learn_ahead(&self, before: i64, mut part: watch::Receiver<f64>) -> bool {
+        if !self.has_turn().await {
+            return true; // a daemon learns from them
+        }
+        while part.changed().await.is_ok() {
+            let part = *part.borrow_and_update();
+            match self.learn_stored(before, part).await {
+                Ok(true) => {}
+                Ok(false) => return false,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot learn while matches are recorded");
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Folds the matches that are stored, without publishing or writing weights. Returns `false` if the state cannot be
+    /// continued.
+    async fn learn_stored(&self, before: i64, part: f64) -> Result<bool, LearningError> {
+        let mut slot = self.learned.lock().await;
+        let look = self.look(false).await?;
+        let mut learned = match slot.take() {
+            Some((key, learned)) if look.continues(&key, &learned) => learned,
+            other @ Some(_) => {
+                *slot = other;
+                return Ok(false);
+            }
+            None => self.begin(&look, None).await?,
+        };
+        if look.lacks_rulings(&learned) {
+            return Ok(false); // a daemon writes them meanwhile
+        }
+        self.know_written(&look, &learned);
+        learned.goal = expected(before, look.stored, part).unwrap_or(look.stored);
+        let mut progress = |_| ();
+        let learned = self.fold(learned, look.stored, false, &mut progress);
+        let learned = learned.await?;
+        let is_in_order = !look.lacks_earlier(&learned);
+        *slot = Some((look.key, learned));
+        Ok(is_in_order)
+    }
+}
+
+/// How many matches there will be if this part of those after the first `before` is stored; `None` if the part is not
+/// known, because the length of the input is not known.
+fn expected(before: i64, stored: i64, part: f64) -> Option<i64> {
+    let new = (stored - before).max(0);
+    let is_known = part > 0.0 && part <= 1.0;
+    // A number that is too large becomes the largest one.
+    is_known.then(|| before.saturating_add((new as f64 / part) as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recorded_part_tells_how_many_matches_there_will_be() {
+        assert_eq!(expected(0, 100, 0.25), Some(400));
+        assert_eq!(expected(1_000, 1_100, 0.5), Some(1_200));
+        assert_eq!(expected(1_000, 1_100, 1.0), Some(1_100));
+        assert_eq!(expected(50, 10, 0.5), Some(50));
+        assert_eq!(expected(0, i64::MAX, 1e-300), Some(i64::MAX));
+        for odd in [0.0, -1.0, 2.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(expected(10, 50, odd), None);
+        }
+    }
 }

@@ -1,26 +1,26 @@
 //! The learned state. Only one task at a time adds matches to it.
+//!
+//! - Which earlier states of a fold stay in memory. The further one lies behind the last match, the further apart
+//!   they are, so that there are few of them, and a match that comes late is folded from one that is not much older.
+//! - How good the predictions for the folded matches were.
+//! - Rulings in the form in which they are stored.
+//! - Hashes that tell whether something was learned with the same settings and overrides.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tokio::sync::MutexGuard;
 
-use super::{
-    LearningError, Settings,
-    keys::content_key,
-    knowledge::Knowledge,
-    prediction::Predictions,
-    rulings,
-    spacing::{is_close, kept},
-};
+use super::{LearningError, Settings, knowledge::Knowledge};
 use crate::{
-    model::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight},
-    rating::history::{self, Balance, Fold, Late},
+    model::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight, to_hex},
+    rating::history::{self, Balance, BesideCoin, Fold, Forecast, Gains, Late, Played, Ruling},
     rating::{SystemChoice, SystemName},
-    store::{Cursor, DerivedFrom, OperatorOverrides, RulingRow, Spool, Stored},
+    store::{Cursor, DerivedFrom, OperatorOverrides, Performance, RulingRow, Spool, Stored},
 };
 
 /// How far a fold has come.
@@ -208,7 +208,7 @@ impl Learned {
                         predictions.add(&ruling.ruleset, ruling.chance, record.outcome);
                     }
                     if self.rules {
-                        let mut row = rulings::row(id, &record, &seats, &ruling);
+                        let mut row = ruling_row(id, &record, &seats, &ruling);
                         if self.void.contains(&id) {
                             row.unrated = Some(VOID.into());
                         }
@@ -252,7 +252,7 @@ impl Learned {
             let all: Vec<(i64, usize)> = all
                 .map(|past| (past.point.at.matches, past.bytes))
                 .collect();
-            let kept = kept(&all, self.at.matches);
+            let kept = kept_states(&all, self.at.matches);
             self.past
                 .retain(|past| kept.contains(&past.point.at.matches));
         }
@@ -354,4 +354,285 @@ fn start_weights(
         }
     }
     starts
+}
+
+/// A checkpoint is written after this number of new matches. To fold that many again takes a fraction of a second.
+pub(super) const EVERY: i64 = 64;
+/// If a match comes late, and `n` later ones are on disk, at most this multiple of `n`, and [`NEAR`], are folded
+/// again. With 2, there are at most twenty states of 60,000 matches.
+const RATIO: i64 = 2;
+/// Where several daemons record matches, many come after a few later ones.
+const NEAR: i64 = 8;
+/// The most bytes of all states together, or as many as [`FEW`] states like the newest have; the older ones are left
+/// out. What several states share counts for each of them.
+const MOST_BYTES: usize = 256 << 20;
+const FEW: usize = 4;
+
+/// Whether no state is needed between two others, which lie `older` and `newer` matches before the last one.
+fn is_close(older: i64, newer: i64) -> bool {
+    older <= newer.saturating_mul(RATIO).saturating_add(NEAR)
+}
+
+/// Chooses the states to keep when there are `total` matches; returns how many matches each of them has. `all` are the
+/// matches and bytes of each, the newest first. If these are close enough to each other, so are those that are kept.
+pub(super) fn kept_states(all: &[(i64, usize)], total: i64) -> Vec<i64> {
+    let (mut kept, mut bytes) = (Vec::new(), 0_usize);
+    let newest = all.first().map_or(0, |(_, bytes)| *bytes);
+    let most = MOST_BYTES.max(newest.saturating_mul(FEW));
+    let mut newer = 0;
+    for (index, (matches, own)) in all.iter().enumerate() {
+        // Before the first one, there is the state without any match.
+        let next = all.get(index + 1).map_or(0, |(matches, _)| *matches);
+        if index > 0 && is_close(total - next, newer) {
+            continue;
+        }
+        bytes = bytes.saturating_add(*own);
+        if bytes > most {
+            break;
+        }
+        newer = total - matches;
+        kept.push(*matches);
+    }
+    kept
+}
+
+/// The number of last predictions that have a mean of their own.
+const RECENT: usize = 100;
+/// The most rulesets whose predictions are compared with a coin. It is limited because peers can invent rulesets.
+const RULESETS: usize = 256;
+
+/// The log losses of all predictions, summed up in the order of the matches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Predictions {
+    count: u64,
+    sum: f64,
+    /// The log losses of the last predictions.
+    recent: VecDeque<f64>,
+    /// How far all predictions are from a coin.
+    gains: Gains,
+    /// The same of each ruleset.
+    by_ruleset: BTreeMap<Ruleset, Gains>,
+}
+
+impl Predictions {
+    /// Adds a rated match, and the prediction for it, if it has one and a winner.
+    pub fn add(&mut self, ruleset: &Ruleset, chance: Option<f64>, outcome: Outcome) {
+        let forecast = match (chance, outcome) {
+            (Some(chance), Outcome::Won(winner)) => Some(Forecast {
+                chance,
+                won: winner == 0,
+            }),
+            _ => None,
+        };
+        self.gains.add(forecast);
+        if let Some(gains) = self.by_ruleset.get_mut(ruleset) {
+            gains.add(forecast);
+        } else if self.by_ruleset.len() < RULESETS {
+            let gains = self.by_ruleset.entry(ruleset.clone()).or_default();
+            gains.add(forecast);
+        }
+        let Some(forecast) = forecast else {
+            return;
+        };
+        let loss = forecast.log_loss();
+        self.count += 1;
+        self.sum += loss;
+        if self.recent.len() >= RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(loss);
+    }
+
+    /// Number of predictions.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean log loss of all predictions; 0 if there are none.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    /// How far all predictions are from a coin.
+    pub fn beside_coin(&self) -> BesideCoin {
+        self.gains.beside_coin()
+    }
+
+    /// How far the predictions of each ruleset are from a coin.
+    pub fn beside_coin_by_ruleset(&self) -> BTreeMap<String, BesideCoin> {
+        let of = |(ruleset, gains): (&Ruleset, &Gains)| (ruleset.to_string(), gains.beside_coin());
+        self.by_ruleset.iter().map(of).collect()
+    }
+
+    /// The mean log loss of the last [`RECENT`] predictions; 0 if there are none.
+    pub fn recent_mean(&self) -> f64 {
+        self.recent.iter().sum::<f64>() / self.recent.len().max(1) as f64
+    }
+}
+
+/// Converts the ruling on a folded record for the store. `seats` maps the participants of the record
+/// to those of the stored one, which may have more identities.
+pub(super) fn ruling_row(
+    match_id: i64,
+    record: &MatchRecord,
+    seats: &[usize],
+    ruling: &Ruling,
+) -> RulingRow {
+    let played = ruling.rated.as_ref().map_or(&[][..], Vec::as_slice);
+    let performance = |own: &Played| {
+        let participant = record.participants.get(own.participant)?;
+        let team = participant.main_team().filter(|_| record.has_teams());
+        let performance = Performance {
+            key: participant.key.clone(),
+            team,
+            result: team.and_then(|team| result(record.outcome, team)),
+            entry: own.entry,
+            points_for: own.scored,
+            points_against: own.conceded,
+        };
+        Some((*seats.get(own.participant)?, performance))
+    };
+    RulingRow {
+        match_id,
+        ruleset: ruling.ruleset.to_string(),
+        unrated: ruling.rated.as_ref().err().map(|why| why.as_str().into()),
+        ended_at: record.end,
+        chance: ruling.chance,
+        causes: ruling.causes,
+        performances: played.iter().filter_map(performance).collect(),
+    }
+}
+
+/// The result of a match for one team: 1, 0.5 or 0.
+fn result(outcome: Outcome, team: u8) -> Option<f64> {
+    match outcome {
+        Outcome::Won(winner) => Some(f64::from(u8::from(winner == team))),
+        Outcome::Draw => Some(0.5),
+        Outcome::Undecided | Outcome::Abandoned => None,
+    }
+}
+
+/// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
+/// database then derives its weights again.
+pub(super) const FOLD_VERSION: u32 = 34;
+/// The version of the form in which settings are hashed. With a new value, every database derives
+/// its weights again.
+const SETTINGS_FORMAT: u32 = 1;
+
+/// Two hashes of everything that a learned state depends on besides the matches: of the settings, and of the operator's
+/// overrides, which are the same in all daemons of a database. Two copies of a database may have the same number of changes,
+/// and other ones.
+fn content_key(
+    settings: &Settings,
+    overrides: &OperatorOverrides,
+) -> Result<String, serde_json::Error> {
+    let OperatorOverrides {
+        merged,
+        pinned,
+        starts,
+        void,
+        forgotten,
+        ..
+    } = overrides;
+    let form = serde_json::to_vec(&(merged, pinned, starts, void, forgotten))?;
+    Ok(format!("{}-{}", settings_key(settings)?, short_hash(&form)))
+}
+
+fn short_hash(form: &[u8]) -> String {
+    let digest = Sha256::digest(form);
+    to_hex(&digest[..8])
+}
+
+/// A hash of the settings that weights depend on, in a form that has a version.
+///
+/// The settings are hashed as JSON: a new name of a Rust type does not change the key. A new name
+/// of a field does, and the weights are then derived again.
+pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
+    let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
+    Ok(short_hash(&form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states after `total` matches that came `step` at a time.
+    fn after(total: i64, step: i64) -> Vec<i64> {
+        let mut all: Vec<(i64, usize)> = Vec::new();
+        for matches in (0..=total).step_by(step as usize).skip(1) {
+            all.insert(0, (matches, 1_000));
+            let kept = kept_states(&all, matches);
+            all.retain(|(matches, _)| kept.contains(matches));
+        }
+        all.into_iter().map(|(matches, _)| matches).collect()
+    }
+
+    #[test]
+    fn few_are_kept_and_each_late_match_is_soon_after_one() {
+        for (total, step, most) in [
+            (640, 8, 10),
+            (60_000, 64, 20),
+            (60_000, 500, 20),
+            (64, 64, 1),
+        ] {
+            let kept = after(total, step);
+            assert!(kept.len() <= most, "{total} {step}: {kept:?}");
+            let chain = kept.iter().chain(&[0]);
+            let ages: Vec<i64> = chain.map(|matches| total - matches).collect();
+            for pair in ages.windows(2) {
+                assert!(pair[1] <= RATIO * pair[0] + step.max(NEAR), "{ages:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_ones_are_fewer() {
+        let all = [
+            (900, MOST_BYTES / 4),
+            (700, MOST_BYTES / 2),
+            (300, MOST_BYTES / 2),
+        ];
+        assert_eq!(kept_states(&all, 900), [900, 700]);
+        let all = [(900, MOST_BYTES), all[1], all[2]];
+        assert_eq!(kept_states(&all, 900), [900, 700, 300]);
+        assert_eq!(kept_states(&[(900, usize::MAX)], 900), [900]);
+        assert_eq!(kept_states(&[], 0), [0; 0]);
+    }
+
+    #[test]
+    fn each_ruleset_is_compared_with_a_coin_and_strangers_cannot_add_many() {
+        let mut predictions = Predictions::default();
+        for number in 0..2 * RULESETS {
+            let ruleset = Ruleset::parse(&format!("game{number}"));
+            predictions.add(&ruleset, Some(0.8), Outcome::Won(0));
+        }
+        predictions.add(&Ruleset::parse("game0"), Some(0.8), Outcome::Draw);
+        assert_eq!(predictions.by_ruleset.len(), RULESETS);
+        let of = &predictions.beside_coin_by_ruleset()["game0"];
+        assert_eq!((of.learned, of.predicted), (2, 1));
+        let all = predictions.beside_coin();
+        assert_eq!(all.learned, 2 * RULESETS as u64 + 1);
+        assert_eq!(all.predicted, predictions.count());
+        let mean = std::f64::consts::LN_2 - predictions.mean();
+        assert!((all.gain - mean).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_last_predictions_have_a_mean_of_their_own() {
+        let mut predictions = Predictions::default();
+        let ruleset = Ruleset::parse("ctf");
+        assert_eq!((predictions.mean(), predictions.recent_mean()), (0.0, 0.0));
+        predictions.add(&ruleset, Some(0.5), Outcome::Draw);
+        predictions.add(&ruleset, None, Outcome::Won(0));
+        assert_eq!(predictions.count(), 0, "without a winner or a chance");
+        predictions.add(&ruleset, Some(0.75), Outcome::Won(1));
+        for _ in 0..RECENT {
+            predictions.add(&ruleset, Some(0.5), Outcome::Won(0));
+        }
+        let coin = 2.0_f64.ln();
+        assert_eq!(predictions.count(), 101);
+        assert!((predictions.recent_mean() - coin).abs() < 1e-12);
+        let all = (4.0_f64.ln() + 100.0 * coin) / 101.0;
+        assert!((predictions.mean() - all).abs() < 1e-12);
+    }
 }

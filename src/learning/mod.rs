@@ -8,41 +8,20 @@
 //!
 //! Entry point: [`Learning::open`].
 
-mod ahead;
-mod awaited;
 mod behaviour;
 mod board;
 mod boards;
-mod changes;
 mod checkpoint;
-mod compared;
 mod derive;
-mod error;
 mod gaps;
-mod keys;
 mod knowledge;
 mod learned;
 pub mod leases;
-mod look;
-mod matches;
-mod mean_bot;
-mod memo;
 mod metrics;
-mod ongoing;
 mod player_facts;
 mod poll;
-mod prediction;
-mod ranks;
-mod recall;
-mod replay;
 mod resume;
-mod rulings;
-mod save;
-mod settings;
-mod spacing;
 mod standings;
-mod stored;
-mod suspects;
 mod swaps;
 mod systems;
 mod verify;
@@ -51,38 +30,13 @@ mod why;
 mod write_derived;
 mod writer;
 
-use std::{
-    path::Path,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU8, AtomicU64, Ordering},
-    },
-    time::Duration,
-};
-
-use parking_lot::{Mutex, RwLock};
-use tokio::{
-    sync::Notify,
-    time::{Instant, timeout_at},
-};
-use tracing::Span;
-
-use crate::{
-    learning::leases::SharedSettings,
-    model::{CountsAs, Kind, PlayerKey, Rulebook, Timestamp},
-    store::Store,
-};
-
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use board::{BoardSize, Standing};
 pub use boards::{BoardQuery, BoardRow, FoundPerson, StandingLine};
 pub use derive::Rebuilt;
-pub use error::LearningError;
 pub use metrics::{LearnedFigures, LearningMetrics};
 pub use player_facts::PlayerFacts;
-pub use ranks::DisplayedRank;
 pub use resume::AT_ONCE;
-pub use settings::Settings;
 pub use standings::Standings;
 pub use swaps::{Exchange, SwapSeat, Swaps, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
@@ -90,11 +44,39 @@ pub use verify::Verified;
 pub use view::View;
 pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason};
 
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    pin::pin,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::{Mutex, RwLock};
+use serde_json::{Map, Value};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout_at},
+};
+use tracing::Span;
+
+use crate::{
+    model::{
+        ClanTags, CountsAs, Kind, PatternError, PlayerKey, Rank, Rulebook, RulebookSpec, Ruleset,
+        Timestamp, behaviour::BehaviourSettings,
+    },
+    rating::history::{self, Level, Weight},
+    store::{Store, StoreError},
+};
+
 use boards::SortedBoards;
-use changes::Written;
 use checkpoint::Folder;
 use learned::Learned;
-use ongoing::Ongoing;
+use leases::SharedSettings;
+use write_derived::Written;
 use writer::Writer;
 
 /// The learned state, and the weights published from it.
@@ -189,8 +171,8 @@ impl Learning {
                 settings.behaviour.clone(),
                 settings.tags.clone(),
             )?),
-            settings_key: keys::settings_key(&settings)?,
-            shared: settings.shared(keys::FOLD_VERSION)?,
+            settings_key: learned::settings_key(&settings)?,
+            shared: settings.shared(learned::FOLD_VERSION)?,
             settings,
             store,
             standings: RwLock::default(),
@@ -315,5 +297,189 @@ impl Learning {
 
     fn phase(&self) -> u8 {
         self.phase.load(Ordering::Acquire)
+    }
+}
+
+/// Why learning failed. The published weights are the same as before.
+#[derive(Debug, thiserror::Error)]
+pub enum LearningError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The rulebook has an invalid pattern.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The settings cannot be serialised, so that they cannot be compared with those of stored
+    /// weights.
+    #[error("the settings cannot be serialised")]
+    Settings(#[from] serde_json::Error),
+    /// The learned state cannot be encoded.
+    #[error("the learned state cannot be encoded")]
+    Encode(#[from] std::io::Error),
+    /// The thread that folds matches panicked or was cancelled.
+    #[error("a task was cancelled or panicked")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+/// What differs between two versions of the program that derive other weights from the same matches and settings.
+const VERSION: &str = "the version of the program";
+
+/// How weights are learned. Weights that were learned with other settings are derived again.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Settings {
+    /// Which games share their weights.
+    pub rulebook: RulebookSpec,
+    /// Which matches are rated, and by which rating system.
+    pub history: history::Settings,
+    /// What is stripped from names before they are identities.
+    #[serde(skip_serializing_if = "ClanTags::is_empty")]
+    pub tags: ClanTags,
+    /// How reports about behaviour count. No weight depends on it.
+    #[serde(skip)]
+    pub behaviour: BehaviourSettings,
+}
+
+impl Settings {
+    /// What the daemons of a database must have in common to derive the same weights, by the keys of the configuration.
+    ///
+    /// # Errors
+    /// Fails if the settings cannot be serialised.
+    fn shared(&self, version: u32) -> Result<SharedSettings, serde_json::Error> {
+        let mut shared = SharedSettings::default();
+        shared.add(VERSION, &version)?;
+        shared.add("mutators", &self.rulebook.mutators)?;
+        shared.add("game_types", &self.rulebook.game_types)?;
+        shared.add(
+            "identity",
+            &Map::from_iter([("strip".into(), serde_json::to_value(&self.tags)?)]),
+        )?;
+        let mut rating = Map::new();
+        if let Value::Object(history) = serde_json::to_value(&self.history)? {
+            for (key, value) in history {
+                match key.as_str() {
+                    "divisions" => shared.add("divisions", &value)?,
+                    "seasons" => {
+                        shared.add("season", &Map::from_iter([("starts".into(), value)]))?
+                    }
+                    "season_keeps" => {
+                        shared.add("season", &Map::from_iter([("keeps".into(), value)]))?;
+                    }
+                    _ => drop(rating.insert(key, value)),
+                }
+            }
+        }
+        shared.add("rating", &rating)?;
+        Ok(shared)
+    }
+}
+
+/// A player's division as it is displayed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DisplayedRank {
+    /// The name of the division and the progress in it, 0 to 1; `None` while the player is calibrating.
+    pub division: Option<(String, f64)>,
+    /// The number of rated matches from which the weight was learned.
+    pub games: u32,
+    /// The weight, if players may see it and it is known.
+    pub weight: Option<f64>,
+}
+
+impl Learning {
+    /// The displayed division of a human under a ruleset. It is lower than the division that the
+    /// player reached if the last match was long before `now`. `None` if no divisions are
+    /// configured.
+    pub fn displayed_rank(
+        &self,
+        standings: &Standings,
+        ruleset: &Ruleset,
+        id: &str,
+        now: Timestamp,
+    ) -> Option<DisplayedRank> {
+        let settings = &self.settings.history.divisions;
+        if !settings.is_on() {
+            return None;
+        }
+        let view = standings.view(ruleset);
+        let reached = view.rank(id);
+        let displayed = reached.rank.map(|rank| {
+            let away = now.0.saturating_sub(reached.last_seen.0);
+            settings.displayed(rank, away)
+        });
+        let named = |rank: Rank| Some((settings.name(rank.division)?.to_owned(), rank.progress));
+        Some(DisplayedRank {
+            division: displayed.and_then(named),
+            games: reached.games,
+            weight: view.human(id).filter(|_| settings.shows_weights()),
+        })
+    }
+}
+
+/// The bots that have the closest level of games that any bot has.
+#[derive(Clone, Debug, Default)]
+struct MeanBot {
+    /// The mean weight, and the number of these bots; `None` without any.
+    mean: Option<(f64, usize)>,
+    strength: f64,
+    names: BTreeSet<String>,
+}
+
+impl MeanBot {
+    fn of(bots: &[(Weight<'_>, Level)]) -> Self {
+        let closest = bots.iter().map(|(_, level)| *level).min();
+        let (mut sum, mut strength, mut names) = (0.0, 0.0, BTreeSet::new());
+        for (weight, _) in bots.iter().filter(|(_, level)| Some(*level) == closest) {
+            sum += weight.weight;
+            strength += weight.strength;
+            names.insert(weight.key.id.clone());
+        }
+        if names.is_empty() {
+            return Self::default();
+        }
+        let count = names.len();
+        Self {
+            mean: Some((sum / count as f64, count)),
+            strength: strength / count as f64,
+            names,
+        }
+    }
+}
+
+/// Whether some work goes on, which only one task does at a time.
+#[derive(Debug, Default)]
+struct Ongoing {
+    goes_on: AtomicBool,
+    ended: Notify,
+}
+
+/// The work goes on until this is dropped.
+struct Work<'a>(&'a Ongoing);
+
+impl Ongoing {
+    pub fn begin(&self) -> Work<'_> {
+        self.goes_on.store(true, Ordering::Release);
+        Work(self)
+    }
+
+    pub fn goes_on(&self) -> bool {
+        self.goes_on.load(Ordering::Acquire)
+    }
+
+    /// Waits until it does not.
+    pub async fn end(&self) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if !self.goes_on() {
+                return;
+            }
+            ended.await;
+        }
+    }
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        self.0.goes_on.store(false, Ordering::Release);
+        self.0.ended.notify_waiters();
     }
 }

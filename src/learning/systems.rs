@@ -1,15 +1,18 @@
 //! The comparison of all rating systems on the latest matches, for the page about it.
+//!
+//! - The choice of a rating system for each ruleset, by how well it predicts the matches so far.
+//! - The whole history, for evaluating rating systems.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learning, LearningError, derive::on_blocking_thread};
+use super::{Learning, LearningError, derive::on_blocking_thread, learned::Learned};
 use crate::{
-    model::{MatchRecord, Rulebook, Timestamp},
+    model::{CountsAs, MatchRecord, Rulebook, Timestamp},
     rating::SystemName,
-    rating::history::{self, Evaluation, Line, Plan, Subset, evaluate},
-    store::{Cursor, SystemsRow},
+    rating::history::{self, Evaluation, Evaluator, Line, Plan, Subset, evaluate},
+    store::{Cursor, OperatorOverrides, Stored, SystemsRow},
 };
 
 /// The most matches that are compared: the latest. All systems learn from them in a few seconds.
@@ -191,6 +194,126 @@ fn best(result: &Evaluation) -> Vec<BestOfRuleset> {
     result.rulesets.iter().filter_map(of).collect()
 }
 
+/// The number of matches at the latest comparison that is due: at 32, then at each growth by half.
+fn comparison_step(matches: usize) -> usize {
+    let grown = |n: &usize| Some(n + n / 2);
+    let steps = std::iter::successors(Some(32), grown);
+    steps.take_while(|n| *n <= matches).last().unwrap_or(0)
+}
+
+impl Learned {
+    /// The number of matches, from the first, on which to compare the rating systems now; `None` if
+    /// no comparison is due. One is due whenever the history has grown by half. That depends on the
+    /// matches alone, not on how many of them arrive at a time.
+    pub(super) fn comparison_due(&self) -> Option<usize> {
+        self.comparison_due_at(self.at.matches)
+    }
+
+    /// The same once `matches` are folded.
+    pub(super) fn comparison_due_at(&self, matches: i64) -> Option<usize> {
+        let due = comparison_step(usize::try_from(matches).unwrap_or(0));
+        (self.auto && due > self.at.judged).then_some(due)
+    }
+
+    /// A comparison of all rating systems on the first `count` matches, which it has not begun yet.
+    pub(super) fn comparison(&self, count: usize) -> Evaluator {
+        Evaluator::new(count, &self.rulebook, &self.history, &Plan::default())
+    }
+
+    /// The record in the form in which rating systems are compared.
+    pub(super) fn compared_record(&self, stored: Stored) -> MatchRecord {
+        let mut record = self.rated_record(stored);
+        record.merge_players(&self.knowledge.counts_as);
+        record
+    }
+
+    /// Chooses for each ruleset the rating system that predicted best; see [`Evaluation::best`].
+    pub(super) fn choose(&mut self, result: &Evaluation) {
+        self.at.judged = result.matches;
+        let mut chosen = BTreeMap::new();
+        for ruleset in &result.rulesets {
+            if let Some((system, line)) = result.best(ruleset) {
+                let log_loss = line.metrics.log_loss;
+                tracing::info!(%ruleset, %system, log_loss, "chose the rating system that predicts best");
+                chosen.insert(ruleset.clone(), system);
+            }
+        }
+        self.knowledge.chosen = Arc::new(chosen);
+        // They have all these matches: what continues from them need not compare again.
+        for one in self.past.iter_mut().map(|past| &mut past.point) {
+            if usize::try_from(one.at.matches).is_ok_and(|matches| matches >= self.at.judged) {
+                (one.at.judged, one.chosen) = (self.at.judged, self.knowledge.chosen.clone());
+            }
+        }
+    }
+}
+
+/// Number of matches read per query.
+const CHUNK: u32 = 512;
+
+impl Learning {
+    /// Reads every stored match in (end time, fingerprint) order, except for those that an operator has made
+    /// void. Players that an operator merged appear under one identity.
+    pub async fn matches(&self) -> Result<Vec<MatchRecord>, LearningError> {
+        self.matches_after(Cursor::START).await
+    }
+
+    /// Passes on the same matches, with their ids in the store: some at a time are in memory. Stops at the first error.
+    pub async fn each_match<E: From<LearningError>>(
+        &self,
+        each: impl FnMut(Stored) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_match_after(Cursor::START, each).await
+    }
+
+    /// The operator's overrides.
+    pub async fn overrides(&self) -> Result<OperatorOverrides, LearningError> {
+        let stored = self.store.corrections().overrides().await?;
+        Ok(stored.without_tags(&self.settings.tags))
+    }
+
+    /// Reads the matches after a position.
+    pub(super) async fn matches_after(
+        &self,
+        cursor: Cursor,
+    ) -> Result<Vec<MatchRecord>, LearningError> {
+        let mut all = Vec::new();
+        let add = |stored: Stored| {
+            all.push(stored.record);
+            Ok::<(), LearningError>(())
+        };
+        self.each_match_after(cursor, add).await?;
+        Ok(all)
+    }
+
+    async fn each_match_after<E: From<LearningError>>(
+        &self,
+        mut cursor: Cursor,
+        mut each: impl FnMut(Stored) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let overrides = self
+            .store
+            .corrections()
+            .overrides()
+            .await
+            .map_err(LearningError::from)?;
+        let counts_as = CountsAs::new(overrides.merged, &self.settings.tags);
+        loop {
+            let read = self.store.matches().after(cursor, CHUNK).await;
+            let (matches, next) = read.map_err(LearningError::from)?;
+            if matches.is_empty() {
+                return Ok(());
+            }
+            cursor = next;
+            let valid = |stored: &Stored| !overrides.void.contains(&stored.id);
+            for mut stored in matches.into_iter().filter(valid) {
+                stored.record.merge_players(&counts_as);
+                each(stored)?;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,5 +334,14 @@ mod tests {
         assert!(due("a", 101, hours(24)) && !due("a", 100, hours(1_000)));
         assert!(!due("b", 100, Timestamp(1)) && due("b", 100, hours(1)));
         assert!(!due("b", 200, hours(-5)), "a clock that was set back");
+    }
+
+    #[test]
+    fn systems_are_compared_again_as_the_history_grows() {
+        assert_eq!([0, 31].map(comparison_step), [0, 0]);
+        assert_eq!(
+            [32, 47, 48, 71, 72].map(comparison_step),
+            [32, 32, 48, 48, 72]
+        );
     }
 }

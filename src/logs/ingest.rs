@@ -1,12 +1,16 @@
-//! Reads complete files into the database.
+//! Reads complete files: into the database, or their matches alone.
 //!
 //! A thread reads, parses and compresses the file, and sends what it finds over a bounded channel
 //! to the caller, which records the matches. Matches that have queued up are recorded in one
 //! transaction.
+//!
+//! Match records in a temporary file: memory holds one of them at a time.
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io,
+    env,
+    fs::File,
+    io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -15,16 +19,16 @@ use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
     Archive, IngestEvent, LogError, LogFile, LogOrigin, LogZone, Reading, Spool,
-    events::LineReports, reading::into_match, record::record_matches,
+    events::LineReports, reading::into_match, record_matches,
 };
 use crate::{
-    ingest::{Context, Format, LogItem},
+    ingest::{Context, Format, LogItem, join_halves},
     model::{Fingerprint, MatchRecord, Timestamp},
     store::{HalfRecorded, Recorded, Store},
 };
 
 /// The client of the matches that are read from files.
-pub(super) const INGEST: &str = "ingest";
+const INGEST: &str = "ingest";
 /// The most chunks of a file in the queue for the recording of their matches.
 const QUEUE: usize = 32;
 
@@ -343,5 +347,207 @@ impl FileToRead {
             began: self.date.map(|date| date.0),
         };
         archive.begin(origin).map(Some)
+    }
+}
+
+/// Match records in a temporary file, which is gone when this value is.
+#[derive(Debug)]
+pub struct MatchFile {
+    file: BufWriter<File>,
+    length: u64,
+    places: Vec<Place>,
+}
+
+/// Where a record is.
+#[derive(Debug)]
+struct Place {
+    end: Timestamp,
+    fingerprint: Fingerprint,
+    at: u64,
+    length: usize,
+}
+
+impl MatchFile {
+    /// A file without records.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            file: BufWriter::new(tempfile::tempfile()?),
+            length: 0,
+            places: Vec::new(),
+        })
+    }
+
+    /// Adds a record after the others.
+    pub fn add(&mut self, record: &MatchRecord, fingerprint: Fingerprint) -> io::Result<()> {
+        let bytes = postcard::to_stdvec(record).map_err(io::Error::other)?;
+        self.file.write_all(&bytes)?;
+        self.places.push(Place {
+            end: record.end,
+            fingerprint,
+            at: self.length,
+            length: bytes.len(),
+        });
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// How many records are before one that ended later.
+    fn out_of_order(&self) -> usize {
+        let pairs = self.places.windows(2);
+        pairs.filter(|pair| pair[1].end < pair[0].end).count()
+    }
+
+    /// Puts the records into the order in which they are folded, each match once.
+    pub(super) fn sort(&mut self) {
+        self.places
+            .sort_by_key(|place| (place.end, place.fingerprint));
+        self.places.dedup_by_key(|place| place.fingerprint);
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// When each match ended.
+    pub fn ends(&self) -> impl ExactSizeIterator<Item = Timestamp> {
+        self.places.iter().map(|place| place.end)
+    }
+
+    /// Reads the records, the first one first. Stops at the first error.
+    pub fn read(&mut self) -> io::Result<impl Iterator<Item = io::Result<MatchRecord>>> {
+        self.file.flush()?;
+        let mut file = BufReader::new(self.file.get_ref());
+        file.rewind()?;
+        let (mut at, mut bytes) = (0, Vec::new());
+        let read = move |place: &Place| {
+            // What is next in the file is in the buffer already.
+            if place.at != at {
+                file.seek(SeekFrom::Start(place.at))?;
+            }
+            bytes.resize(place.length, 0);
+            file.read_exact(&mut bytes)?;
+            at = place.at + place.length as u64;
+            postcard::from_bytes(&bytes).map_err(io::Error::other)
+        };
+        Ok(self.places.iter().map(read))
+    }
+}
+
+/// Reads all matches of a file, in the order in which they ended. Joins halves, and returns a match
+/// once if the file contains it twice. Calls `on_event` for each fault of the file.
+///
+/// # Errors
+/// Fails if the file cannot be read or has no known format.
+pub fn read_matches(
+    path: &Path,
+    on_event: &mut impl FnMut(IngestEvent<'_>),
+) -> Result<Vec<MatchRecord>, LogError> {
+    let mut matches = read_matches_to_file(path, on_event)?;
+    let mut read = || -> io::Result<Vec<MatchRecord>> { matches.read()?.collect() };
+    read().map_err(LogError::file(&env::temp_dir()))
+}
+
+/// Reads the same matches to a temporary file.
+///
+/// # Errors
+/// Fails if the file cannot be read or has no known format, or if the temporary file cannot be written.
+pub fn read_matches_to_file(
+    path: &Path,
+    on_event: &mut impl FnMut(IngestEvent<'_>),
+) -> Result<MatchFile, LogError> {
+    let log = LogFile::new(path)?;
+    let mut chunks = log.chunks()?;
+    chunks.check_content()?;
+    let format = chunks.detect()?;
+    let mut reading = Reading::new(format, "", None, Some(log.written));
+    let (mut items, mut reports) = (Vec::new(), LineReports::default());
+    let failed = LogError::file(&env::temp_dir());
+    let mut matches = MatchFile::new().map_err(&failed)?;
+    let mut add = |items: &mut Vec<LogItem>| {
+        items.drain(..).try_for_each(|item| {
+            reports.item(&item, on_event);
+            let Some((record, print)) = into_match(item, "") else {
+                return Ok(());
+            };
+            matches.add(&record, print).map_err(&failed)
+        })
+    };
+    while let Some(chunk) = chunks.read()? {
+        reading.feed(chunk, &mut items);
+        add(&mut items)?;
+    }
+    reading.finish(log.written, &mut items);
+    add(&mut items)?;
+    reports.finish(on_event);
+    if let out_of_order @ 1.. = matches.out_of_order() {
+        on_event(IngestEvent::OutOfOrder(out_of_order as u64));
+    }
+    matches.sort();
+    match format.in_halves {
+        true => joined(&mut matches).map_err(failed),
+        false => Ok(matches),
+    }
+}
+
+/// Joins each match with the one before it if the two are halves of one match.
+fn joined(matches: &mut MatchFile) -> io::Result<MatchFile> {
+    let mut joined = MatchFile::new()?;
+    let mut add = |record: &MatchRecord| joined.add(record, Fingerprint::of(record));
+    let mut last: Option<MatchRecord> = None;
+    for record in matches.read()? {
+        let record = record?;
+        let Some(first) = last.replace(record) else {
+            continue;
+        };
+        let both = last.as_ref().and_then(|second| join_halves(&first, second));
+        add(both.as_ref().unwrap_or(&first))?;
+        // A match has two halves, so a joined match is not joined again.
+        last = last.filter(|_| both.is_none());
+    }
+    last.iter().try_for_each(add)?;
+    Ok(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_in_order_and_as_they_were_written() {
+        let mut file = MatchFile::new().unwrap();
+        let record = |end: i64| MatchRecord {
+            end: Timestamp(end),
+            map: "m".repeat(usize::try_from(end).unwrap_or(0) * 3_000),
+            scores: vec![f64::from_bits(0x7ff8_0000_0000_0001), -0.0],
+            ..MatchRecord::default()
+        };
+        let ends = [3, 1, 2, 7, 3, 5];
+        for end in ends {
+            let print = Fingerprint([u8::try_from(end).unwrap(); 16]);
+            file.add(&record(end), print).unwrap();
+        }
+        assert_eq!((file.len(), file.out_of_order()), (6, 2));
+        let read = |file: &mut MatchFile| -> Vec<MatchRecord> {
+            file.read().unwrap().map(Result::unwrap).collect()
+        };
+        let all = read(&mut file);
+        assert_eq!(all.iter().map(|one| one.end.0).collect::<Vec<_>>(), ends);
+        file.sort();
+        for _ in 0..2 {
+            let sorted = read(&mut file);
+            let ends: Vec<i64> = sorted.iter().map(|one| one.end.0).collect();
+            assert_eq!(ends, [1, 2, 3, 5, 7]);
+            for one in sorted {
+                let bits = one.scores.iter().map(|score| score.to_bits());
+                assert!(bits.eq(record(1).scores.iter().map(|score| score.to_bits())));
+                assert_eq!(one.map, record(one.end.0).map);
+            }
+        }
     }
 }

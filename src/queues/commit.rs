@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use tokio::time::Instant;
 
 use super::{
-    Link, QueuesError,
-    connections::Connections,
+    Connections, Link, QueuesError,
     links::notice,
     partition_handle::PartitionHandle,
     task::{LAZY, Task, draw_pass},

@@ -11,12 +11,10 @@ use std::{
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{
-    QueuesError, Shared,
+    QueuesError, ReplyTo, Shared,
     backfill::{Seeking, fill, seeking},
-    call::ReplyTo,
     command::Answer,
-    pool::PlayerFacts,
-    pool::{RoundPool, Waiting},
+    pool::{PlayerFacts, RoundPool, Waiting},
     rounds::waiting,
     view::seconds,
 };

@@ -21,20 +21,12 @@
 
 mod allocator;
 mod backfill;
-mod call;
 mod command;
 mod commit;
-mod configured;
-mod connections;
-mod draft;
-mod error;
 mod explain;
 mod fleet;
-mod follower;
-mod instances;
 mod lease_loop;
 mod links;
-mod match_ids;
 mod metrics;
 mod partition_handle;
 mod partition_tasks;
@@ -43,22 +35,20 @@ mod replay;
 mod requests;
 mod rounds;
 mod shared;
-mod stored_ticket;
 mod task;
-mod threads;
 mod view;
-mod wait_clock;
+
+pub use allocator::{Allocator, AllocatorError};
+pub use command::Draft;
+pub use links::{Expected, InstanceCommand, Link};
+pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
+pub use replay::{Replayed, replay};
+pub use shared::{RoundCores, Threads};
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use call::{Call, ReplyTo};
-use command::{Answer, Command, Outcome};
-use configured::configured;
-use fleet::Fleet;
 use parking_lot::{Mutex, RwLock};
-use partition_handle::PartitionHandle;
-use partition_tasks::PartitionTasks;
-use shared::Shared;
+use serde::{Deserialize, Serialize};
 use tokio::{
     sync::{Notify, oneshot},
     task::JoinSet,
@@ -69,21 +59,19 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     learning::{Learning, leases::LeaseSettings},
     matchmaking::lifecycle::{CoordinatorSettings, HostRefused, TicketRefused},
-    matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings},
-    model::MatchId,
+    matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings, TicketError},
+    model::{MatchId, Timestamp},
     protocol::{QueueLine, TicketReply},
     session::{Clock, Mailbox},
     store::{Store, StoreError},
 };
 
-pub use allocator::{Allocator, AllocatorError};
-pub use draft::Draft;
-pub use error::{ConfigureError, QueuesError};
-pub use links::{Expected, InstanceCommand, Link};
-pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
-pub use replay::{Replayed, replay};
-pub use shared::RoundCores;
-pub use threads::Threads;
+use command::{Answer, Command, Outcome};
+use fleet::{Asker, Fleet, Outbox, Remote};
+use links::Links;
+use partition_handle::PartitionHandle;
+use partition_tasks::PartitionTasks;
+use shared::Shared;
 
 /// How long [`Queues::ticket_once`] waits at most until it looks again.
 const LOOK: Duration = Duration::from_secs(1);
@@ -474,4 +462,175 @@ fn nowhere(command: &Command) -> Outcome {
         Command::Submit(_, ticket) => TicketRefused::NoQueue(ticket.queue.clone()).into(),
         _ => TicketRefused::NoTicket.into(),
     })
+}
+
+/// Why a new configuration has not replaced the old one.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConfigureError {
+    /// The settings of a queue contradict each other.
+    #[error(transparent)]
+    Settings(#[from] QueueError),
+    /// A queue is in a partition that the daemon does not know since its start.
+    #[error("the partition {0} is new: restart the daemon")]
+    Partition(String),
+    /// The change could not be made.
+    #[error(transparent)]
+    Call(#[from] QueuesError),
+}
+
+/// Why a call failed. It has changed nothing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+pub enum QueuesError {
+    /// The event was refused.
+    #[error(transparent)]
+    Refused(#[from] TicketRefused),
+    /// The queue's declarations do not allow the ticket.
+    #[error(transparent)]
+    Ticket(#[from] TicketError),
+    /// The event of an instance was refused.
+    #[error(transparent)]
+    Host(#[from] HostRefused),
+    /// A ticket has too many players or attributes to be read.
+    #[error("the ticket is too large")]
+    TooLarge,
+    /// The change could not be written; the log has the details.
+    #[error("the change could not be written")]
+    NotWritten,
+    /// The configuration of the queue has changed, and no longer accepts the ticket.
+    #[error("the configuration of the queue has changed: begin the ticket again")]
+    Reconfigured,
+    /// What the queue has to know of the players is being derived from the stored matches.
+    #[error("what the queue has to know of the players is being derived: try again")]
+    NotReady,
+    /// What is asked for could not be read; the log has the details.
+    #[error("the database cannot be read: try again")]
+    NotRead,
+    /// Too many explanations are asked for at once.
+    #[error("too many explanations are asked for at once")]
+    Busy,
+    /// The daemon has lost the lease of the queues, and another one takes over.
+    #[error("another daemon takes over the queues: try again")]
+    Moved,
+    /// Another daemon of this database runs the queues.
+    #[error("another daemon runs the queues of this database")]
+    Elsewhere,
+    /// The daemon that runs the queues has other settings for this queue, or does not have it.
+    #[error("another daemon runs the queues of this database, with other settings for {0}")]
+    OtherSettings(String),
+    /// No queue is in the partition that an instance names.
+    #[error("no queue is in the partition {0}")]
+    NoPartition(String),
+    /// The daemon is stopping.
+    #[error("the queues have stopped")]
+    Stopped,
+}
+
+impl QueuesError {
+    /// Whether a hard rule of the queue keeps a player of the ticket out. The same ticket may be accepted
+    /// later, once the player has played more.
+    pub fn is_barred(&self) -> bool {
+        matches!(self, Self::Ticket(TicketError::Barred { .. }))
+    }
+}
+
+/// The configured queues, by name.
+type Configured = BTreeMap<String, Arc<Queue>>;
+
+/// Checks the settings of all queues. Those that are as before keep their searches.
+fn configured(
+    settings: BTreeMap<String, QueueSettings>,
+    before: &Configured,
+) -> Result<Configured, QueueError> {
+    let queue = |(name, settings): (String, QueueSettings)| {
+        let same = before.get(&name).filter(|old| *old.settings() == settings);
+        let queue = match same {
+            Some(old) => old.clone(),
+            None => Arc::new(Queue::new(&name, settings)?),
+        };
+        Ok((name, queue))
+    };
+    settings.into_iter().map(queue).collect()
+}
+
+/// The connections that are sent what happens. They outlast a write that fails.
+#[derive(Debug, Default)]
+struct Connections {
+    /// The instances.
+    pub links: Links,
+    /// What is connected to other daemons.
+    pub remote: Remote,
+}
+
+/// The time by which waits count: the time of day at the start, plus the time that has passed since.
+///
+/// The daemons of one database continue each other's waits. So the time of day at the start is that of the database's
+/// clock, where the database has one of its own.
+#[derive(Clone, Copy, Debug)]
+struct WaitClock {
+    start: Timestamp,
+    /// The clock's millisecond at the start.
+    millis: u64,
+}
+
+impl WaitClock {
+    /// Starts now.
+    pub fn new(shared: &Shared) -> Self {
+        Self {
+            start: shared.clock.now(),
+            millis: shared.clock.millis(),
+        }
+    }
+
+    /// The clock of a daemon that begins to run a partition now.
+    pub async fn of_database(self, shared: &Shared) -> Result<Self, StoreError> {
+        if !shared.clock.may_be_wrong() {
+            return Ok(self);
+        }
+        let start = shared.store.clock().await?;
+        let millis = shared.clock.millis();
+        Ok(start.map_or(self, |start| Self { start, millis }))
+    }
+
+    /// The time now.
+    pub fn now(&self, shared: &Shared) -> Timestamp {
+        self.time(shared.clock.millis())
+    }
+
+    /// The time of a millisecond of the clock.
+    pub fn time(&self, millis: u64) -> Timestamp {
+        let passed = millis.saturating_sub(self.millis);
+        self.start
+            .plus_millis(i64::try_from(passed).unwrap_or(i64::MAX))
+    }
+}
+
+/// A client's call.
+#[derive(Debug)]
+struct Call {
+    pub command: Command,
+    pub answer: ReplyTo,
+}
+
+/// Where the answer to a call goes.
+#[derive(Debug)]
+enum ReplyTo {
+    /// To a client of this daemon.
+    Here(oneshot::Sender<Outcome>),
+    /// To another daemon, with the next write.
+    There(Asker, Outbox),
+}
+
+impl ReplyTo {
+    /// Sends the answer, or has it sent with the next write.
+    pub fn send(self, outcome: Outcome) {
+        match self {
+            Self::Here(answer) => drop(answer.send(outcome)),
+            Self::There(asker, outbox) => outbox.add(asker, &outcome),
+        }
+    }
+
+    /// Whether the answer goes to another daemon.
+    pub fn is_there(&self) -> bool {
+        matches!(self, Self::There(..))
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::{Shared, call::Call};
+use super::{Call, Shared};
 
 /// What the names of the leases of partitions begin with.
 const LEASE: &str = "queues/";

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 
-use super::call::Call;
+use super::Call;
 
 /// The most calls that wait for the task of a partition.
 const CALLS: usize = 4_096;

@@ -1,9 +1,8 @@
 //! What other daemons ask the one that runs a partition.
 
 use super::{
-    call::{Call, ReplyTo},
+    Call, Connections, ReplyTo,
     command::Command,
-    connections::Connections,
     fleet::{Asked, Asker, Remote},
     links::InstanceCommand,
     task::Task,

@@ -1,18 +1,30 @@
 //! What the task and the clients of the queues share: the configured queues, and the rooms that they use.
+//!
+//! Threads for the searches of the planner.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    panic::resume_unwind,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Allocator, QueueMetrics, configured::Configured, fleet::Fleet, partition_tasks::PartitionTasks,
+    Allocator, Configured, QueueMetrics, fleet::Fleet, partition_tasks::PartitionTasks,
     view::Listeners,
 };
 use crate::{
-    learning::Learning,
-    learning::leases::{LeaseSettings, SharedSettings},
+    learning::{
+        Learning,
+        leases::{LeaseSettings, SharedSettings},
+    },
     matchmaking::lifecycle::{CoordinatorSettings, QueueTerms, Submission},
     matchmaking::{Cores, Host, Known, Queue},
     session::Clock,
@@ -137,4 +149,51 @@ impl Shared {
 /// The part of the shared settings that a queue is.
 pub(super) fn part_of(queue: &str) -> String {
     format!("queue.{queue}")
+}
+
+/// Runs the jobs of a batch on this many threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads(pub usize);
+
+/// The most threads of a round.
+const MOST: usize = 2;
+
+impl Threads {
+    /// As many threads as the machine has cores, at most [`MOST`].
+    pub(super) fn of_rounds() -> Self {
+        let cores = thread::available_parallelism();
+        Self(cores.map_or(1, |cores| cores.get().min(MOST)))
+    }
+}
+
+impl Cores for Threads {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        let threads = self.0.min(count);
+        if threads < 2 {
+            return (0..count).for_each(job);
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                if at >= count {
+                    return;
+                }
+                job(at);
+            }
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            work();
+            for other in others {
+                if let Err(panic) = other.join() {
+                    resume_unwind(panic); // with its message
+                }
+            }
+        });
+    }
+
+    fn share(&self, jobs: usize) -> Box<dyn Cores + '_> {
+        Box::new(Self(self.0 / jobs.max(1)))
+    }
 }

@@ -1,12 +1,16 @@
 //! What clients are sent of tickets and queues, and the connections that have sent LISTEN, by the name of their client.
+//!
+//! The state of a ticket that another daemon owns, as the database has it.
 
 use std::collections::BTreeMap;
 
+use super::{Queues, QueuesError, WaitClock};
 use crate::{
-    matchmaking::lifecycle::{Lifecycle, Match, Reason, State, TicketRecord},
+    matchmaking::lifecycle::{Lifecycle, Match, Reason, State, TicketRecord, TicketRefused},
     model::{MatchId, Timestamp},
     protocol::{Notice, QueueLine, TicketReply},
     session::{Mailbox, MailboxError},
+    store::{StoreError, StoredTicket},
 };
 
 /// A ticket, and what else matters for what its client is sent.
@@ -202,5 +206,46 @@ impl Listeners {
                 life.sent(number);
             }
         }
+    }
+}
+
+impl Queues {
+    /// What the ticket's client is answered.
+    pub(super) async fn stored_ticket(
+        &self,
+        owner: &str,
+        id: &str,
+    ) -> Result<TicketReply, QueuesError> {
+        let found = self.shared.store.queues().stored_ticket(owner, id).await;
+        let reply = match found {
+            Ok(None) => return Err(TicketRefused::NoTicket.into()),
+            Ok(Some(stored)) => self.reply(&stored).await,
+            Err(error) => Err(error),
+        };
+        reply.map_err(|error| {
+            tracing::error!(%error, "a ticket cannot be read");
+            QueuesError::NotRead
+        })
+    }
+
+    async fn reply(&self, stored: &StoredTicket) -> Result<TicketReply, StoreError> {
+        let shared = &self.shared;
+        let clock = WaitClock::new(shared).of_database(shared).await?;
+        let ticket = &stored.ticket;
+        Ok(ticket_reply(&Seen {
+            record: ticket,
+            in_match: stored.in_match.as_ref(),
+            now: clock.now(shared),
+            median: match ticket.state {
+                State::Queued => {
+                    shared
+                        .store
+                        .queues()
+                        .median_wait(&ticket.ticket.queue)
+                        .await?
+                }
+                _ => None,
+            },
+        }))
     }
 }

@@ -4,31 +4,48 @@
 //! The caller provides the listener and the cancellation token; this room opens no port and handles
 //! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
 //! bounded time. Entry point: [`run`].
+//!
+//! A new connection is served by the runtime with the fewest connections. It stays there, so that no question about a
+//! weight waits for another thread: the time that such a question takes is the reason for this.
 
 pub mod access;
-mod caller;
 mod connection;
 mod dispatch;
-mod error;
 mod gate;
 mod host;
-mod listeners;
 mod metrics;
 mod peer;
 mod queue;
-mod runtimes;
 mod service;
-mod settings;
 mod tls;
 pub mod watch;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+pub use connection::{Stream, serve};
+pub use dispatch::refusal as session_refusal;
+pub use gate::Gate;
+pub use metrics::ServerMetrics;
+pub use peer::{Caller, Peer};
+pub use queue::refusal as queue_refusal;
+pub use service::{Service, ServiceError, ServiceSettings};
+pub use tls::TlsIdentity;
+
+use std::{
+    io,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::BytesMut;
-use runtimes::{Detached, Runtimes};
+use serde::Deserialize;
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpListener, TcpStream},
+    runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
@@ -36,20 +53,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
-use crate::protocol::{Code, Refusal, Reply};
-
-pub use caller::Caller;
-pub use connection::{Stream, serve};
-pub use dispatch::refusal as session_refusal;
-pub use error::TlsError;
-pub use gate::Gate;
-pub use listeners::{Listeners, TlsListener};
-pub use metrics::ServerMetrics;
-pub use peer::Peer;
-pub use queue::refusal as queue_refusal;
-pub use service::{Service, ServiceError, ServiceSettings};
-pub use settings::Limits;
-pub use tls::TlsIdentity;
+use crate::{
+    model::units::{Count, Seconds, UpToAWeek},
+    protocol::{Code, Refusal, Reply},
+};
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
 /// current command, sends the pending replies and closes. Connections that have not ended after
@@ -237,5 +244,187 @@ impl Admitted {
             Some(Err(_)) => tracing::debug!("the handshake takes too long"),
             None => {}
         }
+    }
+}
+
+/// Why a certificate and its key cannot be used. No error contains anything of the key.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A file does not contain what it should, or the key is not that of the certificate.
+    #[error("{}: {why}", path.display())]
+    Content {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// The limits on each connection, and on their number.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Limits {
+    /// The longest line, in bytes without the line end.
+    pub max_line_bytes: Count<64, 65_536>,
+    /// The most connections at the same time; further ones are refused.
+    pub max_connections: Count<1, 65_536>,
+    /// The most errors on a connection since its last GAME; one more closes it.
+    pub max_errors: Count<1, { u32::MAX }>,
+    /// The time limit from the connection to the end of the first line.
+    pub first_line_seconds: UpToAWeek,
+    /// The time limit from the first byte of a line to its end.
+    pub line_seconds: UpToAWeek,
+    /// The time limit between two lines.
+    pub idle_seconds: UpToAWeek,
+    /// The time limit for the peer to read a reply.
+    pub write_seconds: UpToAWeek,
+    /// The time limit for all connections to end after `stop` is cancelled.
+    pub drain_seconds: Seconds<0, 60>,
+}
+
+/// The sockets on which connections come in, and the runtimes that serve them.
+#[derive(Debug)]
+pub struct Listeners {
+    /// The socket for lines as they are.
+    pub plain: TcpListener,
+    /// The socket for encrypted lines.
+    pub tls: Option<TlsListener>,
+    /// The runtimes on which connections are served; if there are none, that of the listeners.
+    pub runtimes: Vec<Handle>,
+}
+
+/// A socket for encrypted lines.
+#[derive(Debug)]
+pub struct TlsListener {
+    /// The socket itself.
+    pub listener: TcpListener,
+    /// The certificate that it shows.
+    pub identity: Arc<TlsIdentity>,
+    /// The time limit of the handshake.
+    pub handshake: Duration,
+}
+
+impl Listeners {
+    /// The addresses of all sockets.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let tls = self.tls.as_ref().map(|tls| &tls.listener);
+        let sockets = [Some(&self.plain), tls].into_iter().flatten();
+        sockets
+            .filter_map(|socket| socket.local_addr().ok())
+            .collect()
+    }
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(plain: TcpListener) -> Self {
+        Self {
+            plain,
+            tls: None,
+            runtimes: Vec::new(),
+        }
+    }
+}
+
+/// The runtimes that serve connections, and the number of connections of each.
+struct Runtimes(Vec<(Handle, Arc<AtomicUsize>)>);
+
+/// The slot of one connection at a runtime, until it is dropped.
+struct RuntimeSlot(Option<(Handle, Arc<AtomicUsize>)>);
+
+/// A connection on its way to the runtime that will serve it.
+enum Detached {
+    /// It is served where it came in.
+    Here(TcpStream),
+    /// It has left the runtime on which it came in.
+    Elsewhere(std::net::TcpStream),
+}
+
+impl Runtimes {
+    /// No connection at any of these runtimes.
+    pub fn new(runtimes: &[Handle]) -> Self {
+        let runtimes = runtimes.iter();
+        Self(
+            runtimes
+                .map(|runtime| (runtime.clone(), Arc::default()))
+                .collect(),
+        )
+    }
+
+    /// A slot at the runtime with the fewest connections. Without any runtimes, connections are served where
+    /// they come in.
+    pub fn take(&self) -> RuntimeSlot {
+        let fewest = self
+            .0
+            .iter()
+            .min_by_key(|(_, number)| number.load(Ordering::Relaxed));
+        if let Some((_, number)) = fewest {
+            number.fetch_add(1, Ordering::Relaxed);
+        }
+        RuntimeSlot(fewest.cloned())
+    }
+}
+
+impl RuntimeSlot {
+    /// The runtime that serves the connection; `None` for the one on which it came in.
+    pub fn runtime(&self) -> Option<&Handle> {
+        self.0.as_ref().map(|(runtime, _)| runtime)
+    }
+
+    /// Takes the connection off the runtime on which it came in, if another one serves it.
+    ///
+    /// # Errors
+    /// Fails if the operating system does not let go of the socket.
+    pub fn detach(&self, stream: TcpStream) -> io::Result<Detached> {
+        Ok(match self.0 {
+            Some(_) => Detached::Elsewhere(stream.into_std()?),
+            None => Detached::Here(stream),
+        })
+    }
+}
+
+impl Drop for RuntimeSlot {
+    fn drop(&mut self) {
+        if let Some((_, number)) = &self.0 {
+            number.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Detached {
+    /// The connection on the present runtime.
+    ///
+    /// # Errors
+    /// Fails if the runtime cannot watch the socket.
+    pub fn attach(self) -> io::Result<TcpStream> {
+        match self {
+            Self::Here(stream) => Ok(stream),
+            Self::Elsewhere(stream) => TcpStream::from_std(stream),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_are_spread_and_the_slots_of_those_that_end_are_taken_first() {
+        let runtimes = Runtimes::new(&[Handle::current(), Handle::current()]);
+        let number = |at: usize| runtimes.0[at].1.load(Ordering::Relaxed);
+        let mut taken: Vec<RuntimeSlot> = (0..6).map(|_| runtimes.take()).collect();
+        assert_eq!((number(0), number(1)), (3, 3));
+        taken.retain(|slot| !Arc::ptr_eq(&slot.0.as_ref().unwrap().1, &runtimes.0[1].1));
+        assert_eq!((number(0), number(1)), (3, 0));
+        taken.extend((0..2).map(|_| runtimes.take()));
+        assert_eq!((number(0), number(1)), (3, 2));
+        drop(taken);
+        assert_eq!((number(0), number(1)), (0, 0));
     }
 }

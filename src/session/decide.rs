@@ -1,9 +1,12 @@
-//! The decisions of a session. Choosing teams runs on a blocking thread, at most one per core and
-//! with a deadline; all other decisions take far less than a millisecond.
+//! The decisions of a session, the offers that come of them, and how a stored decision is made again.
+//!
+//! - The decisions of a session. Choosing teams runs on a blocking thread, at most one per core and with a deadline;
+//!   all other decisions take far less than a millisecond.
+//! - The offers of a session: REBALANCE asks players before one is moved, if the game server has said that it asks.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the deadline of choosing teams is in real time, whatever clock the sessions have"
+    reason = "the deadlines of choosing teams and of a replay are in real time, whatever clock the sessions have"
 )]
 
 use std::{
@@ -12,15 +15,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    Session, SessionError, Sessions, draw::draw_seed, host::server_name, weights::GameWeights,
-};
+use super::{Session, SessionError, Sessions, draw_seed, host::server_name, weights::GameWeights};
 use crate::{
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Command, Decided, Decision, Fate, Help, LobbyError,
-        Placement, Weights,
+        OfferEvent, Placement, Weights,
     },
-    model::{Ident, Kind, Move, Naming, units::Count},
+    model::{Ident, Kind, Move, Naming, Streak, SwitchAnswer, Timestamp, Withdrawal, units::Count},
     partition::{Conduct, ListedWeight, Objective},
     store::DecisionRow,
 };
@@ -356,4 +357,214 @@ impl Sessions {
         });
         Ok(chosen.await??)
     }
+}
+
+/// How long an offer waits, at least, when weights are being derived that its end needs, in milliseconds.
+const RETRY: u64 = 1_000;
+
+/// What a session knows about its offers besides those of its game.
+#[derive(Debug, Default)]
+pub(super) struct SessionOffers {
+    /// Whether this connection asks its players.
+    asks: bool,
+    /// The moves of the open offer, as this connection has been told.
+    told: Option<Vec<Move>>,
+    /// What has happened, and the connection has not been told.
+    events: Vec<OfferEvent>,
+    /// Whether this connection wants to know of streaks.
+    streaks: bool,
+    /// A streak that the connection has not been told of.
+    streak: Option<Streak>,
+    /// The millisecond of the session before which an offer that is due is not tried again.
+    retry: u64,
+}
+
+impl Session {
+    /// Notes whether this game server asks its players, if HELLO states it.
+    pub fn declare_offers(&mut self, asks: Option<bool>) {
+        self.offers.asks = asks.unwrap_or(self.offers.asks);
+    }
+
+    /// Notes whether this game server wants to know of streaks, if HELLO states it.
+    pub fn declare_streaks(&mut self, wants: Option<bool>) {
+        self.offers.streaks = wants.unwrap_or(self.offers.streaks);
+    }
+
+    /// Looks whether there is a streak, after a score or the end of a game.
+    pub(super) fn look_for_streak(&mut self) {
+        if !self.offers.streaks || !self.state.rules.settings.lobby.streak {
+            return;
+        }
+        if self.state.lobby.may_be_streak()
+            && let Ok(weights) = self.weights()
+        {
+            self.offers.streak = self.lobby().take_streak(&weights);
+        }
+    }
+
+    /// The streak of which the connection has not been told.
+    pub fn take_streak(&mut self) -> Option<Streak> {
+        self.offers.streak.take()
+    }
+
+    /// Like [`rebalance`](Self::rebalance). But where the game server asks its players, those who are on a team get an
+    /// offer, and only the moves of the others are returned.
+    ///
+    /// # Errors
+    /// Fails if there is no game, or if it has no teams.
+    pub fn ask_and_rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, SessionError> {
+        let wait = self.state.rules.settings.lobby.rebalance.ask_seconds.get();
+        let mut advice = self.rebalance(seed)?;
+        if !self.offers.asks || wait == 0 {
+            return Ok(advice);
+        }
+        let weights = self.weights()?;
+        let (moves, placed) = advice
+            .steps
+            .into_iter()
+            .partition(|step| step.from.is_some());
+        let events = self.lobby().ask(moves, advice.seed, &weights)?;
+        self.note_offer(events);
+        advice.steps = placed;
+        Ok(advice)
+    }
+
+    /// A human volunteers for the open offer. Returns what becomes of them.
+    ///
+    /// # Errors
+    /// Fails if there is no game, or if no human has that id.
+    pub fn volunteer(&mut self, id: &Ident) -> Result<SwitchAnswer, SessionError> {
+        let weights = self.weights()?;
+        let (answer, events) = self.lobby().volunteer(id, &weights)?;
+        if events.is_empty() {
+            let why = format!("{} volunteers: {answer}", id.text());
+            self.state.give_reasons(reasons(&why));
+        }
+        self.note_offer(events);
+        Ok(answer)
+    }
+
+    /// Ends an offer whose time is over.
+    pub fn pass_time(&mut self) {
+        if self.due() != Some(Duration::ZERO) {
+            return;
+        }
+        self.offers.retry = self
+            .state
+            .millis(&*self.sessions.clock)
+            .saturating_add(RETRY);
+        if let Ok(weights) = self.weights() {
+            let events = self.lobby().end_offer_if_due(&weights);
+            self.note_offer(events);
+        }
+    }
+
+    /// In how long [`pass_time`](Self::pass_time) has something to do; `None` without an open offer.
+    pub fn due(&self) -> Option<Duration> {
+        let offer = self.state.lobby.offer().filter(|_| self.offers.asks)?;
+        let now = self.state.millis(&*self.sessions.clock);
+        let at = offer.until.max(self.offers.retry);
+        Some(Duration::from_millis(at.saturating_sub(now)))
+    }
+
+    /// What has happened to offers since the last call, for the connection to send.
+    pub fn take_offer_events(&mut self) -> Vec<OfferEvent> {
+        if self.state.lobby.offer().is_some() {
+            let now = self.state.millis(&*self.sessions.clock);
+            self.state.lobby.at(now);
+        }
+        match (self.offers.told.take(), self.state.lobby.opened()) {
+            (told, Some(_)) if !self.offers.asks => {
+                let events = self.state.lobby.withdraw_offer();
+                if told.is_some() {
+                    self.note_offer(events);
+                }
+            }
+            // The game was resumed.
+            (None, Some(open)) => self.note_offer(vec![open]),
+            // BALANCE, END or GAME has ended it.
+            (Some(told), None) => {
+                self.note_offer(vec![OfferEvent::Withdrawn(told, Withdrawal::Over)]);
+            }
+            (told, _) => self.offers.told = told,
+        }
+        std::mem::take(&mut self.offers.events)
+    }
+
+    /// Notes what has happened to the offer, for the connection and for EXPLAIN.
+    pub(super) fn note_offer(&mut self, events: Vec<OfferEvent>) {
+        for event in events {
+            let open = match &event {
+                OfferEvent::Open(moves, _) => Some(moves.clone()),
+                OfferEvent::Withdrawn(..) | OfferEvent::Moved { .. } => None,
+            };
+            if open.is_none() {
+                self.offers.retry = 0;
+                self.state.give_reasons(reasons(&event));
+            }
+            self.offers.told = open;
+            self.offers.events.push(event);
+        }
+    }
+}
+
+/// The time limit of a replay. It is independent of the deadline of BALANCE, so that a slower
+/// machine can replay what a faster one chose.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A stored decision and its replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The kind of decision, as stored.
+    pub kind: String,
+    /// When it was made.
+    pub made_at: Timestamp,
+    /// Name of the game server.
+    pub server: String,
+    /// The seed of its random choices.
+    pub seed: u64,
+    /// Whether the replay gave the same answer.
+    pub same: bool,
+    /// Whether a deadline ended the original search early, so that the replay may differ.
+    pub cut_short: bool,
+    /// The reasons in the replay, one per line.
+    pub why: Vec<String>,
+}
+
+impl Sessions {
+    /// Replays a stored decision; `None` if there is no decision with this id, or it has been
+    /// deleted.
+    ///
+    /// # Errors
+    /// Fails if the database does, or if this version cannot read the decision.
+    pub async fn replay(&self, id: i64) -> Result<Option<Replayed>, SessionError> {
+        let Some(row) = self.store.decisions().decision(id).await? else {
+            return Ok(None);
+        };
+        let json = row.decision;
+        let replayed = tokio::task::spawn_blocking(move || again(&json));
+        let (original, replay) = replayed.await??;
+        Ok(Some(Replayed {
+            kind: row.kind,
+            made_at: row.made_at,
+            server: row.server,
+            seed: row.seed,
+            same: replay == original,
+            cut_short: original.cut_short(),
+            why: reasons(&replay),
+        }))
+    }
+}
+
+/// The decision as stored, and as this version makes it.
+fn again(json: &str) -> Result<(Decision, Decision), SessionError> {
+    let original: Decision = serde_json::from_str(json).map_err(|error| {
+        SessionError::BadArgument(format!("cannot read this decision: {error}"))
+    })?;
+    let patience = Instant::now() + PATIENCE;
+    let replay = original.clone().again(&mut || Instant::now() >= patience);
+    let replay = replay.ok_or_else(|| {
+        SessionError::BadArgument("this decision was edited and is inconsistent".to_owned())
+    })?;
+    Ok((original, replay))
 }

@@ -7,69 +7,61 @@
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
-mod again;
 mod aside;
-mod background;
 mod backlog;
-mod cached_weights;
 mod clock;
 mod command;
 mod decide;
-mod draw;
-mod error;
 mod game_journal;
 mod host;
 mod journal_folder;
 mod leaving;
 mod live;
-mod mailbox;
 mod metrics;
-mod offers;
-mod parked;
-mod pickup;
 mod registry;
-mod replay;
-mod reported;
 mod restore;
-mod results;
-mod rules;
 mod sessions;
-mod settings;
 mod sources;
 mod state;
-mod stated;
 mod weights;
 
-use std::{borrow::Cow, sync::Arc};
+pub use aside::{CountedWeight, Report, StatedByAsker, Wanted};
+pub use clock::{Clock, HandClock, MachineClock};
+pub use decide::{Rebalanced, Replayed};
+pub use host::HostedGame;
+pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
+pub use metrics::{SessionLevels, SessionMetrics};
+pub use sessions::Sessions;
+pub use state::Ended;
+pub use weights::{CachedWeights, score_spread};
 
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use rand::{TryRng, rngs::SysRng};
+use serde::Deserialize;
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
-    lobby::{Lobby, journal::Entry},
-    model::Ident,
+    learning::BehaviourError,
+    lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
+    model::{
+        Ident,
+        units::{Millis, PlayerWeight, Seconds, UpToADay},
+    },
+    partition::{self, ProblemError, SizeLimits, StatedError},
+    store::StoreError,
 };
 
-pub use aside::{CountedWeight, StatedByAsker, Wanted};
-pub use cached_weights::CachedWeights;
-pub use clock::{Clock, HandClock, MachineClock};
-pub use decide::Rebalanced;
-pub use draw::{draw_game, draw_seed};
-pub use error::{MailboxError, SessionError};
-pub use host::HostedGame;
-pub use live::{LiveGame, LivePlayer};
-pub use mailbox::{Mailbox, MailboxReceiver};
-pub use metrics::{SessionLevels, SessionMetrics};
-pub use replay::Replayed;
-pub use reported::Report;
-pub use sessions::Sessions;
-pub use settings::{BalanceSettings, GameSettings, Settings};
-pub use state::Ended;
-pub use weights::score_spread;
-
 use aside::Aside;
+use decide::SessionOffers;
 use game_journal::GameJournal;
 use live::LivePlace;
-use offers::SessionOffers;
 use registry::Registration;
 use sources::OwnSource;
 use state::SessionState;
@@ -245,5 +237,151 @@ impl Session {
         }
         let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now)
+    }
+}
+
+/// Why a command failed. It has changed nothing, except for [`Deferred`](Self::Deferred).
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The lobby refused the command.
+    #[error(transparent)]
+    Lobby(#[from] LobbyError),
+    /// The client may not send the command, or may not send it now.
+    #[error("{0}")]
+    NotAllowed(&'static str),
+    /// Another connection reports the same game server.
+    #[error("{0}")]
+    Reported(String),
+    /// An argument is invalid.
+    #[error("{0}")]
+    BadArgument(String),
+    /// A weight that the asker of a question has stated cannot count.
+    #[error("a stated weight {0}")]
+    Stated(#[from] StatedError),
+    /// The game server has sent too many reports about behaviour today.
+    #[error("{0}")]
+    TooManyReports(String),
+    /// The weights that this needs are being derived from the stored matches. Once they are, the same command
+    /// succeeds.
+    #[error("the weights are being derived from the stored matches: try again")]
+    NotReady,
+    /// No core was free before the deadline.
+    #[error("there was no time to choose teams")]
+    Overloaded,
+    /// The match of a game that has ended cannot be written now. It is kept in the backlog and
+    /// written as soon as possible.
+    #[error("kept")]
+    Deferred,
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A task panicked or was cancelled.
+    #[error("a task was cancelled or panicked")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+impl From<BehaviourError> for SessionError {
+    fn from(error: BehaviourError) -> Self {
+        match error {
+            BehaviourError::NotAReporter => {
+                SessionError::NotAllowed("this game server may not report behaviour")
+            }
+            BehaviourError::TooManyPoints(_) => SessionError::BadArgument(error.to_string()),
+            BehaviourError::TooManyReports => SessionError::TooManyReports(error.to_string()),
+            BehaviourError::Store(error) => SessionError::Store(error),
+        }
+    }
+}
+
+impl From<ProblemError> for SessionError {
+    fn from(error: ProblemError) -> Self {
+        SessionError::BadArgument(error.to_string())
+    }
+}
+
+/// Why a line was not queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MailboxError {
+    /// The peer reads too slowly, or not at all.
+    #[error("too many lines wait for this connection")]
+    Full,
+    /// The connection has ended.
+    #[error("the connection has ended")]
+    Closed,
+}
+
+/// A random seed. It has 31 bits, so that it fits the integers of old scripting languages.
+pub fn draw_seed() -> u64 {
+    // If the system has no randomness, a fixed seed still gives good teams.
+    SysRng
+        .try_next_u32()
+        .map_or(0, |drawn| u64::from(drawn >> 1))
+}
+
+/// A random number for the decisions of a game, unique among all games. Without system randomness
+/// it is negative, and unique among the games of this process.
+pub fn draw_game() -> i64 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let counted = || {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        -(i64::from(std::process::id()) << 32 | i64::from(next))
+    };
+    SysRng
+        .try_next_u64()
+        .map_or_else(|_| counted(), |drawn| (drawn >> 1).cast_signed())
+}
+
+/// The settings of every game, which it has from its GAME on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameSettings {
+    /// Rules of the running game: roster, bots, late arrivals, advantage, moves.
+    pub lobby: LobbySettings,
+    /// How BALANCE chooses teams.
+    pub balance: BalanceSettings,
+    /// Patterns of game types in which auto-balance moves no one.
+    pub tournament: Vec<String>,
+}
+
+/// The settings of every session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The settings of the games that begin before others are stated.
+    pub games: GameSettings,
+    /// How long a parked game waits for its server.
+    pub resume_grace: UpToADay,
+    /// How long a connection that reports a game server may be silent before another one takes its place.
+    pub heartbeat: Seconds<1, 3_600>,
+    /// How many connections there may be, so that the games of all of them can be parked.
+    pub connections: usize,
+    /// How many decisions are stored; 0 stores none.
+    pub keep_decisions: u32,
+}
+
+/// The default weight that stands for a newcomer's, which is learned.
+const LEARNED: f64 = 50.0;
+
+/// How BALANCE chooses teams.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct BalanceSettings {
+    /// How many candidates are compared, and how one of them is picked.
+    #[serde(flatten)]
+    pub partition: partition::Settings,
+    /// How much the teams may differ in size.
+    #[serde(flatten)]
+    pub limits: SizeLimits,
+    /// Weight of a human without rated games; 50 stands for what newcomers turned out to be.
+    pub default_weight: PlayerWeight,
+    /// The same of a bot while no bot has a weight.
+    pub default_bot_weight: PlayerWeight,
+    /// The time limit for waiting for a core and choosing teams together.
+    pub deadline_ms: Millis<1, 60_000>,
+}
+
+impl BalanceSettings {
+    /// The weights that an operator has stated for an unknown human and an unknown bot; `None` where newcomers count as
+    /// what they turned out to be.
+    pub fn stated_defaults(&self) -> (Option<f64>, Option<f64>) {
+        let stated = |weight: PlayerWeight| Some(weight.get()).filter(|weight| *weight != LEARNED);
+        (stated(self.default_weight), stated(self.default_bot_weight))
     }
 }

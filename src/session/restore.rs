@@ -6,8 +6,7 @@ use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 use tracing::error_span;
 
 use super::{
-    Sessions,
-    draw::draw_game,
+    Sessions, draw_game,
     game_journal::GameJournal,
     journal_folder::{JournalFile, JournalFolder},
     live::LivePlace,

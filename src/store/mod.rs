@@ -1,11 +1,12 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
-//! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its rows
-//! and queries: [`Matches`], [`Learned`], [`Queues`], [`Hooks`], [`Decisions`], [`Corrections`]. Only
-//! what concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another. What
-//! belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what several share is in
-//! `sql`; leases are in `leases`. They speak to both databases through the module `db`,
-//! so that each query is written once; what only one of them has is in `sqlite` and [`postgres`].
+//! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its
+//! rows and queries: [`Matches`], [`Learned`], [`Queues`], [`Hooks`], [`Decisions`], [`Corrections`]. Only what
+//! concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another.
+//! What belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what
+//! several share is in `sql`; leases are in `leases`. Many rows are written in short transactions, so that whoever
+//! else writes waits for none of them for long. The owners speak to both databases through the module `db`, so that
+//! each query is written once; what only one of them has is in `sqlite` and [`postgres`].
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
 //! it afterwards. The room that folds the matches replaces the derived tables; this room does not
@@ -13,20 +14,15 @@
 //! them to a peer.
 
 mod backups;
-mod codes;
 mod corrections;
-mod database_url;
 mod db;
 mod decisions;
 mod error;
 mod hooks;
 mod learned;
-mod lease;
 mod leases;
 mod matches;
-mod metrics;
 pub mod operator_lines;
-mod pace;
 pub mod postgres;
 mod queues;
 mod schema;
@@ -34,19 +30,8 @@ mod sql;
 mod sqlite;
 mod transfer;
 
-use std::{fmt::Display, path::Path, sync::Arc, time::Duration};
-
-use async_trait::async_trait;
-use futures_util::{FutureExt, future::BoxFuture};
-use sqlx::migrate::Migrator;
-
-use crate::model::Timestamp;
-use db::{Dialect, Pool, Write};
-use matches::group_commit::EndedGames;
-
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use corrections::{Corrections, links::Link, overrides::OperatorOverrides};
-pub use database_url::DatabaseUrl;
+pub use corrections::{Corrections, Link, OperatorOverrides};
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
 pub use hooks::{
@@ -54,30 +39,23 @@ pub use hooks::{
     RecordedReport,
 };
 pub use learned::{
-    Learned,
-    names::{is_forgotten, public_name},
-    persons::{Handles, PersonRow},
-    recounts::{Correction, Recount, RecountCause, RecountRow},
+    Correction, DerivedFrom, DerivedRows, DivisionRow, Learned, NewWeights, Performance, Recount,
+    RecountCause, RecountRow, RulingRow, WeightRow,
+    persons::{Handles, PersonRow, is_forgotten, public_name},
+    read::SystemsRow,
     rewrite::Meanwhile,
-    rows::{DerivedFrom, DerivedRows, DivisionRow, NewWeights, Performance, RulingRow, WeightRow},
     spool::Spool,
-    systems::SystemsRow,
 };
-pub use lease::{LONGEST_LEASE, LastHolder, Lease, Taken};
 pub use matches::{
-    Matches,
-    filtered::{MatchFilter, MatchList},
+    Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored,
     lately::{Favoured, Regular},
+    latest::{MatchFilter, MatchLine, MatchList, PageMatch, PageSeat, PageStay, PresentPlayer},
     logs::{LogMatches, LogReplaced},
-    of_person::{Companion, Companions, GameOfPerson, PointsInMatch},
-    page_match::{MatchLine, PageMatch, PageSeat, PageStay},
-    players::{FoundPlayer, NameSeen},
-    present::PresentPlayer,
+    of_person::{
+        Companion, Companions, FoundPlayer, GameOfPerson, NameSeen, PointsInMatch, SharedGame,
+    },
     receipts::{Receipt, Reported, ReportedMatch},
-    rows::{Cursor, HalfRecorded, JoinHalves, Recorded, Stored},
-    shared::SharedGame,
 };
-pub use metrics::StoreMetrics;
 pub use operator_lines::{OperatorLine, Part};
 pub use queues::{
     Decided, FoundMatch, HostNoticeRow, HostedRow, InstanceRow, MAX_REQUEST, MAX_REQUESTS,
@@ -86,12 +64,34 @@ pub use queues::{
 };
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},
-    operator_import::Parts,
+    operator_lines::Parts,
     pickups::{ChangedPickup, PickupRow},
     sign_ins::SignIn,
 };
 pub use sqlite::{Forgotten, SqliteFile};
 pub use transfer::{TransferError, Transferred, take_back, transfer};
+
+use std::{
+    any::Any,
+    fmt::{self, Display},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use futures_util::{FutureExt, future::BoxFuture};
+use sqlx::migrate::Migrator;
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    metrics::{Counter, Histogram, Registry, SECONDS},
+    model::Timestamp,
+};
+
+use db::{Dialect, Pool, Write};
+use matches::group_commit::EndedGames;
+use postgres::{PoolSettings, PostgresUrl};
 
 /// An open database.
 ///
@@ -296,4 +296,157 @@ fn refuse_older(
         }),
         false => Ok(()),
     }
+}
+
+/// Where a database is: it prints as the operator knows it, without a password.
+#[derive(Clone, Debug)]
+pub enum DatabaseUrl {
+    /// An SQLite database in a file.
+    File(PathBuf),
+    /// A PostgreSQL database on a server, and how the server is used.
+    Server(PostgresUrl, PoolSettings),
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Server(url, _) => url.fmt(f),
+        }
+    }
+}
+
+/// What is counted about the writes of this process to a database.
+#[derive(Debug)]
+pub struct StoreMetrics {
+    /// All of them.
+    pub registry: Registry,
+    writes: Histogram,
+    failures: Counter,
+}
+
+impl Default for StoreMetrics {
+    fn default() -> Self {
+        let mut all = Registry::default();
+        Self {
+            writes: all.histogram(
+                "evenkeel_database_write_seconds",
+                "Time of a write to the database: with the wait for other writes, until it is on the disk.",
+                SECONDS,
+            ),
+            failures: all.counter(
+                "evenkeel_database_write_failures_total",
+                "Writes to the database that failed: the disk is full or broken, or the database was locked.",
+            ),
+            registry: all,
+        }
+    }
+}
+
+impl StoreMetrics {
+    /// Adds the duration of a write that is on the disk.
+    fn written(&self, seconds: f64) {
+        self.writes.observe(seconds);
+    }
+
+    /// Counts a write that failed.
+    fn failed(&self) {
+        self.failures.count();
+    }
+
+    /// How many writes have failed.
+    pub fn failures(&self) -> u64 {
+        self.failures.get()
+    }
+}
+
+/// How long a transaction may take. Others may take twice as long, since no two sets of rows take equally long.
+const SHORT: Duration = Duration::from_millis(20);
+/// The first of several transactions writes this many rows; the next ones as many as take about [`SHORT`].
+const SOME: usize = 64;
+
+/// How many rows a transaction writes, so that it takes about [`SHORT`].
+struct Pace {
+    rows: usize,
+    since: Instant,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self {
+            rows: SOME,
+            since: Instant::now(),
+        }
+    }
+
+    /// The number of rows to write next, of so many.
+    fn next(&mut self, left: usize) -> usize {
+        self.since = Instant::now();
+        self.rows.min(left)
+    }
+
+    /// Notes that this many rows were written.
+    fn took(&mut self, rows: usize) {
+        let took = self.since.elapsed().as_secs_f64().max(1e-4);
+        let fit = (rows as f64 * SHORT.as_secs_f64() / took) as usize;
+        self.rows = fit.clamp(self.rows / 2, 2 * self.rows).clamp(8, 4_096);
+    }
+
+    /// Waits for as long as the transaction took: another process does not get its turn between two that follow each other.
+    async fn rest(&self) {
+        sleep(self.since.elapsed()).await;
+    }
+}
+
+/// The longest time for which a lease is taken. One that ends later was taken before the clock of the
+/// database was set back, and counts as free.
+pub const LONGEST_LEASE: Duration = Duration::from_secs(600);
+
+/// A lease that this process has taken. Writes that only the holder may make show it to the database.
+#[derive(Clone)]
+pub struct Lease {
+    /// What only its holder may do, such as `fold`.
+    pub name: String,
+    /// Grows with each new holder: a write with an old epoch fails.
+    pub epoch: i64,
+    /// For how long it is taken and renewed. `None` if it lasts as long as this value: no other process can
+    /// take it before, and it need not be renewed.
+    pub lasts: Option<Duration>,
+    /// Keeps others from taking it.
+    _lock: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (epoch {})", self.name, self.epoch)
+    }
+}
+
+/// The result of an attempt to take a lease.
+#[derive(Clone, Debug)]
+pub enum Taken {
+    /// The caller has it now.
+    Yes(Lease),
+    /// Another holder has it now.
+    No {
+        /// The name of the holder.
+        holder: String,
+        /// The epoch of that holder.
+        epoch: i64,
+    },
+}
+
+/// Who holds a lease, or held it last, and with which settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastHolder {
+    /// The name of the holder.
+    pub holder: String,
+    /// Its epoch.
+    pub epoch: i64,
+    /// What it has noted by [`Store::describe_lease`](Store::describe_lease); empty if nothing.
+    pub settings: String,
+    /// For how long the lease has been free; `None` while it is held.
+    pub free_for: Option<Duration>,
+    /// Whether the holder gave it back. Otherwise it has ended by itself.
+    pub gave_it_back: bool,
 }

@@ -15,8 +15,7 @@ use super::{
     db::{Connection, Dialect, scalar},
     postgres,
     sql::{
-        operator_import::{import, refuse_used},
-        operator_lines::export,
+        operator_lines::{export, import, refuse_used},
         state,
     },
     sqlite::{self, Held},

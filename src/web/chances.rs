@@ -1,7 +1,13 @@
-//! The chances of a match in words, which are the same on every page.
+//! The chance of a match in words and with its score, which are the same on every page.
+//!
+//! The chance of a match between two teams with its score, for running games and for those that are over.
 
-use super::words;
-use crate::model::{TeamChances, TeamNames};
+use super::{Site, WebError, words};
+use crate::{
+    lobby::{ScoreSoFar, ScoreSpread, usual_length},
+    model::{Ruleset, TeamChances, TeamNames},
+    session::score_spread,
+};
 
 /// The teams that BALANCE, before START, or a queue has chosen.
 pub(super) const AS_PICKED: &str = text!(chances.as_picked);
@@ -65,6 +71,97 @@ pub(super) fn of_forecast(forecast: f64) -> (u8, f64) {
     }
 }
 
+/// What the chance is.
+pub(super) const OF_WITH_SCORE: &str = text!(with_score.the_chance_with_the_score_also);
+
+/// How many steps of equal length the course of a match has, besides its events.
+const STEPS: u64 = 40;
+
+/// With more changes of the score than this, the course has only its steps.
+const MOST_EVENTS: usize = 200;
+
+/// What the scores of a ruleset's matches are usually like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UsualScores {
+    spread: ScoreSpread,
+    /// The time after which such a match is over, in milliseconds.
+    length: u64,
+}
+
+impl UsualScores {
+    /// Those of the latest matches.
+    pub(super) async fn of(site: &Site, ruleset: &Ruleset) -> Result<Self, WebError> {
+        let mut lengths = site
+            .pages()
+            .matches()
+            .latest_lengths(&ruleset.to_string())
+            .await?;
+        Ok(Self {
+            spread: score_spread(&site.learning().standings(), ruleset),
+            length: usual_length(&mut lengths),
+        })
+    }
+
+    /// The chance of team 0 after `elapsed` milliseconds; `before` is its chance without the score, `left` the time
+    /// that is left by the game's own clock. `None` unless there are two teams.
+    pub(super) fn chance(
+        &self,
+        before: f64,
+        scores: &[f64],
+        elapsed: u64,
+        left: Option<u64>,
+    ) -> Option<f64> {
+        let &[one, other] = scores else {
+            return None;
+        };
+        // A game that its clock ends early has little time left, however little was played.
+        let whole = left.map_or(0, |left| elapsed.saturating_add(left));
+        let so_far = ScoreSoFar {
+            scores: [one, other],
+            left: left.unwrap_or(self.length.saturating_sub(elapsed)),
+            length: self.length.max(whole),
+        };
+        Some(self.spread.chance(before, so_far))
+    }
+
+    /// The chance of team 0 over a match of `millis` milliseconds, as (milliseconds, chance). `before` has its chances
+    /// without the score, each with the time from which it holds, and `events` the changes of the score, both in order
+    /// of time. Empty unless there are two teams and a chance at the start.
+    pub(super) fn course(
+        &self,
+        before: &[(u64, f64)],
+        events: &[(i64, u8, f64)],
+        millis: u64,
+    ) -> Vec<(u64, f64)> {
+        let shown = if events.len() > MOST_EVENTS {
+            &[]
+        } else {
+            events
+        };
+        let changes = shown.iter().map(|(at, ..)| u64::try_from(*at).unwrap_or(0));
+        let steps = (0..=STEPS).map(|step| millis * step / STEPS);
+        let times = steps.chain(changes).chain(before.iter().map(|(at, _)| *at));
+        let mut times: Vec<u64> = times.filter(|at| *at <= millis).collect();
+        times.sort_unstable();
+        times.dedup();
+        let (mut scores, mut next, mut course) = ([0.0; 2], events.iter().peekable(), Vec::new());
+        for at in times {
+            while let Some((_, team, points)) =
+                next.next_if(|(time, ..)| u64::try_from(*time).unwrap_or(0) <= at)
+            {
+                match scores.get_mut(usize::from(*team)) {
+                    Some(score) => *score += points,
+                    None => return Vec::new(),
+                }
+            }
+            let held = before.iter().rev().find(|(since, _)| *since <= at);
+            let chance = held.and_then(|(_, before)| self.chance(*before, &scores, at, None));
+            course.extend(chance.map(|chance| (at, words::rounded(chance, 4))));
+        }
+        course
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +201,35 @@ mod tests {
         assert_eq!(
             with_score(0.75, &named),
             "With the score, Red has a chance of 75 % to win."
+        );
+    }
+
+    const USUAL: UsualScores = UsualScores {
+        spread: ScoreSpread {
+            matches: 40.0,
+            square: 9.0,
+        },
+        length: 600_000,
+    };
+
+    #[test]
+    fn the_course_follows_the_score_and_the_teams() {
+        let course = USUAL.course(
+            &[(0, 0.5), (300_000, 0.3)],
+            &[(100_001, 0, 1.0), (400_001, 1, 2.0)],
+            600_000,
+        );
+        let at = |millis| course.iter().find(|(at, _)| *at == millis).unwrap().1;
+        assert_eq!(at(0), 0.5);
+        assert!(at(100_001) > 0.6 && at(100_001) < 0.75);
+        assert!(at(300_000) < at(285_000), "the team has become weaker");
+        assert!(at(400_001) < 0.3);
+        assert_eq!(course.len(), STEPS as usize + 1 + 2);
+        assert!(course.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(USUAL.course(&[], &[(5, 0, 1.0)], 100).is_empty());
+        assert!(
+            USUAL.course(&[(0, 0.5)], &[(5, 2, 1.0)], 100).is_empty(),
+            "three teams"
         );
     }
 }

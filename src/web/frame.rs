@@ -1,9 +1,24 @@
-//! What all pages have in common: head, navigation and foot.
+//! What all pages have in common: head, navigation and foot, the style sheet and the scripts.
+//!
+//! The style sheet and the scripts of pages, each under a path that changes with its content. The pages can be used
+//! without the scripts.
 
+use std::sync::LazyLock;
+
+use axum::{
+    http::{HeaderMap, header},
+    response::{IntoResponse, Response},
+};
 use maud::{DOCTYPE, Markup, html};
+use sha2::{Digest, Sha256};
 
-use super::{Site, asset, twin::in_v1, words};
-use crate::model::plain_name;
+use super::{
+    Site,
+    compress::{GZIP, VARY, accepts_gzip, gzip},
+    links::in_v1,
+    words,
+};
+use crate::model::{plain_name, to_hex};
 
 /// What the head of a page states about it.
 pub(super) struct Head<'a> {
@@ -61,8 +76,8 @@ fn loads(site: &Site) -> Markup {
         meta charset="utf-8";
         meta name="viewport" content="width=device-width, initial-scale=1";
         meta name="color-scheme" content="light dark";
-        link rel="stylesheet" href=(links.to(&asset::STYLE.path));
-        link rel="icon" type="image/svg+xml" href=(links.to(&asset::ICON.path));
+        link rel="stylesheet" href=(links.to(&STYLE.path));
+        link rel="icon" type="image/svg+xml" href=(links.to(&ICON.path));
     }
 }
 
@@ -161,5 +176,55 @@ pub(super) fn data(path: &str) -> String {
     match path {
         "/" => format!("/index.json{mark}{query}"),
         _ => format!("{path}.json{mark}{query}"),
+    }
+}
+
+/// A file that pages load.
+pub(super) struct Asset {
+    /// The path, below the base path.
+    pub(super) path: String,
+    content_type: &'static str,
+    text: &'static str,
+    /// The same, compressed.
+    packed: Option<Vec<u8>>,
+}
+
+pub(super) static STYLE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("style", "css", include_str!("style.css")));
+/// The picture of the site in tabs and bookmarks.
+pub(super) static ICON: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("icon", "svg", include_str!("icon.svg")));
+/// Loads the page of running games again when its data has changed.
+pub(super) static LIVE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("live", "js", include_str!("live.js")));
+/// Counts the players in the form of the page of teams.
+pub(super) static TEAMS: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("teams", "js", include_str!("teams/teams.js")));
+
+impl Asset {
+    fn new(name: &str, ending: &str, text: &'static str) -> Self {
+        let hash = Sha256::digest(text.as_bytes());
+        Self {
+            path: format!("/{name}-{}.{ending}", to_hex(&hash[..6])),
+            content_type: match ending {
+                "css" => "text/css; charset=utf-8",
+                "svg" => "image/svg+xml",
+                _ => "text/javascript; charset=utf-8",
+            },
+            text,
+            packed: gzip(text.as_bytes()),
+        }
+    }
+
+    /// The content. It may be kept for ever, because another content has another path.
+    pub(super) fn answer(&self, request: &HeaderMap) -> Response {
+        let headers = [
+            (header::CONTENT_TYPE, self.content_type),
+            (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        ];
+        match self.packed.as_ref().filter(|_| accepts_gzip(request)) {
+            Some(packed) => (headers, [VARY, GZIP], packed.clone()).into_response(),
+            None => (headers, [VARY], self.text).into_response(),
+        }
     }
 }

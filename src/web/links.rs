@@ -1,9 +1,15 @@
-//! The paths of pages.
+//! Addresses: the paths of pages, where the data of `/v1` leads, and the names of players, which are links.
+//!
+//! - Texts as parts of addresses and of XML.
+//! - The addresses of data that `/v1` has, too. Where there is a `/v1`, they lead there for one release.
+
+use std::fmt::Write;
 
 use maud::{Markup, html};
+use serde::Serialize;
 
-use super::{encode::path_part, words};
-use crate::model::plain_name;
+use super::words;
+use crate::model::{Kind, coloured_name, plain_name};
 
 /// Makes links below the base path.
 #[derive(Clone, Debug)]
@@ -58,5 +64,207 @@ impl Links {
 
     pub(super) fn balance(&self, ruleset: &str) -> String {
         format!("{}/balance?ruleset={}", self.base, path_part(ruleset))
+    }
+}
+
+/// Percent-encodes a text so that it is one part of a path, or a value in a query.
+pub(super) fn path_part(text: &str) -> String {
+    let mut part = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => part.push(byte.into()),
+            // Two dots would lead to another folder.
+            b'.' if text != "." && text != ".." => part.push('.'),
+            _ => {
+                let _ = write!(part, "%{byte:02X}");
+            }
+        }
+    }
+    part
+}
+
+/// A text without the characters that XML cannot contain.
+pub(super) fn without_controls(text: &str) -> String {
+    let fits = |c: &char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().filter(fits).collect()
+}
+
+/// Escapes a text for XML, and leaves out the characters that XML cannot contain.
+pub(super) fn xml(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in without_controls(text).chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            _ => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// The address below `/v1` of the data at `path` with `query`; `None` if there is none, or if the query asks for what `/v1`
+/// does not have.
+pub(super) fn in_v1(path: &str, query: &str) -> Option<String> {
+    let (to, keys): (String, &[&str]) = match path.strip_suffix(".json")? {
+        "/live" => ("/v1/live".to_owned(), &[]),
+        "/matches" => ("/v1/matches".to_owned(), &["ruleset"]),
+        path => {
+            let (kind, name) = path.strip_prefix('/')?.split_once('/')?;
+            if name.is_empty() || name.contains('/') {
+                return None;
+            }
+            match kind {
+                "players" => (format!("/v1/players/{name}"), &["kind"]),
+                "matches" => (format!("/v1/matches/{name}"), &[]),
+                "rulesets" => (format!("/v1/leaderboards/{name}"), &["kind", "q"]),
+                _ => return None,
+            }
+        }
+    };
+    let asked = || query.split('&').filter(|pair| !pair.is_empty());
+    let known = |pair: &str| keys.contains(&pair.split('=').next().unwrap_or_default());
+    let mark = if query.is_empty() { "" } else { "?" };
+    asked().all(known).then(|| format!("{to}{mark}{query}"))
+}
+
+/// A player as pages name them. Players who are hidden or were forgotten have no name and no handle.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Player {
+    /// The public handle; `None` if the player has no page.
+    pub(super) handle: Option<String>,
+    /// The name without its colours.
+    pub(super) name: Option<String>,
+    /// Whether the player is a bot.
+    pub(super) bot: bool,
+    /// The name as the game sent it.
+    #[serde(skip)]
+    raw: String,
+}
+
+impl Player {
+    pub(super) fn new(handle: Option<String>, name: Option<String>, kind: Kind) -> Self {
+        Self {
+            handle,
+            name: name.as_deref().map(plain_name),
+            bot: kind == Kind::Bot,
+            raw: name.unwrap_or_default(),
+        }
+    }
+
+    /// The name without its colours.
+    pub(super) fn plain(&self) -> &str {
+        self.name.as_deref().unwrap_or(text!(common.a_player))
+    }
+
+    /// The name in its colours.
+    pub(super) fn coloured(&self) -> Markup {
+        let Some(_) = &self.name else {
+            return html! { span.gone { (text!(common.a_player)) } };
+        };
+        html! {
+            bdi.name {
+                @for (colour, text) in coloured_name(&self.raw) {
+                    @match colour {
+                        Some(colour) => span class=(format!("n{}", colour as u8)) { (text) },
+                        None => (text),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The name with a link to the player's page, and a mark for bots.
+    pub(super) fn link(&self, links: &Links) -> Markup {
+        html! {
+            @match &self.handle {
+                Some(handle) => a href=(links.player(handle)) { (self.coloured()) },
+                None => (self.coloured()),
+            }
+            @if self.bot { " " span.tag { (text!(common.bot)) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_addresses_cannot_leave_their_place() {
+        assert_eq!(
+            path_part("baseoa.ctf+g_instantgib"),
+            "baseoa.ctf%2Bg_instantgib"
+        );
+        assert_eq!(
+            path_part("../a?b#c d\"<é"),
+            "..%2Fa%3Fb%23c%20d%22%3C%C3%A9"
+        );
+        assert_eq!(path_part(".."), "%2E%2E");
+        assert_eq!(
+            xml("<a href='x'>&\"\u{0}\u{ffff}"),
+            "&lt;a href=&#39;x&#39;&gt;&amp;&quot;"
+        );
+    }
+
+    #[test]
+    fn data_that_v1_has_lead_there() {
+        let led = |path, query| in_v1(path, query).unwrap();
+        assert_eq!(led("/players/0a.json", ""), "/v1/players/0a");
+        assert_eq!(
+            led("/players/Sarge.json", "kind=bot"),
+            "/v1/players/Sarge?kind=bot"
+        );
+        assert_eq!(
+            led("/rulesets/a%2Bb.json", "q=x&kind=bot"),
+            "/v1/leaderboards/a%2Bb?q=x&kind=bot"
+        );
+        assert_eq!(
+            led("/matches.json", "ruleset=ctf"),
+            "/v1/matches?ruleset=ctf"
+        );
+        assert_eq!(led("/matches/7.json", ""), "/v1/matches/7");
+        assert_eq!(led("/live.json", ""), "/v1/live");
+    }
+
+    #[test]
+    fn what_v1_does_not_have_stays_where_it_is() {
+        for (path, query) in [
+            ("/players/0a", ""),
+            ("/balance.json", ""),
+            ("/index.json", ""),
+            ("/players/a/b.json", ""),
+            ("/players/.json", ""),
+            ("//evil.example/players.json", ""),
+            ("/rulesets/ctf.json", "page=2"),
+            ("/matches.json", "map=x"),
+        ] {
+            assert_eq!(in_v1(path, query), None, "{path}?{query}");
+        }
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let raw = "^1<script>^7\"&";
+        let player = Player::new(Some("ab12".into()), Some(raw.into()), Kind::Human);
+        let html = player.link(&Links::new("/s")).into_string();
+        assert_eq!(
+            html,
+            "<a href=\"/s/players/ab12\"><bdi class=\"name\"><span class=\"n1\">&lt;script&gt;</span>\
+             <span class=\"n7\">&quot;&amp;</span></bdi></a>"
+        );
+        let json = serde_json::to_string(&player).unwrap();
+        assert_eq!(
+            json,
+            r#"{"handle":"ab12","name":"<script>\"&","bot":false}"#
+        );
+        let gone = Player::new(None, None, Kind::Bot);
+        let html = gone.link(&Links::new("")).into_string();
+        assert_eq!(
+            html,
+            "<span class=\"gone\">a player</span> <span class=\"tag\">bot</span>"
+        );
     }
 }

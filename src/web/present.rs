@@ -8,7 +8,7 @@ use std::{
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Site, error::WebError, name::Player, with_score::UsualScores, words};
+use super::{Site, WebError, chances::UsualScores, links::Player, words};
 use crate::{
     model::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
     session::{LiveGame, LivePlayer},

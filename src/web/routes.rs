@@ -1,4 +1,6 @@
-//! Which path leads to which page.
+//! Which path leads to which page, and the answers for operators.
+//!
+//! The answers for operators: metrics, the status, and whether the daemon is ready.
 
 use std::{
     sync::{Arc, LazyLock},
@@ -7,8 +9,8 @@ use std::{
 
 use axum::{
     Extension, Router,
-    extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
+    extract::{FromRequestParts, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
     routing::get,
@@ -16,24 +18,20 @@ use axum::{
 use tokio::time::Instant;
 
 use super::{
-    Site,
-    answer::{Form, Page, refuse},
+    Site, WebError,
+    answer::{Form, Page, PageRequest, json, refuse},
     api::{self, Problem},
-    asset::{self, Asset},
-    badge,
-    error::WebError,
-    feed,
-    frame::data,
-    page_request::PageRequest,
+    frame::{self, Asset, data},
+    links,
     pages::{
         BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, MapPage,
         MatchesPage, PlayerPage, QueuesPage, RegularsPage, SearchPage, ServerPage, SystemsPage,
         VersusPage,
     },
-    teams, twin,
-    visitors::Visit,
-    watching,
+    share, teams,
+    visitors::{Visit, is_from},
 };
+use crate::metrics::CONTENT_TYPE;
 
 /// The longest path with its query, in bytes.
 const LONGEST: usize = 2_048;
@@ -48,18 +46,18 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route(PlayerPage::PATH, get(player))
         .route(MapPage::PATH, get(show::<MapPage>))
         .route(ServerPage::PATH, get(show::<ServerPage>))
-        .route("/matches.atom", get(feed::of_all))
+        .route("/matches.atom", get(share::of_all))
         .nest("/embed", frames())
         .fallback(nothing);
-    let pages = with_asset(with_asset(pages, &asset::STYLE), &asset::ICON);
-    let pages = with_asset(pages, &asset::LIVE);
+    let pages = with_asset(with_asset(pages, &frame::STYLE), &frame::ICON);
+    let pages = with_asset(pages, &frame::LIVE);
     let pages = with_data::<BalancePage>(with_data::<Home>(pages));
     let pages = with_data::<QueuesPage>(with_data::<LivePage>(pages));
     let pages = with_data::<MatchesPage>(with_data::<SystemsPage>(pages));
     let pages = with_data::<VersusPage>(with_data::<SearchPage>(pages));
     let pages = with_data::<RegularsPage>(pages);
     let pages = match &site.api {
-        Some(_) => with_asset(pages, &asset::TEAMS)
+        Some(_) => with_asset(pages, &frame::TEAMS)
             .route("/teams", get(teams::page).post(teams::form))
             .nest("/v1", api::router(&site)),
         None => pages,
@@ -121,13 +119,13 @@ pub(super) fn metrics_router(site: Arc<Site>) -> Router {
 fn health() -> Router<Arc<Site>> {
     Router::new()
         .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(watching::ready))
+        .route("/readyz", get(ready))
 }
 
 fn metrics() -> Router<Arc<Site>> {
     Router::new()
-        .route("/metrics", get(watching::metrics))
-        .route("/status.json", get(watching::status))
+        .route("/metrics", get(show_metrics))
+        .route("/status.json", get(status))
 }
 
 /// Refuses visitors who ask too often and addresses that are too long, adds the headers of every answer, and counts it.
@@ -185,7 +183,7 @@ async fn guard(
 fn led_to_v1(site: &Site, uri: &Uri) -> Option<Response> {
     site.api.as_ref()?;
     let path = uri.path().strip_prefix(&site.settings.base_path)?;
-    let to = twin::in_v1(path, uri.query().unwrap_or_default())?;
+    let to = links::in_v1(path, uri.query().unwrap_or_default())?;
     Some(Redirect::temporary(&site.links.to(&to)).into_response())
 }
 
@@ -219,7 +217,7 @@ fn with_data<P: Page + 'static>(pages: Router<Arc<Site>>) -> Router<Arc<Site>> {
 /// Answers a request for a ruleset, or for the feed of its matches.
 async fn board(State(site): Sites, asked: PageRequest<BoardChoice>) -> Response {
     match asked.form {
-        Form::Atom => feed::of_ruleset(&site, &asked.fields, &asked.name).await,
+        Form::Atom => share::of_ruleset(&site, &asked.fields, &asked.name).await,
         _ => show::<Board>(State(site), asked).await,
     }
 }
@@ -228,9 +226,9 @@ async fn board(State(site): Sites, asked: PageRequest<BoardChoice>) -> Response 
 async fn player(State(site): Sites, asked: PageRequest<KindChoice>) -> Response {
     let (kind, ruleset) = (asked.choice.kind(), asked.choice.ruleset());
     match asked.form {
-        Form::Atom => feed::of_player(&site, &asked.fields, &asked.name, kind).await,
+        Form::Atom => share::feed_of_player(&site, &asked.fields, &asked.name, kind).await,
         Form::Svg => {
-            let made = badge::of_player(&site, &asked.name, kind, ruleset).await;
+            let made = share::of_player(&site, &asked.name, kind, ruleset).await;
             asked.send(&site, made)
         }
         _ => show::<PlayerPage>(State(site), asked).await,
@@ -258,4 +256,50 @@ async fn framed<P: Page>(State(site): Sites, asked: PageRequest<P::Choice>) -> R
 async fn show<P: Page>(State(site): Sites, asked: PageRequest<P::Choice>) -> Response {
     let page = P::read(&site, &asked.name, &asked.choice).await;
     asked.answer(&site, page)
+}
+
+/// The answer to an address that may not read metrics.
+const NOT_YOU: &str = concat!(text!(error.your_address_may_not_read_this_see), "\n");
+
+/// A request for the metrics or the status, from an address that may read them.
+pub(super) struct Operator(Arc<Site>);
+
+impl FromRequestParts<Arc<Site>> for Operator {
+    type Rejection = (StatusCode, &'static str);
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        site: &Arc<Site>,
+    ) -> Result<Self, Self::Rejection> {
+        let proxies = &site.settings.trusted_proxies;
+        let visit = parts.extensions.get::<Arc<Visit>>();
+        let may = visit
+            .is_some_and(|visit| is_from(&site.metrics_from, visit.peer, &parts.headers, proxies));
+        match may {
+            true => Ok(Self(site.clone())),
+            false => Err((StatusCode::FORBIDDEN, NOT_YOU)),
+        }
+    }
+}
+
+/// `/metrics`: all metrics, as text for Prometheus.
+async fn show_metrics(Operator(site): Operator) -> Response {
+    let text = site.monitor().metrics().await;
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response()
+}
+
+/// `/status.json`: the status of the daemon.
+pub(super) async fn status(Operator(site): Operator) -> Response {
+    match json(&site.monitor().status().await) {
+        Ok(answer) => answer,
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// `/readyz`: whether weights can be asked for, and the database answers.
+pub(super) async fn ready(State(site): State<Arc<Site>>) -> Response {
+    match site.monitor().readiness().await {
+        Ok(()) => "ready\n".into_response(),
+        Err(why) => (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response(),
+    }
 }

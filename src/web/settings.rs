@@ -1,11 +1,14 @@
-//! The settings of the statistics pages.
+//! The settings of the statistics pages and of `/v1`, with the web sites whose requests it answers.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
+use axum::http::{HeaderMap, HeaderValue, header};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::api::WebOrigin;
-use crate::model::units::{Count, Seconds};
+use crate::{
+    model::units::{Count, Seconds},
+    server::Gate,
+};
 
 /// Whether pages show weights as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -111,5 +114,132 @@ fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         true => Err(D::Error::custom(
             "must not be a path that is answered beside the pages, such as /metrics, and not contain . or .. as a part",
         )),
+    }
+}
+
+/// Whether programs may ask and report over HTTP, and from which web sites.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiSettings {
+    /// Whether there is `/v1` beside the pages.
+    pub enabled: bool,
+    /// Whether everybody may pick teams, without a token.
+    pub visitors: bool,
+    /// The web sites whose pages may send what changes something, and the addresses of this site itself.
+    pub origins: Vec<WebOrigin>,
+}
+
+/// A web site, as browsers name it: `https://club.example`, with a port unless it is the usual one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct WebOrigin(String);
+
+impl TryFrom<String> for WebOrigin {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let host = |scheme: &str| text.strip_prefix(scheme);
+        let host = host("https://").or_else(|| host("http://"));
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.:[]".contains(c);
+        match host.is_some_and(|host| !host.is_empty() && host.chars().all(fits)) {
+            true => Ok(Self(text)),
+            false => Err(
+                "must be addresses such as \"https://club.example\", in lower case and without a path",
+            ),
+        }
+    }
+}
+
+impl WebOrigin {
+    /// The address as a browser sends it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The host, and the port if it is stated.
+    pub(super) fn authority(&self) -> &str {
+        self.0.split_once("://").map_or("", |(_, host)| host)
+    }
+}
+
+/// What `/v1` needs besides the pages.
+#[derive(Debug)]
+pub(super) struct Api {
+    pub(super) settings: ApiSettings,
+    pub(super) gate: Arc<Gate>,
+}
+
+impl Api {
+    /// Refuses a request of a page that is not of a configured web site, and one that was sent to another name than
+    /// this site's: a name that leads to this machine may be anybody's.
+    ///
+    /// # Errors
+    /// Fails with the reason, for the sender.
+    pub(super) fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), &'static str> {
+        let text = |name| fields.get(name).map(|value: &HeaderValue| value.to_str());
+        let host = match text(header::HOST) {
+            Some(Ok(host)) => host.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        let ours = &self.settings.origins;
+        let is_ours = is_address(&host) || ours.iter().any(|one| one.authority() == host);
+        if !is_ours {
+            return Err("this Host is not in [api] origins");
+        }
+        let Some(origin) = text(header::ORIGIN) else {
+            return Ok(());
+        };
+        let origin = origin.unwrap_or_default();
+        let own = origin.split_once("://").is_some_and(|(_, own)| own == host);
+        match own || self.allows(origin) {
+            true => Ok(()),
+            false => Err(FOREIGN),
+        }
+    }
+
+    /// Whether a web site is one of the configuration.
+    pub(super) fn allows(&self, origin: &str) -> bool {
+        let origins = &self.settings.origins;
+        origins.iter().any(|one| one.as_str() == origin)
+    }
+}
+
+/// Why a request of another web site's page is refused.
+pub(super) const FOREIGN: &str = "this Origin is not in [api] origins";
+
+/// Whether a host is an address of a machine, or this machine. A foreign page cannot give these to its own site.
+fn is_address(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || bare.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_ours_only_if_it_is_configured() {
+        for host in [
+            "localhost",
+            "localhost:7998",
+            "127.0.0.1:1",
+            "[::1]:7998",
+            "192.0.2.7",
+        ] {
+            assert!(is_address(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "1.2.3",
+        ] {
+            assert!(!is_address(host), "{host}");
+        }
     }
 }

@@ -9,37 +9,32 @@
 //! time limit; no redirect is followed, and of a response only the status and two headers are used. Nothing
 //! else of the daemon waits for this room.
 //!
-//! What is sent is decided without a runtime, database or clock: `body` makes events into JSON, and never puts a player's
-//! pass into it; `signature` follows Standard Webhooks 1.0.0 (<https://www.standardwebhooks.com>), so that the libraries of
-//! that project verify it; `retry` says when a failed request is repeated.
+//! What is sent is decided without a runtime, database or clock, in `request`: it makes events into JSON, and never
+//! puts a player's pass into it; the signature follows Standard Webhooks 1.0.0 (<https://www.standardwebhooks.com>),
+//! so that the libraries of that project verify it; and it says when a failed request is repeated.
 //!
 //! Entry points: [`Deliveries::open`] and [`Deliveries::run`]; [`HookSender`] for one request.
 
-mod body;
-mod error;
 mod hook;
-mod metrics;
-mod retry;
-mod send;
+mod request;
 mod settings;
-mod signature;
-mod url;
 
-use std::{sync::Arc, time::Duration};
+pub use hook::HookSender;
+pub use request::{
+    HookAnswer, HookVerdict, LONGEST_DELAY, MAX_BODY, SigningKeys, body, closeness, delay, verdict,
+};
+pub use settings::{HookName, HookUrl, MAX_HOOKS, WebhookSettings};
+
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{session::Clock, store::Store};
-
-pub use body::{MAX_BODY, body, closeness};
-pub use error::DeliveryError;
-pub use metrics::HookMetrics;
-pub use retry::{HookAnswer, HookVerdict, LONGEST_DELAY, delay, verdict};
-pub use send::HookSender;
-pub use settings::{HookName, MAX_HOOKS, WebhookSettings};
-pub use signature::SigningKeys;
-pub use url::HookUrl;
+use crate::{
+    metrics::{Counter, Gauge, Registry},
+    session::Clock,
+    store::{Store, StoreError},
+};
 
 use hook::Hook;
 
@@ -103,5 +98,84 @@ impl Deliveries {
                 tracing::error!(%error, "the task of a webhook has failed");
             }
         }
+    }
+}
+
+/// Why the daemon cannot send events.
+#[derive(Debug, thiserror::Error)]
+pub enum DeliveryError {
+    /// The file of a secret cannot be read.
+    #[error("{}: {source}", path.display())]
+    SecretFile {
+        /// The configured path.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file of a secret does not contain one.
+    #[error("{}: the secret {why}", path.display())]
+    BadSecret {
+        /// The configured path.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The webhook has neither a secret nor a file of one.
+    #[error("webhook {0} has no secret")]
+    NoSecret(String),
+    /// The database fails.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What is counted about one webhook.
+#[derive(Debug)]
+pub struct HookMetrics {
+    /// The name in the configuration.
+    pub name: String,
+    /// All of them.
+    pub registry: Registry,
+    /// As of the last look at the events.
+    waiting: Gauge,
+    delivered: Counter,
+    dropped: Counter,
+    failed: Counter,
+}
+
+impl HookMetrics {
+    /// No events yet for the webhook with this name.
+    fn new(name: &str) -> Arc<Self> {
+        let mut all = Registry::default();
+        let of = |metric| (metric, "webhook", name);
+        Arc::new(Self {
+            name: name.to_owned(),
+            waiting: all.gauge(
+                of("evenkeel_webhook_pending"),
+                "Events that wait for a webhook.",
+            ),
+            delivered: all.counter(
+                of("evenkeel_webhook_delivered_total"),
+                "Events that a webhook has accepted.",
+            ),
+            dropped: all.counter(
+                of("evenkeel_webhook_dropped_total"),
+                "Events that were given up: refused, too old or too many.",
+            ),
+            failed: all.counter(
+                of("evenkeel_webhook_failures_total"),
+                "Requests to a webhook that failed; they are sent again.",
+            ),
+            registry: all,
+        })
+    }
+
+    /// The number of events that wait.
+    pub fn waiting(&self) -> i64 {
+        self.waiting.get() as i64
+    }
+
+    /// The number of events that were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.get()
     }
 }

@@ -1,24 +1,34 @@
 //! `evenkeel balance`: chooses teams for a list of players, without a daemon.
+//!
+//! - The chosen teams, as tables and as JSON.
+//! - The strengths that the weights of a list stand for, so that the chances to win can decide.
 
 mod args;
-mod lobby;
-mod report;
-mod strengths;
+
+pub(super) use args::BalanceArgs;
 
 use std::{
-    io::{self, Read},
+    io::{self, Read, Write},
     time::{Duration, Instant},
 };
 
-use super::{CliError, open_input, print_json, progress::Progress};
+use serde::Serialize;
+
+use super::{
+    CliError, open_input, print_json,
+    table::{Progress, Table, printable},
+};
 use crate::{
-    model::{Ident, Naming},
-    partition::{self, Problem, ProblemError, Solution},
+    model::{Ident, Naming, amount, counted},
+    partition::{
+        self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemError, ProblemSpec,
+        Solution,
+    },
+    rating::{self, Player, RatedGame, Scale, Seat},
     session::draw_seed,
 };
-pub(super) use args::BalanceArgs;
-use args::{apply_flags, settings};
-use lobby::{FileFormat, LobbyFile};
+
+use args::{FileFormat, LobbyFile, apply_flags, settings};
 
 /// The largest lobby file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -39,7 +49,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let mut spec = spec.map_err(input)?;
     spec.check().map_err(CliError::input)?;
     let mut settings = settings(args, &config, spec.amounts).map_err(CliError::input)?;
-    strengths::decide(&mut spec, &mut settings, &config.rating.rating);
+    decide(&mut spec, &mut settings, &config.rating.rating);
     let pins = spec.relax();
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(CliError::input)?;
@@ -50,7 +60,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         solution.bots.fill(0);
     }
     let notes = notes(&problem, pins, &solution, &settings, seed, time);
-    let chosen = report::Chosen {
+    let chosen = Chosen {
         problem: &problem,
         settings: &settings,
         solution: &solution,
@@ -58,10 +68,10 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     };
     let mut out = io::stdout().lock();
     if args.json {
-        let report = report::whole(&chosen, &notes);
+        let report = whole(&chosen, &notes);
         print_json(&report)?;
     } else {
-        report::write(&mut out, &chosen, &notes, args.explain)?;
+        write_report(&mut out, &chosen, &notes, args.explain)?;
     }
     Ok(())
 }
@@ -137,4 +147,284 @@ fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
     // Decode names as the protocol does, and skip the byte-order mark that some editors write.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     Ok((Ident::new(&[], bytes).text().to_owned(), format))
+}
+
+/// The chosen teams, and what they were chosen from.
+struct Chosen<'a> {
+    problem: &'a Problem,
+    settings: &'a partition::Settings,
+    solution: &'a Solution,
+    seed: u64,
+}
+
+/// The whole result, for `--json`.
+#[derive(Debug, Serialize)]
+struct BalanceReport<'a> {
+    seed: u64,
+    /// The chance of team 0 to win; `None` if none was predicted.
+    chance: Option<f64>,
+    ratio: f64,
+    /// Wishes that could not be granted; missing if there are none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    relaxed: &'a [String],
+    teams: Vec<TeamInReport<'a>>,
+    solution: &'a Solution,
+}
+
+#[derive(Debug, Serialize)]
+struct TeamInReport<'a> {
+    team: usize,
+    players: Vec<PlayerInTeam<'a>>,
+    bots: usize,
+    bot_weight: f64,
+    /// The parties on the team that count more than their members do alone; missing if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parties: Vec<PartyOnTeam<'a>>,
+    sum: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct PartyOnTeam<'a> {
+    players: Vec<&'a str>,
+    /// What each member's weight counts.
+    multiplier: f64,
+    /// What the party adds to the sum.
+    more: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct PlayerInTeam<'a> {
+    name: &'a str,
+    weight: f64,
+}
+
+fn whole<'a>(chosen: &Chosen<'a>, relaxed: &'a [String]) -> BalanceReport<'a> {
+    let solution = chosen.solution;
+    let teams = 0..solution.sums.len();
+    let teams = teams.map(|team| chosen.team(team)).collect();
+    BalanceReport {
+        seed: chosen.seed,
+        chance: solution.chance,
+        ratio: solution.ratio,
+        relaxed,
+        teams,
+        solution,
+    }
+}
+
+/// Writes one table per team, the strongest team first, how the teams were chosen, and the wishes that could
+/// not be granted.
+fn write_report(
+    out: &mut impl Write,
+    chosen: &Chosen<'_>,
+    relaxed: &[String],
+    explain: bool,
+) -> io::Result<()> {
+    let (solution, seed) = (chosen.solution, chosen.seed);
+    for number in 0..solution.sums.len() {
+        let team = chosen.team(number);
+        let players = team.players.iter();
+        let mut rows: Vec<(f64, String)> = players
+            .map(|player| (player.weight, player.name.to_owned()))
+            .collect();
+        if team.bots > 0 {
+            let (bots, weight) = (counted(team.bots, "bot"), amount(team.bot_weight));
+            let what = format!("{bots} of {weight}");
+            rows.push((team.bots as f64 * team.bot_weight, what));
+        }
+        for party in &team.parties {
+            let what = format!(
+                "more: {} together, times {}",
+                party.players.join(", "),
+                amount(party.multiplier)
+            );
+            rows.push((party.more, what));
+        }
+        let (players, bots) = (
+            counted(team.players.len(), "player"),
+            counted(team.bots, "bot"),
+        );
+        rows.push((team.sum, format!("sum: {players} and {bots}")));
+        let table = Table::of(&rows)
+            .num(&format!("team {number}"), |(weight, _)| amount(*weight))
+            .text("", |(_, what)| what);
+        writeln!(out, "{table}")?;
+    }
+    let how = if solution.exact {
+        "exact"
+    } else {
+        "the best found in time"
+    };
+    let (candidates, engine) = (solution.candidates.len(), solution.engine);
+    let even = solution.headline();
+    if let Some(sums) = solution.decided_by() {
+        writeln!(out, "{sums}")?;
+    }
+    let of = match candidates {
+        1 => "the best".to_owned(),
+        _ if chosen.settings.power.get().is_infinite() => format!("the best of {candidates}"),
+        _ => format!("one of the {candidates} best"),
+    };
+    writeln!(out, "{even}, {of} ({how}, {engine}), seed {seed}")?;
+    for line in relaxed {
+        writeln!(out, "{}", printable(line))?;
+    }
+    if explain {
+        for line in solution.to_string().lines() {
+            writeln!(out, "{}", printable(line))?;
+        }
+    }
+    Ok(())
+}
+
+impl<'a> Chosen<'a> {
+    fn team(&self, team: usize) -> TeamInReport<'a> {
+        let (spec, solution) = (self.problem.spec(), self.solution);
+        let on_it = (spec.view.humans.iter())
+            .zip(&solution.team_of)
+            .filter(|(_, on)| usize::from(**on) == team);
+        let player = |(human, _): (&'a HumanInGame, &u8)| PlayerInTeam {
+            name: &human.id,
+            weight: human.weight,
+        };
+        let mut players: Vec<PlayerInTeam<'a>> = on_it.map(player).collect();
+        players.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        TeamInReport {
+            team,
+            players,
+            bots: solution.bots[team],
+            bot_weight: spec.view.weight_of_place(),
+            parties: self.parties(team),
+            sum: solution.sums[team],
+        }
+    }
+
+    /// The friends who are together on a team and count more than they do alone.
+    fn parties(&self, team: usize) -> Vec<PartyOnTeam<'a>> {
+        let spec = self.problem.spec();
+        let party = |members: &Vec<usize>| {
+            let here = members.iter().copied();
+            let here = here.filter(|&who| usize::from(self.solution.team_of[who]) == team);
+            let humans: Vec<&'a HumanInGame> = here.map(|who| &spec.view.humans[who]).collect();
+            let multiplier = self.settings.multiplier(humans.len());
+            let alone: f64 = humans.iter().map(|human| human.weight).sum();
+            (multiplier > 1.0).then(|| PartyOnTeam {
+                players: humans.iter().map(|human| human.id.as_str()).collect(),
+                multiplier,
+                more: (multiplier - 1.0) * alone,
+            })
+        };
+        spec.parties.iter().filter_map(party).collect()
+    }
+}
+
+/// The weight of an average newcomer, whose strength is 0.
+const NEWCOMER: f64 = 50.0;
+/// The largest weight that `evenkeel weights` prints.
+const LARGEST: f64 = 100.0;
+
+/// Gives the problem the strengths of its players if the chances to win are to decide. The ratio decides instead if the
+/// configured rating system has no strengths.
+fn decide(spec: &mut ProblemSpec, settings: &mut partition::Settings, rating: &rating::Settings) {
+    if settings.objective == Objective::Ratio {
+        return;
+    }
+    spec.view.chance = model(&spec.view, settings, rating);
+    if spec.view.chance.is_none() {
+        settings.objective = Objective::Ratio;
+    }
+}
+
+/// The strengths of the players, and the outlook of the rating system before any match for a game of as many.
+fn model(
+    view: &GameView,
+    settings: &partition::Settings,
+    rating: &rating::Settings,
+) -> Option<ChanceModel> {
+    let system = rating.system.name().build(rating);
+    let Scale::Strengths { .. } = system.scale() else {
+        return None;
+    };
+    let outlook = system.outlook(&game(view));
+    let strength = |weight: f64| outlook.range() * (weight - NEWCOMER) / LARGEST;
+    let sound = outlook.is_sound();
+    let humans = view.humans.iter().map(|human| strength(human.weight));
+    sound.then(|| ChanceModel {
+        outlook,
+        humans: humans.collect(),
+        bots: Vec::new(),
+        next_bot: strength(view.weight_of_place()),
+        doubts: Vec::new(),
+        party_multiplier: settings.party_multiplier.clone(),
+    })
+}
+
+/// A game of newcomers with as many players on each team as there will be.
+fn game(view: &GameView) -> RatedGame {
+    let bots = view.filling();
+    let wanted = if bots.on { bots.players() } else { 0 };
+    let players = view.humans.len().max(wanted as usize);
+    let size = players.div_ceil(usize::from(view.teams)).max(1);
+    let teams = (0u16..).take(usize::from(view.teams));
+    let seats = teams.flat_map(|team| (0..size).map(move |_| team));
+    RatedGame::new(
+        (0u32..)
+            .zip(seats)
+            .map(|(number, team)| Seat::new(Player(number), team))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        partition::{HumanInGame, Problem},
+        rating::{SystemChoice, SystemName},
+    };
+
+    fn spec(weights: &[f64]) -> ProblemSpec {
+        let human = |(n, &weight): (usize, &f64)| HumanInGame::new(format!("p{n}"), weight);
+        let mut view = GameView {
+            humans: weights.iter().enumerate().map(human).collect(),
+            ..GameView::default()
+        };
+        view.fill.on = false;
+        ProblemSpec {
+            view,
+            ..ProblemSpec::default()
+        }
+    }
+
+    fn by_chance() -> partition::Settings {
+        partition::Settings {
+            objective: Objective::Chance,
+            ..partition::Settings::default()
+        }
+    }
+
+    #[test]
+    fn weights_become_strengths_on_the_scale_of_weights() {
+        for name in SystemName::ALL {
+            let rating = rating::Settings {
+                system: SystemChoice::Always(name),
+                ..rating::Settings::default()
+            };
+            let (mut spec, mut settings) = (spec(&[100.0, 50.0, 0.0]), by_chance());
+            decide(&mut spec, &mut settings, &rating);
+            let Some(model) = &spec.view.chance else {
+                assert_eq!(settings.objective, Objective::Ratio, "{name:?}");
+                continue;
+            };
+            let six = 6.0 * model.outlook.unit;
+            let by_hand = model.humans.iter().zip([six, 0.0, -six]);
+            assert!(
+                by_hand
+                    .into_iter()
+                    .all(|(s, by_hand)| (s - by_hand).abs() < 1e-9)
+            );
+            assert_eq!(settings.objective, Objective::Chance);
+            assert!(Problem::new(spec).is_ok());
+        }
+    }
 }

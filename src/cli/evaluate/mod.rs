@@ -1,10 +1,6 @@
 //! `evenkeel evaluate`: measures how well each rating system would have predicted the stored matches.
 
-mod fresh;
-mod plot;
 mod report;
-mod scores;
-mod summary;
 
 use std::{
     io,
@@ -13,12 +9,13 @@ use std::{
 };
 
 use clap::{Args, builder::PossibleValuesParser};
+use plotters::prelude::*;
 
 use super::{
     CliError, CommonArgs, OutputFile,
     ingest::line_of,
     open, print_json,
-    progress::{Progress, print_error_line},
+    table::{Progress, print_error_line},
 };
 use crate::{
     logs::{MatchFile, read_matches_to_file},
@@ -28,9 +25,7 @@ use crate::{
     store::Stored,
 };
 
-use fresh::FreshReport;
-use plot::plot;
-use report::HistoryReport;
+use report::{FreshReport, HistoryReport};
 
 /// The predictor that uses only how often the first team has won before.
 const BASE_RATE: &str = "base rate";
@@ -171,10 +166,10 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     let mut histories = histories(&args).await?;
     if let Some(every) = args.fresh {
         let every = every as usize;
-        let report = |history| fresh::run(&args, history, every);
+        let report = |history| report::run_fresh(&args, history, every);
         let reports: Vec<FreshReport> =
             histories.iter_mut().map(report).collect::<Result<_, _>>()?;
-        return fresh::print(&reports, args.json);
+        return report::print_fresh(&reports, args.json);
     }
     let mut reports = Vec::new();
     let mut predictions = args.predictions.as_deref().map(create_csv).transpose()?;
@@ -319,4 +314,34 @@ fn evaluate(args: &EvaluateArgs, history: &mut EvaluatedHistory) -> Result<Evalu
     })?;
     progress.done();
     Ok(result)
+}
+
+/// Draws the predicted chance against the frequency of wins, with the diagonal of a perfect predictor. The
+/// area of a point grows with the number of predictions.
+fn plot(path: &Path, report: &HistoryReport) -> Result<(), Box<dyn std::error::Error>> {
+    let root = SVGBackend::new(path, (480, 480)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let caption = format!("calibration of {}", report.against);
+    let mut chart = ChartBuilder::on(&root)
+        .caption(caption, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(36)
+        .y_label_area_size(44)
+        .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
+    chart
+        .configure_mesh()
+        .x_desc("predicted chance")
+        .y_desc("how often it happened")
+        .draw()?;
+    chart.draw_series(LineSeries::new([(0.0, 0.0), (1.0, 1.0)], BLACK.mix(0.4)))?;
+    let row = report.all.iter().find(|row| row.system == report.against);
+    let points = row.map_or(&[][..], |row| &row.calibration);
+    let most = points.iter().map(|point| point.2).max().unwrap_or(1).max(1);
+    let dots = points.iter().map(|&(chance, frequency, count)| {
+        let size = 2.0 + 8.0 * (f64::from(count) / f64::from(most)).sqrt();
+        Circle::new((chance, frequency), size as i32, BLUE.filled())
+    });
+    chart.draw_series(dots)?;
+    root.present()?;
+    Ok(())
 }

@@ -1,32 +1,35 @@
 //! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
+//!
+//! - `evenkeel player find`: players by a part of a name or identity.
+//! - What an operator decides about a player: whose matches count for whom, who is shown, and fixed weights.
+//! - `evenkeel player start-weight` and `start-weights`: the weights at which players start.
+//! - `evenkeel player suspects`: players who are perhaps another account of a known player.
 
-mod find;
-mod overrides;
 mod show;
-mod start;
-mod suspects;
-mod why;
 
-use std::io::{self, Write};
+use std::{
+    fs::File,
+    io::{self, IsTerminal, Read, Write},
+    path::PathBuf,
+};
 
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 
 use super::{
     CliError, CommonArgs,
-    identity::{check_identity, named, require_known},
-    open,
+    identity::{check_identity, named, require_known, require_matches},
+    open, print_json,
+    table::{Table, or_dash, printable},
 };
 use crate::{
-    model::{Kind, PlayerKey},
+    model::{Kind, PlayerKey, StartWeight, counted, plain_name},
+    rating::history::{SUSPECT_THRESHOLD, Suspect},
     server::Service,
+    store::FoundPlayer,
 };
 
-use find::FindArgs;
-use overrides::{forget, hide, is_sure, merge, pin_weight, split};
-use show::ShowArgs;
-use start::{StartArgs, StartListArgs};
-use suspects::SuspectsArgs;
-use why::WhyArgs;
+use show::{ShowArgs, WhyArgs};
 
 /// Show a player, merge two identities, forget a player, or fix a weight
 ///
@@ -152,10 +155,10 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let service = open(&command.common().load()?, command.creates()).await?;
     let nothing = |()| None;
     let changed = match command {
-        PlayerCommand::Find(args) => find::run(args, &service).await.map(nothing)?,
+        PlayerCommand::Find(args) => run_find(args, &service).await.map(nothing)?,
         PlayerCommand::Show(args) => show::run(args, &service).await.map(nothing)?,
-        PlayerCommand::Why(args) => why::run(args, &service).await.map(nothing)?,
-        PlayerCommand::Suspects(args) => suspects::run(args, &service).await.map(nothing)?,
+        PlayerCommand::Why(args) => show::run_why(args, &service).await.map(nothing)?,
+        PlayerCommand::Suspects(args) => run_suspects(args, &service).await.map(nothing)?,
         PlayerCommand::Merge { player, into, new } => {
             let key = player.named(&service).await?;
             Some(merge(&service, &key, into, *new).await?)
@@ -179,8 +182,8 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             let key = player.named(&service).await?;
             hide(&service, &key, false).await.map(nothing)?
         }
-        PlayerCommand::StartWeight(args) => Some(start::run(args, &service).await?),
-        PlayerCommand::StartWeights(args) => Some(start::run_list(args, &service).await?),
+        PlayerCommand::StartWeight(args) => Some(run_start(args, &service).await?),
+        PlayerCommand::StartWeights(args) => Some(run_list(args, &service).await?),
         PlayerCommand::PinWeight {
             player,
             weight,
@@ -201,4 +204,394 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     }
     service.close().await;
     Ok(())
+}
+
+/// The arguments of `player find`.
+#[derive(Debug, Args)]
+struct FindArgs {
+    /// A part of a name, now or before, or of an identity; or the handle of the pages
+    text: String,
+    /// Only bots
+    #[arg(long)]
+    bot: bool,
+    /// The most players to list
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1_000))]
+    limit: i64,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// One player. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct FoundLine {
+    kind: &'static str,
+    name: String,
+    handle: Option<String>,
+    id: String,
+    games: i64,
+    last_seen: Option<String>,
+}
+
+impl From<FoundPlayer> for FoundLine {
+    fn from(found: FoundPlayer) -> Self {
+        Self {
+            kind: found.key.kind.as_str(),
+            name: found.name,
+            handle: found.handle,
+            id: found.key.id,
+            games: found.games,
+            last_seen: found.last_seen.map(|at| at.to_string()),
+        }
+    }
+}
+
+/// Prints the players who are found, those with most matches first.
+async fn run_find(args: &FindArgs, service: &Service) -> Result<(), CliError> {
+    let kind = args.bot.then_some(Kind::Bot);
+    let store = service.store();
+    let found = store
+        .matches()
+        .find_players(&args.text, kind, args.limit)
+        .await?;
+    let lines: Vec<FoundLine> = found.into_iter().map(FoundLine::from).collect();
+    if args.json {
+        return print_json(&lines);
+    }
+    let text = printable(&args.text);
+    let none = format!("no player has \"{text}\" in a name or identity");
+    Table::of(&lines)
+        .text("name", |line| plain_name(&line.name))
+        .text("", |line| line.kind)
+        .text("handle", |line| or_dash(line.handle.as_ref()))
+        .text("id", |line| &line.id)
+        .num("rated matches", |line| line.games)
+        .text("last seen", |line| or_dash(line.last_seen.as_ref()))
+        .print_or(&none)
+}
+
+/// Lets an identity count for itself again.
+async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
+    let id = printable(&key.id);
+    match service.store().corrections().split_player(key).await? {
+        true => Ok(format!("{id} counts as a player of its own again")),
+        false => Err(CliError::input(format!(
+            "{id} is not merged into another identity"
+        ))),
+    }
+}
+
+/// Whether the person at the terminal wants to forget this player. Without a terminal, the command was meant.
+async fn is_sure(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
+    if !io::stdin().is_terminal() {
+        return Ok(true);
+    }
+    let names = service.store().matches().names(key).await?;
+    let name = names.first().map_or(key.id.as_str(), |seen| &seen.name);
+    let (name, id) = (printable(name), printable(&key.id));
+    write!(
+        io::stdout(),
+        "Forget {name} ({id})? The identity and all names are removed for ever. [y/N] "
+    )?;
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// Removes an identity and its names from the database.
+async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
+    if !show::is_reported(service, key).await? {
+        require_matches(service, key).await?;
+    }
+    let now = service.sessions().clock().now();
+    let matches = service
+        .store()
+        .corrections()
+        .forget_player(key, now)
+        .await?;
+    Ok(format!("forgotten in {}", counted(matches, "match")))
+}
+
+/// Hides a player from the statistics pages, or shows the player again. Weights do not change.
+async fn hide(service: &Service, key: &PlayerKey, hidden: bool) -> Result<(), CliError> {
+    check_identity(key)?;
+    if hidden {
+        require_matches(service, key).await?;
+    }
+    let id = printable(&key.id);
+    let changed = service
+        .store()
+        .corrections()
+        .set_hidden(key, hidden)
+        .await?;
+    let done = match (hidden, changed) {
+        (true, true) => format!("{id} is not shown on the statistics pages any more"),
+        (true, false) => format!("{id} is hidden already"),
+        (false, true) => format!("{id} is shown on the statistics pages again"),
+        (false, false) => return Err(CliError::input(format!("{id} is not hidden"))),
+    };
+    writeln!(io::stdout(), "{done}")?;
+    Ok(())
+}
+
+/// Fixes a weight, or lets it be learned again.
+async fn pin_weight(
+    service: &Service,
+    key: &PlayerKey,
+    weight: Option<f64>,
+) -> Result<String, CliError> {
+    service
+        .store()
+        .corrections()
+        .pin_weight(key, weight)
+        .await?;
+    let id = printable(&key.id);
+    Ok(match weight {
+        Some(weight) => format!("the weight of {id} is fixed at {weight}"),
+        None => format!("the weight of {id} is learned from matches again"),
+    })
+}
+
+/// Merges `key` into the identity `into` of the same kind.
+async fn merge(
+    service: &Service,
+    key: &PlayerKey,
+    into: &str,
+    new: bool,
+) -> Result<String, CliError> {
+    let target = named(service, key.kind, into).await?;
+    check_identity(key)?;
+    check_identity(&target)?;
+    if target == *key {
+        let message = "an identity cannot be merged into itself";
+        return Err(CliError::input(message));
+    }
+    if !new {
+        require_known(service, key).await?;
+        require_known(service, &target).await?;
+    }
+    service
+        .store()
+        .corrections()
+        .merge_player(key, &target)
+        .await?;
+    let (id, into) = (printable(&key.id), printable(&target.id));
+    Ok(format!("{id} counts as {into} now"))
+}
+
+/// The largest list, in bytes: a hundred thousand players with long ids.
+const LARGEST: u64 = 16 << 20;
+
+/// The arguments of `player start-weight`.
+#[derive(Debug, Args)]
+struct StartArgs {
+    #[command(flatten)]
+    player: IdentityArgs,
+    /// 0 to 100, or "off" to let the player start at 50
+    #[arg(value_name = "WEIGHT", value_parser = parse_weight)]
+    weight: WeightOrOff,
+    /// You are not sure: matches overrule the weight about four times as fast
+    #[arg(long)]
+    uncertain: bool,
+}
+
+/// The arguments of `player start-weights`.
+#[derive(Debug, Args)]
+struct StartListArgs {
+    /// A CSV file with a header line: `id`, `weight` (0 to 100, or off), and, if needed, `uncertain` and
+    /// `bot` (yes or no)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// One line of the list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StartLine {
+    id: String,
+    weight: String,
+    #[serde(default)]
+    uncertain: String,
+    #[serde(default)]
+    bot: String,
+}
+
+type Start = (PlayerKey, Option<StartWeight>);
+
+/// Stores one start weight, and returns what to print.
+async fn run_start(args: &StartArgs, service: &Service) -> Result<String, CliError> {
+    let key = args.player.named(service).await?;
+    check_identity(&key)?;
+    let uncertain = args.uncertain;
+    let start = args
+        .weight
+        .0
+        .map(|weight| StartWeight { weight, uncertain });
+    let id = printable(&key.id);
+    service
+        .store()
+        .corrections()
+        .set_start_weights(&[(key, start)])
+        .await?;
+    Ok(match args.weight.0 {
+        Some(weight) => format!("{id} starts at {weight}, and matches change it"),
+        None => format!("{id} starts at 50 again"),
+    })
+}
+
+/// Stores a list of start weights, all or none of it, and returns what to print.
+async fn run_list(args: &StartListArgs, service: &Service) -> Result<String, CliError> {
+    let file = CliError::in_file(&args.file);
+    let mut text = Vec::new();
+    let opened = File::open(&args.file).map_err(file)?;
+    let read = opened.take(LARGEST + 1).read_to_end(&mut text);
+    read.map_err(file)?;
+    let starts = read_list(&text).map_err(|why| {
+        let name = args.file.display();
+        CliError::input(format!("{name}: {why}"))
+    })?;
+    service
+        .store()
+        .corrections()
+        .set_start_weights(&starts)
+        .await?;
+    Ok(format!(
+        "read {}",
+        counted(starts.len() as u64, "start weight")
+    ))
+}
+
+/// The start weights in a CSV text. An error names the line.
+fn read_list(text: &[u8]) -> Result<Vec<Start>, String> {
+    if text.len() as u64 > LARGEST {
+        return Err("the list is larger than 16 megabytes".to_owned());
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(text);
+    let mut starts = Vec::new();
+    for row in reader.deserialize::<StartLine>() {
+        let row = row.map_err(|error| error.to_string())?;
+        let line = 2 + starts.len(); // after the header
+        starts.push(read_line(&row).map_err(|why| format!("line {line}: {why}"))?);
+    }
+    Ok(starts)
+}
+
+fn read_line(line: &StartLine) -> Result<Start, String> {
+    let yes = |text: &str, what: &str| match text {
+        "yes" => Ok(true),
+        "no" | "" => Ok(false),
+        _ => Err(format!("{what} must be yes or no")),
+    };
+    let kind = match yes(&line.bot, "bot")? {
+        true => Kind::Bot,
+        false => Kind::Human,
+    };
+    let id = line.id.clone();
+    let key = PlayerKey { kind, id };
+    check_identity(&key).map_err(|error| error.to_string())?;
+    let uncertain = yes(&line.uncertain, "uncertain")?;
+    let weight = parse_weight(&line.weight)?.0;
+    Ok((key, weight.map(|weight| StartWeight { weight, uncertain })))
+}
+
+/// The arguments of `player suspects`.
+#[derive(Debug, Args)]
+struct SuspectsArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// One suspect. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct SuspectLine {
+    ruleset: String,
+    name: String,
+    id: String,
+    weight: f64,
+    games: u32,
+    statistic: f64,
+    reason: String,
+}
+
+impl From<Suspect> for SuspectLine {
+    fn from(suspect: Suspect) -> Self {
+        let Suspect {
+            games, statistic, ..
+        } = suspect;
+        Self {
+            ruleset: suspect.ruleset.to_string(),
+            name: suspect.name,
+            id: suspect.key.id,
+            weight: suspect.weight,
+            games,
+            statistic,
+            reason: format!(
+                "{statistic:.1} deviations above what newcomers show in {games} matches; \
+                 {SUSPECT_THRESHOLD:.1} are listed"
+            ),
+        }
+    }
+}
+
+/// Prints the suspects, the most striking of each ruleset first.
+async fn run_suspects(args: &SuspectsArgs, service: &Service) -> Result<(), CliError> {
+    let suspects = service.learning().suspects().await?;
+    let lines: Vec<SuspectLine> = suspects.into_iter().map(SuspectLine::from).collect();
+    if args.json {
+        return print_json(&lines);
+    }
+    let none = "no player with few matches plays far above a newcomer";
+    Table::of(&lines)
+        .text("ruleset", |line| &line.ruleset)
+        .text("name", |line| &line.name)
+        .text("id", |line| &line.id)
+        .num("weight", |line| format!("{:.3}", line.weight))
+        .num("games", |line| line.games)
+        .text("reason", |line| &line.reason)
+        .print_or(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_and_its_faults_have_lines() {
+        let starts = read_list(b"id,weight,uncertain\nann,70,yes\n\"bob, b\",off,\ncid,30.5,no\n");
+        let shown: Vec<_> = starts
+            .unwrap()
+            .into_iter()
+            .map(|(key, start)| {
+                let start = start.map(|start| (start.weight, start.uncertain));
+                (key.id, start)
+            })
+            .collect();
+        let start = |id: &str, start| (id.to_owned(), start);
+        let by_hand = [
+            start("ann", Some((70.0, true))),
+            start("bob, b", None),
+            start("cid", Some((30.5, false))),
+        ];
+        assert_eq!(shown, by_hand);
+        let bots = read_list(b"bot,weight,id\nyes,70,Sarge\n").unwrap();
+        assert_eq!(bots[0].0.kind, Kind::Bot);
+        let fault = |text: &str| read_list(text.as_bytes()).unwrap_err();
+        assert!(fault("id,weight\nann,70\nbob,101\n").starts_with("line 3: expected 0 to 100"));
+        assert!(fault("id,weight\nann,NaN\n").starts_with("line 2: "));
+        assert!(fault("id,weight\n0,70\n").starts_with("line 2: \"0\" identifies no player"));
+        assert!(fault("id,weight,bot\na,7,maybe\n").starts_with("line 2: bot must be yes or no"));
+        assert!(fault("id,wait\nann,70\n").contains("wait"));
+        assert!(fault("id,weight\nann\n").contains("line: 2"));
+        assert!(read_list(b"id,weight\n\xff,70\n").is_err());
+    }
 }

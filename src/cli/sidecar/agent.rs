@@ -8,7 +8,10 @@ use std::{
 
 use clap::{Args, ValueEnum};
 
-use super::{common::millis, exec_folder, report, server::ServerArgs};
+use super::{
+    common::{ServerArgs, millis},
+    exec_folder, report,
+};
 use crate::{
     cli::{CliError, random},
     client::drivers::{

@@ -1,10 +1,6 @@
 //! Tests of the configuration: the layers, faults and their lines, paths. `documented` compares the documented files with what
 //! is read, `clients_and_webhooks` has both with their secrets, and `queues` the queues.
 
-mod clients_and_webhooks;
-mod documented;
-mod queues;
-
 use std::path::PathBuf;
 
 use super::*;
@@ -12,6 +8,12 @@ use crate::{
     model::{Rulebook, Secret, units::MaxDifference},
     rating::SystemChoice,
 };
+
+mod clients_and_webhooks;
+
+mod documented;
+
+mod queues;
 
 fn load(text: &str) -> Result<Config, ConfigError> {
     Config::load(text, [])
@@ -642,4 +644,15 @@ fn the_keys_that_wait_for_the_next_start_are_named_and_their_values_are_not() {
     assert_eq!(of(text), keys);
     let secret = load("[[clients]]\nname = 'a'\ntoken = 'hush'\nrights = ['ask']\n");
     assert!(!format!("{secret:?}").contains("hush"));
+}
+
+#[test]
+fn a_slip_is_understood_and_another_word_is_not() {
+    let known = ["max_connections", "max_errors", "listen", "a"];
+    let of = |word| nearest(word, known);
+    assert_eq!(of("max_conections"), Some("max_connections"));
+    assert_eq!(of("lisetn"), Some("listen"));
+    assert_eq!(of("MAX_ERRORS"), None, "keys are in lower case");
+    assert_eq!(of("colour"), None);
+    assert_eq!(nearest("x", []), None);
 }

@@ -16,30 +16,29 @@
 )]
 
 mod file;
-mod metrics;
-mod priority;
-mod requests;
 mod thread;
 
 use std::{
-    path::PathBuf,
+    collections::VecDeque,
+    path::{Path, PathBuf},
     pin::Pin,
     sync::{Arc, mpsc as std_mpsc},
     thread::JoinHandle,
     time::{Duration, SystemTime},
 };
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Archive, LogError, LogZone, record::record_matches};
+use super::{Archive, ArchivedLog, LogError, LogZone, record_matches};
 use crate::{
     ingest::Format,
     learning::Learning,
-    store::{HalfRecorded, Recorded, Store},
+    metrics::{Counter, Gauge, Registry},
+    model::{Fingerprint, MatchRecord},
+    store::{HalfRecorded, Recorded, Store, StoreError},
 };
-pub use metrics::FollowMetrics;
-use requests::{FollowRequest, RecordRequest, Recording, Requests};
+
 use thread::{FollowCommand, FollowedLogs};
 
 /// A log or a folder of logs to follow.
@@ -241,5 +240,155 @@ impl Follower {
 impl std::fmt::Debug for Follower {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Follower").finish_non_exhaustive()
+    }
+}
+
+/// What is counted about all followed logs. Gauges are as of the last poll.
+#[derive(Debug)]
+pub struct FollowMetrics {
+    /// All of them.
+    pub registry: Registry,
+    logs: Gauge,
+    /// In bytes.
+    unread: Gauge,
+    failing: Gauge,
+    missing: Gauge,
+    recorded: Counter,
+    is_broken: Gauge,
+}
+
+impl Default for FollowMetrics {
+    fn default() -> Self {
+        let mut all = Registry::default();
+        Self {
+            logs: all.gauge("evenkeel_followed_logs", "Logs that the daemon follows."),
+            unread: all.gauge(
+                "evenkeel_followed_unread_bytes",
+                "Bytes of followed logs that are not read yet.",
+            ),
+            failing: all.gauge(
+                "evenkeel_followed_failing",
+                "Followed logs that could not be read.",
+            ),
+            missing: all.gauge(
+                "evenkeel_followed_missing",
+                "Configured logs and folders to follow that do not exist.",
+            ),
+            recorded: all.counter(
+                "evenkeel_followed_matches_total",
+                "Matches that were recorded from followed logs.",
+            ),
+            is_broken: all.gauge(
+                "evenkeel_followed_broken",
+                "Whether the thread that reads followed logs has failed, 0 or 1.",
+            ),
+            registry: all,
+        }
+    }
+}
+
+impl FollowMetrics {
+    /// The number of bytes that are not read yet.
+    pub fn unread(&self) -> i64 {
+        self.unread.get() as i64
+    }
+
+    /// The number of logs that could not be read.
+    pub fn failing(&self) -> i64 {
+        self.failing.get() as i64
+    }
+
+    /// The number of configured paths at which there is nothing: removed, or never there.
+    pub fn missing(&self) -> i64 {
+        self.missing.get() as i64
+    }
+
+    /// Whether no log is followed any more, because the thread that reads them has failed.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.get() != 0.0
+    }
+}
+
+/// A request of the thread to the async side.
+enum FollowRequest {
+    /// Record these matches in the store.
+    Record(RecordRequest),
+    /// Link an archived log to the matches with these ids.
+    Link(
+        ArchivedLog,
+        Vec<i64>,
+        oneshot::Sender<Result<(), StoreError>>,
+    ),
+    /// There are no more requests for this command.
+    Done,
+}
+
+/// A request to record the matches of a log.
+struct RecordRequest {
+    /// The file that contains the matches.
+    pub log: PathBuf,
+    /// The format of the file.
+    pub format: &'static Format,
+    /// The matches in the order of the log, with their fingerprints.
+    pub matches: VecDeque<(MatchRecord, Fingerprint)>,
+    /// The channel for the answer.
+    pub answer: oneshot::Sender<Recording>,
+}
+
+/// The answer to a [`RecordRequest`].
+struct Recording {
+    /// The results for the first matches, which are on disk.
+    pub recorded: Vec<HalfRecorded>,
+    /// The matches that may not be on disk.
+    pub left: VecDeque<(MatchRecord, Fingerprint)>,
+    /// The error that left matches unrecorded.
+    pub error: Option<StoreError>,
+}
+
+/// The thread's side of the channel to the async side.
+struct Requests {
+    sender: mpsc::Sender<FollowRequest>,
+    stop: CancellationToken,
+}
+
+impl Requests {
+    pub fn new(sender: mpsc::Sender<FollowRequest>, stop: CancellationToken) -> Self {
+        Self { sender, stop }
+    }
+
+    /// Whether reading should stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Sends a request; fails if the async side is gone.
+    pub fn send(&self, request: FollowRequest) -> Result<(), LogError> {
+        let sent = self.sender.blocking_send(request);
+        sent.map_err(|_| LogError::Stopped)
+    }
+
+    /// Sends a request to record matches, and waits for the result.
+    pub fn record(
+        &self,
+        log: &Path,
+        format: &'static Format,
+        matches: VecDeque<(MatchRecord, Fingerprint)>,
+    ) -> Result<Recording, LogError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(FollowRequest::Record(RecordRequest {
+            log: log.to_owned(),
+            format,
+            matches,
+            answer,
+        }))?;
+        answered.blocking_recv().map_err(|_| LogError::Stopped)
+    }
+
+    /// Sends a request to link an archived log to its matches, and waits for the result.
+    pub fn link(&self, archived: ArchivedLog, ids: Vec<i64>) -> Result<(), LogError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(FollowRequest::Link(archived, ids, answer))?;
+        let linked = answered.blocking_recv().map_err(|_| LogError::Stopped)?;
+        Ok(linked?)
     }
 }

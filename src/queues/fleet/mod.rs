@@ -15,12 +15,5 @@
 
 mod asking;
 mod exchange;
-mod message;
-mod pending;
-mod remote;
-mod telling;
-mod told;
 
-pub(super) use asking::Fleet;
-pub(super) use message::{Asked, Asker, Outbox};
-pub(super) use remote::Remote;
+pub(super) use asking::{Asked, Asker, Fleet, Outbox, Remote};

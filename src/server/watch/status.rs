@@ -1,8 +1,19 @@
-//! The status of the daemon, as `/status.json` has it and `evenkeel status` shows it.
+//! The status of the daemon, as `/status.json` has it and `evenkeel status` shows it, with what is wrong.
+//!
+//! - Fills in the status of a daemon from the counters of its parts.
+//! - Sentences about what is wrong with the daemon, and the limits beyond which something is wrong.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+use super::{BackupMetrics, Monitor, is_apart, monitor::Failures};
+use crate::{
+    matchmaking::lifecycle::Stage,
+    model::{Timestamp, counted},
+    queues::{HostingLevels, QueueLevels},
+    webhooks::HookMetrics,
+};
 
 /// The status of a daemon: its metrics in short, and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -199,4 +210,380 @@ pub struct BackupStatus {
     pub age_seconds: Option<f64>,
     /// How many have failed since the start.
     pub failures: u64,
+}
+
+impl Monitor {
+    /// How the daemon is, and what is wrong.
+    pub async fn status(&self) -> Status {
+        let not_ready = self.readiness().await.err();
+        let clock = self.service.sessions().clock();
+        let mut status = Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: self.started.to_string(),
+            uptime_seconds: self.began.elapsed().as_secs(),
+            ready: not_ready.is_none(),
+            not_ready: not_ready.map(|why| why.to_string()),
+            store: StoreStatus {
+                place: self.place.clone(),
+                bytes: self.database_size().await,
+                write_failures: self.failures().writes,
+                in_place: self.service.store().is_in_place(),
+                clock_difference_seconds: self.clocks.seconds(),
+            },
+            other_settings: self.other_settings(),
+            backups: self.backups.as_ref().map(|own| backups(own, clock.now())),
+            ..self.of_play()
+        };
+        let recent = self.recent.lock().since(self.failures());
+        status.warnings = warnings(&status, recent);
+        status
+    }
+
+    /// The daemons of the same database that have other settings.
+    fn other_settings(&self) -> Vec<OtherSettingsStatus> {
+        let others = self.service.leases().others().into_iter();
+        let others = others.map(|other| OtherSettingsStatus {
+            lease: other.lease,
+            holder: other.holder,
+            keys: other.keys,
+        });
+        others.collect()
+    }
+
+    /// The part of the status about games, matches and queues.
+    fn of_play(&self) -> Status {
+        let (learning, sessions) = (self.service.learning(), self.service.sessions());
+        let (learned, levels) = (learning.metrics().learned(), sessions.levels());
+        let metrics = sessions.metrics();
+        let gate = self.gate.as_ref();
+        let queues = self.service.queues().metrics();
+        Status {
+            connections: gate.map_or(0, |gate| gate.metrics().open_connections()),
+            games: GameStatus {
+                playing: metrics.playing(),
+                parked: levels.parked,
+            },
+            matches: MatchStatus {
+                learned: learned.matches,
+                rated: learned.rated,
+                recorded: metrics.recorded(),
+                lag_seconds: learning.metrics().lag(learning.millis()),
+                learning_again: learning.is_learning_again(),
+            },
+            predictions: PredictionStatus {
+                count: learned.predictions,
+                log_loss: learned.log_loss,
+                recent_log_loss: learned.recent_log_loss,
+                gain: learned.beside_coin.and_then(|c| c.reach.and(Some(c.gain))),
+                gain_reach: learned.beside_coin.and_then(|coin| coin.reach),
+                beside_coin: learned.beside_coin.map(|coin| coin.to_string()),
+            },
+            journal: JournalStatus {
+                unforced: levels.unforced_journals,
+                failures: metrics.journal_failures(),
+            },
+            backlog: BacklogStatus {
+                matches: levels.waiting_matches,
+                decisions: levels.waiting_decisions,
+            },
+            queues: queues.queues().into_iter().map(queue).collect(),
+            hosting: hosting(queues.hosting()),
+            webhooks: self.hooks.iter().map(|own| hook(own)).collect(),
+            followed: self.followed.as_ref().map(|logs| FollowStatus {
+                unread_bytes: logs.unread(),
+                failing: logs.failing(),
+                missing: logs.missing(),
+                broken: logs.is_broken(),
+            }),
+            ..Status::default()
+        }
+    }
+}
+
+fn queue((name, levels): (String, QueueLevels)) -> QueueStatus {
+    QueueStatus {
+        name,
+        tickets: levels.tickets,
+        players: levels.players,
+        oldest_wait_seconds: levels.oldest,
+        round_age_seconds: levels.round_age(),
+    }
+}
+
+fn hosting(levels: HostingLevels) -> HostingStatus {
+    let stages = Stage::HOSTED.iter().zip(levels.matches);
+    HostingStatus {
+        connected: levels.connected,
+        away: levels.away,
+        draining: levels.draining,
+        used_slots: levels.used_slots,
+        free_slots: levels.free_slots,
+        matches: stages
+            .map(|(stage, count)| (stage.as_str().to_owned(), count))
+            .collect(),
+    }
+}
+
+fn hook(metrics: &HookMetrics) -> HookStatus {
+    HookStatus {
+        name: metrics.name.clone(),
+        pending: metrics.waiting(),
+        dropped: metrics.dropped(),
+    }
+}
+
+fn backups(metrics: &BackupMetrics, now: Timestamp) -> BackupStatus {
+    let latest = metrics.latest();
+    let age = |latest: Timestamp| now.0.saturating_sub(latest.0).max(0) as f64 / 1_000.0;
+    BackupStatus {
+        latest: latest.map(|time| time.to_string()),
+        age_seconds: latest.map(age),
+        failures: metrics.failures(),
+    }
+}
+
+/// The longest time that a match may wait until weights are learned from it, in seconds.
+const LAG: f64 = 300.0;
+/// The greatest age of the latest daily backup, in seconds. Beyond it, at least one backup is missing.
+const OLD_BACKUP: f64 = 2.0 * 86_400.0;
+/// The time that the first backup may take, in seconds.
+const FIRST_BACKUP: u64 = 600;
+/// The longest time between the ends of two searches while tickets wait, in seconds.
+const ROUND: f64 = 60.0;
+/// The log loss of a coin: of a chance of 50 % for every match.
+const COIN: f64 = std::f64::consts::LN_2;
+/// The fewest predictions whose mean log loss is compared with that of a coin.
+const PREDICTIONS: u64 = 100;
+/// The most events that may wait for a webhook. With more, its receiver is too slow or away.
+const EVENTS: i64 = 100;
+
+/// One sentence for each thing that is wrong. `recent` counts what has failed within the last hour.
+pub(super) fn warnings(status: &Status, recent: Failures) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut warn = |is_wrong: bool, text: String| {
+        if is_wrong {
+            found.push(text);
+        }
+    };
+    if let Some(why) = &status.not_ready {
+        warn(true, format!("not ready: {why}"));
+    }
+    warn(
+        !status.store.in_place,
+        "the database file was removed or replaced: restart the daemon".to_owned(),
+    );
+    let failures = [
+        (recent.writes, "writes to the database failed"),
+        (
+            recent.journals,
+            "times a running game could not be journaled",
+        ),
+        (recent.folds, "attempts to learn from matches failed"),
+        (recent.backups, "daily backups failed"),
+        (recent.dropped_events, "events for webhooks were dropped"),
+    ];
+    for (count, what) in failures {
+        warn(count > 0, format!("within the last hour, {count} {what}"));
+    }
+    let lag = status.matches.lag_seconds;
+    warn(
+        lag > LAG && !status.matches.learning_again,
+        format!("a match waits for {lag:.0} s to be learned from"),
+    );
+    let kept = status.backlog.matches;
+    warn(kept > 0, format!("{kept} matches are not on disk yet"));
+    let predictions = &status.predictions;
+    warn(
+        predictions.count >= PREDICTIONS && predictions.recent_log_loss > COIN,
+        format!(
+            "the last predictions were worse than a coin: log loss {:.3}",
+            predictions.recent_log_loss
+        ),
+    );
+    more_warnings(status, &mut warn);
+    found
+}
+
+/// What is wrong with queues, logs, webhooks and backups.
+fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
+    for queue in &status.queues {
+        let is_stuck = queue.oldest_wait_seconds > ROUND
+            && queue.round_age_seconds.is_none_or(|age| age > ROUND);
+        warn(
+            is_stuck,
+            format!(
+                "queue {}: {} tickets wait, and there was no search for a minute",
+                queue.name, queue.tickets
+            ),
+        );
+    }
+    for other in &status.other_settings {
+        let what = match other.lease.as_str() {
+            "fold" => "writes the weights",
+            _ => "runs the queues",
+        };
+        let (holder, keys) = (&other.holder, other.keys.join(", "));
+        warn(
+            true,
+            format!("daemon {holder} {what} with other settings: {keys}"),
+        );
+    }
+    if let Some(seconds) = status.store.clock_difference_seconds {
+        let side = if seconds > 0.0 { "ahead of" } else { "behind" };
+        warn(
+            is_apart(seconds),
+            format!(
+                "the clock of this machine is {:.0} s {side} that of the database",
+                seconds.abs()
+            ),
+        );
+    }
+    if let Some(followed) = &status.followed {
+        warn(followed.broken, "no log is followed any more".to_owned());
+        let failing = followed.failing;
+        warn(
+            failing > 0,
+            format!("{failing} followed logs cannot be read"),
+        );
+        let paths = counted(followed.missing, "followed log");
+        warn(followed.missing > 0, format!("{paths} cannot be found"));
+    }
+    for hook in &status.webhooks {
+        warn(
+            hook.pending > EVENTS,
+            format!("webhook {}: {} events wait", hook.name, hook.pending),
+        );
+    }
+    if let Some(backups) = &status.backups {
+        match backups.age_seconds {
+            Some(age) => warn(
+                age > OLD_BACKUP,
+                format!("the latest backup is {:.0} hours old", age / 3_600.0),
+            ),
+            None => warn(
+                status.uptime_seconds > FIRST_BACKUP,
+                "there is no daily backup".to_owned(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::watch::{
+        BackupStatus, FollowStatus, HookStatus, OtherSettingsStatus, QueueStatus,
+    };
+
+    /// Makes something wrong, and a part of the warning about it.
+    type Wrong<'a> = (&'a dyn Fn(&mut Status), &'a str);
+
+    fn healthy() -> Status {
+        let mut status = Status {
+            ready: true,
+            uptime_seconds: 86_400,
+            ..Status::default()
+        };
+        status.store.in_place = true;
+        status.predictions.count = 5_000;
+        status.predictions.recent_log_loss = 0.69;
+        status.backups = Some(BackupStatus {
+            age_seconds: Some(90_000.0),
+            ..BackupStatus::default()
+        });
+        status.queues.push(QueueStatus {
+            name: "duel".to_owned(),
+            tickets: 3,
+            oldest_wait_seconds: 900.0,
+            round_age_seconds: Some(2.0),
+            ..QueueStatus::default()
+        });
+        status
+    }
+
+    #[test]
+    fn a_healthy_daemon_has_no_warnings() {
+        let none = Failures::default();
+        assert_eq!(warnings(&healthy(), none), [""; 0]);
+        let mut young = healthy();
+        young.uptime_seconds = 5;
+        young.backups = Some(BackupStatus::default());
+        young.predictions = Default::default();
+        assert_eq!(warnings(&young, none), [""; 0]);
+    }
+
+    #[test]
+    fn each_fault_has_a_warning() {
+        let recent = Failures {
+            writes: 2,
+            ..Failures::default()
+        };
+        assert_eq!(
+            warnings(&healthy(), recent),
+            ["within the last hour, 2 writes to the database failed"]
+        );
+        let faults: [Wrong<'_>; 12] = [
+            (&|s| s.not_ready = Some("x".to_owned()), "not ready: x"),
+            (&|s| s.store.in_place = false, "removed or replaced"),
+            (&|s| s.matches.lag_seconds = 301.0, "301 s to be learned"),
+            (&|s| s.backlog.matches = 1, "1 matches are not on disk"),
+            (&|s| s.predictions.recent_log_loss = 0.7, "log loss 0.700"),
+            (
+                &|s| s.queues[0].round_age_seconds = Some(61.0),
+                "queue duel: 3 tickets wait",
+            ),
+            (
+                &|s| {
+                    s.followed = Some(FollowStatus {
+                        failing: 1,
+                        ..FollowStatus::default()
+                    })
+                },
+                "1 followed logs cannot be read",
+            ),
+            (
+                &|s| {
+                    s.followed = Some(FollowStatus {
+                        missing: 1,
+                        ..FollowStatus::default()
+                    })
+                },
+                "1 followed log cannot be found",
+            ),
+            (
+                &|s| {
+                    s.webhooks.push(HookStatus {
+                        pending: 101,
+                        ..HookStatus::default()
+                    })
+                },
+                "101 events wait",
+            ),
+            (
+                &|s| s.backups = Some(BackupStatus::default()),
+                "no daily backup",
+            ),
+            (
+                &|s| s.store.clock_difference_seconds = Some(-601.0),
+                "601 s behind that of the database",
+            ),
+            (
+                &|s| {
+                    s.other_settings.push(OtherSettingsStatus {
+                        lease: "fold".to_owned(),
+                        holder: "7-ab".to_owned(),
+                        keys: vec!["rating.system".to_owned()],
+                    });
+                },
+                "7-ab writes the weights with other settings: rating.system",
+            ),
+        ];
+        for (fault, expected) in faults {
+            let mut status = healthy();
+            fault(&mut status);
+            let found = warnings(&status, Failures::default());
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].contains(expected), "{found:?}");
+        }
+    }
 }

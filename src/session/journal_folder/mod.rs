@@ -1,17 +1,19 @@
 //! The folder of journals: their files, bounded together, and their way to the disk.
+//!
+//! - One journal's file, and how many of them reach the disk.
+//! - The file by which a daemon has a folder of journals for itself.
 
-mod file;
-mod lock;
 mod reserve;
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read},
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
+    thread,
 };
 
 use parking_lot::Mutex;
@@ -21,9 +23,6 @@ use crate::{
     model::Timestamp,
 };
 
-pub(super) use file::JournalFile;
-use file::{create_file, force_all};
-use lock::FolderLock;
 use reserve::Reserve;
 
 /// The most bytes of all journals together.
@@ -293,6 +292,175 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// The most files that are forced to the disk at the same time.
+const THREADS: usize = 32;
+
+/// A journal's file. A later one has a higher number.
+#[derive(Debug)]
+pub(super) struct JournalFile {
+    number: u64,
+    path: PathBuf,
+    file: File,
+    length: AtomicU64,
+    /// The first bytes of the file that were forced to the disk: a power cut leaves at least those.
+    forced: AtomicU64,
+    /// Whether the folder was forced to the disk since the file is in it.
+    named: AtomicBool,
+    /// The file of the same game that this one replaces, as long as it is needed.
+    replaced: Mutex<Option<Arc<JournalFile>>>,
+}
+
+impl JournalFile {
+    fn new(
+        number: u64,
+        path: PathBuf,
+        file: File,
+        length: u64,
+        replaced: Option<Arc<JournalFile>>,
+    ) -> Self {
+        Self {
+            number,
+            path,
+            file,
+            length: AtomicU64::new(length),
+            forced: AtomicU64::new(0),
+            named: AtomicBool::new(false),
+            replaced: Mutex::new(replaced),
+        }
+    }
+
+    /// Whether bytes were written since the file was last forced to the disk.
+    fn is_dirty(&self) -> bool {
+        self.forced.load(Ordering::Relaxed) < self.length()
+    }
+
+    /// Forces what was written to the disk.
+    fn sync(&self) -> io::Result<()> {
+        let length = self.length();
+        if self.is_dirty() {
+            self.file.sync_data()?;
+            self.forced.fetch_max(length, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Appends bytes. Part of them may have been written if this fails.
+    fn append(&self, bytes: &[u8], reserve: &Reserve) -> io::Result<()> {
+        let written = write_all(&self.file, bytes, reserve);
+        // Only now: `sync` must not take bytes for forced that were written after it.
+        self.length.fetch_add(bytes.len() as u64, Ordering::Release);
+        written
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length.load(Ordering::Acquire)
+    }
+}
+
+/// Creates a file with this content, or none.
+fn create_file(path: &Path, content: &[&[u8]], reserve: &Reserve) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let options = options.append(true).create_new(true);
+    let file = loop {
+        match options.open(path) {
+            Err(error) if reserve.is_released(&error, 0) => {}
+            opened => break opened?,
+        }
+    };
+    let mut parts = content.iter();
+    let written = parts.try_for_each(|part| write_all(&file, part, reserve));
+    if let Err(error) = written {
+        let _ = fs::remove_file(path);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Writes all bytes, also if the disk is full, as long as there is room in reserve.
+fn write_all(mut file: &File, mut bytes: &[u8], reserve: &Reserve) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if reserve.is_released(&error, bytes.len() as u64) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Forces files to the disk with `force`, several at a time. One after the other, five hundred files would take
+/// seconds; a file system commits those together that it gets at the same time. If one fails, the others are
+/// forced all the same.
+///
+/// # Errors
+/// The first failure.
+fn force_all(
+    files: &[Arc<JournalFile>],
+    force: impl Fn(&JournalFile) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    let dirty: Vec<_> = files.iter().filter(|file| file.is_dirty()).collect();
+    let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+    let work = || {
+        while let Some(file) = dirty.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(error) = force(file) {
+                failure.lock().get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..dirty.len().min(THREADS) {
+            // Where there is no other thread, this one does it all.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    failure.into_inner().map_or(Ok(()), Err)
+}
+
+/// The name of the file. It contains when the daemon was last alive, in milliseconds since 1970, as 8 bytes in
+/// little-endian order.
+const LOCK: &str = "lock";
+
+/// The locked file.
+#[derive(Debug)]
+struct FolderLock(File);
+
+impl FolderLock {
+    /// Locks a folder until this is dropped. Returns also when a daemon was last alive that used it.
+    ///
+    /// # Errors
+    /// Another daemon uses the folder, or it cannot be written.
+    fn take(folder: &Path) -> io::Result<(Self, Option<Timestamp>)> {
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(folder.join(LOCK))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::Error::other("another daemon uses it"),
+            TryLockError::Error(error) => error,
+        })?;
+        let mut alive = [0; 8];
+        let alive = lock.read_exact(&mut alive).map(|()| alive);
+        let alive = alive.ok().map(|bytes| Timestamp(i64::from_le_bytes(bytes)));
+        Ok((Self(lock), alive))
+    }
+
+    /// Notes when the daemon was last alive, without waiting for the disk.
+    fn note_alive(&mut self, now: Timestamp) -> io::Result<()> {
+        self.0.seek(SeekFrom::Start(0))?;
+        self.0.write_all(&now.0.to_le_bytes())
+    }
+
+    /// Forces that to the disk. Blocks.
+    fn force(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
 }
 
 #[cfg(test)]

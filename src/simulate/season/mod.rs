@@ -4,15 +4,12 @@
 //! leave, with the same random numbers) and learns from its own games. The first half of each
 //! season is for learning; the second half is measured.
 //!
-//! `world` draws the players and what happens, `odds` is the law of who scores, `policy` chooses the teams (`known` with
-//! all strengths known), `play` plays one game on a `server`, `report` has the figures.
+//! `world` draws the players and what happens, and has the law of who scores; `policy` chooses the teams, also with all
+//! strengths known; `play` plays one game on a simulated server; `report` has the figures.
 
-mod known;
-mod odds;
 mod play;
 mod policy;
 mod report;
-mod server;
 mod world;
 
 use std::{
@@ -34,14 +31,13 @@ use crate::{
     session::HandClock,
     store,
 };
-use known::KnownLobby;
-pub(crate) use odds::World;
+use play::{GameOutcome, SimServer};
+use policy::KnownLobby;
 pub(crate) use policy::Policy;
 use report::LearnedWeights;
 pub(crate) use report::{Estimate, PolicyLine, PolicyReport, SeasonFigures};
-use server::{GameOutcome, SimServer};
-pub(crate) use world::WorldSettings;
 use world::{GamePlan, TrueStrengths};
+pub(crate) use world::{World, WorldSettings};
 
 /// Which seasons to play.
 #[derive(Clone, Debug)]

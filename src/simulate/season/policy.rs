@@ -1,15 +1,20 @@
-//! The ways to choose teams in a simulated game.
+//! The ways to choose teams in a simulated game, also by strengths that only the simulation knows.
+//!
+//! A second lobby of the simulated game, to which all strengths are known: what BALANCE and PLACE
+//! choose with perfect knowledge.
+
+use std::{collections::HashMap, time::Instant};
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
-use super::{odds::World, world::below};
+use super::world::{self, TrueStrengths, World, WorldSettings, below, wins_per_goal};
 use crate::{
     config::{Config, RulesPreset},
-    lobby::{Command, Update},
-    model::Ident,
+    lobby::{BotWeight, Command, Lobby, Update, Weights},
+    model::{Company, Crowding, Ident, LineupPlayer, Link, Outlook},
     partition::Objective,
-    session::{Session, SessionError},
+    session::{BalanceSettings, Session, SessionError},
 };
 
 /// A way to choose teams.
@@ -153,4 +158,219 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
         order.swap(last, below(&mut draw, last + 1));
     }
     order
+}
+
+/// A lobby that is told what the session's is, and answers by the true strengths.
+pub(super) struct KnownLobby {
+    lobby: Lobby,
+    balance: BalanceSettings,
+    truth: Truth,
+}
+
+impl KnownLobby {
+    pub(super) fn new(
+        config: &Config,
+        settings: &WorldSettings,
+        people: &TrueStrengths,
+    ) -> Result<Self, SessionError> {
+        let mut lobby = Lobby::new(config.lobby());
+        lobby.apply(&Command::DeclareBots { acts: true }, 0)?;
+        Ok(Self {
+            lobby,
+            balance: config.balance.clone(),
+            truth: Truth::of(settings, people),
+        })
+    }
+
+    /// Passes on a command that the session gets at this millisecond.
+    pub(super) fn tell(&mut self, command: &Command, now: u64) -> Result<(), SessionError> {
+        Ok(self.lobby.apply(command, now)?)
+    }
+
+    /// Answers BALANCE: the teams of the humans, in the order in which they joined.
+    pub(super) fn balance(&mut self, seed: u64) -> Result<Vec<u8>, SessionError> {
+        let BalanceSettings {
+            partition,
+            limits,
+            deadline_ms,
+            ..
+        } = &self.balance;
+        let deadline = Instant::now() + deadline_ms.duration();
+        let question = self
+            .lobby
+            .balance(&self.truth, *limits, partition.clone())?;
+        let decided = question.decide(seed, &mut || Instant::now() >= deadline)?;
+        let balanced = self.lobby.follow(&decided, &self.truth)?;
+        Ok(balanced.humans.into_iter().map(|(_, team)| team).collect())
+    }
+
+    /// Answers PLACE.
+    pub(super) fn place(&mut self, id: &Ident, seed: u64) -> Result<u8, SessionError> {
+        Ok(self.lobby.place(id, &self.truth, seed)?.answer.team)
+    }
+}
+
+/// The true strengths, in place of learned ones.
+struct Truth {
+    humans: HashMap<String, BotWeight>,
+    bots: HashMap<String, BotWeight>,
+    mean_bot: BotWeight,
+    /// How strengths become chances to win; `None` where the ratio of the weights says it exactly.
+    outlook: Option<Outlook>,
+}
+
+impl Truth {
+    fn of(settings: &WorldSettings, people: &TrueStrengths) -> Self {
+        let all = people.humans.iter().chain(&people.bots);
+        let most = all.copied().fold(f64::NEG_INFINITY, f64::max);
+        // The strongest player weighs 100.
+        let known = |strength: f64| BotWeight {
+            weight: 100.0 * libm::exp(strength - most),
+            strength,
+            in_mean: true,
+        };
+        let table = |name: fn(usize) -> Ident, strengths: &[f64]| {
+            let named = strengths.iter().enumerate();
+            let named = named.map(|(at, &strength)| (name(at).text().to_owned(), known(strength)));
+            named.collect()
+        };
+        let mean = |of: fn(&BotWeight) -> f64| {
+            let bots = people.bots.iter().map(|&strength| of(&known(strength)));
+            bots.sum::<f64>() / people.bots.len().max(1) as f64
+        };
+        Self {
+            humans: table(world::human, &people.humans),
+            bots: table(world::bot, &people.bots),
+            mean_bot: BotWeight {
+                weight: mean(|bot| bot.weight),
+                strength: mean(|bot| bot.strength),
+                in_mean: true,
+            },
+            outlook: outlook(settings),
+        }
+    }
+}
+
+/// The true outlook of the logistic world: its log odds of a goal, converted to log odds to win. That is
+/// exact to the first order; as both grow together, it orders splits exactly.
+fn outlook(settings: &WorldSettings) -> Option<Outlook> {
+    /// The strength of a unit: the usual standard deviation between humans. It only scales what it
+    /// costs if the teams' best players or their spreads differ.
+    const UNIT: f64 = 0.5;
+    let wins = wins_per_goal(settings.goals_per_game());
+    let outlook = Outlook {
+        link: Link::Logistic,
+        per_strength: wins * settings.sharpness,
+        players: 1.0, // of any number
+        crowding: Crowding::None,
+        per_head: 0.0,
+        per_log_size: wins,
+        side: 0.0,
+        unit: UNIT,
+        doubt: 0.0,
+        company: Company::default(),
+    };
+    // It is not sound if strengths decide nothing: with `--sharpness 0`.
+    let is_logistic = settings.kind == World::Logistic;
+    Some(outlook).filter(|outlook| is_logistic && outlook.is_sound())
+}
+
+impl Weights for Truth {
+    fn human(&self, id: &str) -> f64 {
+        self.humans.get(id).map_or(0.0, |human| human.weight)
+    }
+
+    fn bot(&self, name: &str) -> Option<BotWeight> {
+        self.bots.get(name).copied()
+    }
+
+    fn mean_bot(&self) -> (f64, usize) {
+        (self.mean_bot.weight, self.bots.len())
+    }
+
+    fn human_strength(&self, id: &str) -> f64 {
+        self.humans.get(id).map_or(0.0, |human| human.strength)
+    }
+
+    fn human_doubt(&self, _id: &str) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn mean_bot_strength(&self) -> f64 {
+        self.mean_bot.strength
+    }
+
+    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
+        self.outlook
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{model::TeamLoad, simulate::season::world::Side};
+
+    fn logistic() -> WorldSettings {
+        WorldSettings {
+            kind: World::Logistic,
+            sharpness: World::Logistic.usual_sharpness(),
+            ..WorldSettings::default()
+        }
+    }
+
+    #[test]
+    fn the_outlook_orders_splits_as_the_world_does() {
+        let settings = logistic();
+        let outlook = outlook(&settings).unwrap();
+        let edge = |strengths: [f64; 2], heads: [usize; 2]| {
+            let load = |at: usize| TeamLoad {
+                heads: heads[at],
+                strength: strengths[at],
+            };
+            outlook.edge_of_first(load(0), load(1))
+        };
+        let goal = |strengths: [f64; 2], heads: [usize; 2]| {
+            let side = |at: usize| {
+                let mut side = Side::default();
+                (0..heads[at]).for_each(|_| side.add(strengths[at] / heads[at] as f64, 1.0));
+                side
+            };
+            settings
+                .kind
+                .next_goal(settings.sharpness, [side(0), side(1)])
+        };
+        let wins = wins_per_goal(settings.goals_per_game());
+        for strengths in [[0.0, 0.0], [1.0, -0.5], [-3.0, 2.0], [9.0, 0.0]] {
+            for heads in [[5, 5], [4, 5], [3, 1]] {
+                let chance = goal(strengths, heads);
+                let log_odds = (chance / (1.0 - chance)).ln();
+                assert!((edge(strengths, heads) - wins * log_odds).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn no_strength_is_too_large_for_the_truth() {
+        let settings = logistic();
+        let people = TrueStrengths {
+            humans: vec![-4.0, 6.0],
+            bots: vec![0.5, -0.1],
+        };
+        let truth = Truth::of(&settings, &people);
+        let strength = |at: usize| truth.human_strength(world::human(at).text());
+        assert_eq!([strength(0), strength(1)], [-4.0, 6.0]);
+        assert_eq!(truth.bot(world::bot(1).text()).unwrap().strength, -0.1);
+        assert!((truth.mean_bot_strength() - 0.2).abs() < 1e-12);
+        assert!(truth.outlook(&[]).is_some());
+        let ratio = Truth::of(&WorldSettings::default(), &people);
+        assert_eq!(ratio.outlook(&[]), None);
+        let weight = |at: usize| ratio.human(world::human(at).text());
+        assert_eq!(weight(1), 100.0);
+        assert!((weight(1) / weight(0)).ln() - 10.0 < 1e-9);
+        let none = WorldSettings {
+            sharpness: 0.0,
+            ..settings
+        };
+        assert_eq!(outlook(&none), None);
+    }
 }

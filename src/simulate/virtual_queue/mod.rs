@@ -9,40 +9,36 @@
 //!
 //! A party is in one of four states: away (playing or resting), in the queue, asked whether it
 //! accepts, or away for good, once the time of the simulation is over.
+//!
+//! - What happens next in a simulation.
+//! - The ready check of a simulated queue.
+//! - The tickets that wait, side by side with what the simulation knows of them.
+//! - The way of one ticket: its party queues, gives up or has had its match, and comes back later.
 
-mod agenda;
-mod closeness;
 mod crowd;
-mod labels;
-mod line;
-mod past;
-mod picked;
-mod ready;
 mod report;
 mod settings;
-#[cfg(test)]
-mod tests;
-mod visits;
 mod waits;
 
-use std::collections::BTreeMap;
+pub use report::{MatchQuantiles, SimulationReport};
+pub use settings::SimulationSettings;
+pub use waits::CategoryWaits;
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap, HashMap},
+};
 
 use crate::{
     matchmaking::{
         AGAIN_MILLIS, Effort, Plan, PlanInput, PlannedMatch, Queue, REST, Ticket, TicketError,
+        draw::{exponential, log_normal},
     },
     model::seeded_hash,
 };
-use agenda::{Agenda, CrowdEvent};
-use crowd::Crowd;
-use line::{WaitingLine, WaitingParty};
-use past::Past;
-pub use picked::PickShares;
-use ready::AskedMatch;
+
+use crowd::{Crowd, Past};
 use report::{Findings, Tallies};
-pub use report::{MatchQuantiles, SimulationReport};
-pub use settings::SimulationSettings;
-pub use waits::CategoryWaits;
 
 /// A simulation of one queue.
 pub struct Simulation<'q> {
@@ -204,8 +200,8 @@ impl<'q> Simulation<'q> {
                 size: found.size,
                 penalty: found.penalty,
                 picks: found.picks.clone(),
-                gap: closeness::gap(self.queue, tickets, found),
-                chance: closeness::chance(strengths),
+                gap: report::gap(self.queue, tickets, found),
+                chance: report::chance(strengths),
                 rules: self.queue.explain(tickets, found),
             },
         }
@@ -276,3 +272,254 @@ impl<'q> Simulation<'q> {
 fn millis(seconds: f64) -> u64 {
     (seconds * 1_000.0).round() as u64
 }
+
+/// Something that happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum CrowdEvent {
+    /// A party queues.
+    Arrive(usize),
+    /// The patience of a party's so-and-so-many-th ticket ends, or its time to live.
+    GiveUp(usize, u32),
+    /// The search of a round has ended.
+    Commit,
+    /// A player of a party declines a match.
+    Decline(u64, usize),
+    /// The last player accepts a match.
+    Accept(u64),
+}
+
+/// Events in the order of their times; those of one time in the order in which they were added.
+#[derive(Debug, Default)]
+struct Agenda {
+    events: BinaryHeap<Reverse<(u64, u64, CrowdEvent)>>,
+    added: u64,
+}
+
+impl Agenda {
+    /// Adds an event at a time in milliseconds.
+    pub fn add(&mut self, at: u64, event: CrowdEvent) {
+        self.events.push(Reverse((at, self.added, event)));
+        self.added += 1;
+    }
+
+    /// The time of the next event.
+    pub fn next_at(&self) -> Option<u64> {
+        self.events.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Takes the next event, with its time.
+    pub fn take(&mut self) -> Option<(u64, CrowdEvent)> {
+        let Reverse((at, _, event)) = self.events.pop()?;
+        Some((at, event))
+    }
+}
+
+/// A match that not all players have accepted yet.
+struct AskedMatch {
+    pub seats: Vec<(Ticket, WaitingParty)>,
+    findings: Findings,
+}
+
+impl Simulation<'_> {
+    /// Asks all players of a match. The first who declines, or is too late, ends it.
+    fn ask(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: Findings, seconds: u32) {
+        let id = self.tallies.matches + self.tallies.dissolved + self.asked.len() as u64;
+        let (mut last, mut declined) = (0.0_f64, None::<(f64, usize)>);
+        for (ticket, waiting) in &seats {
+            // The numbers of the ticket and of this match.
+            let mut stream = self
+                .crowd
+                .visit(waiting.party, waiting.visit ^ (id as u32) << 8);
+            for _ in &ticket.players {
+                let answer = exponential(self.settings.answer, &mut stream);
+                let at = answer.min(f64::from(seconds));
+                let declines = stream.unit() < self.settings.declines;
+                if (declines || answer > at) && declined.is_none_or(|(first, _)| at < first) {
+                    declined = Some((at, waiting.party));
+                }
+                last = last.max(at);
+            }
+        }
+        let (after, event) = match declined {
+            Some((at, party)) => (at, CrowdEvent::Decline(id, party)),
+            None => (last, CrowdEvent::Accept(id)),
+        };
+        self.agenda.add(self.now + millis(after), event);
+        self.asked.insert(id, AskedMatch { seats, findings });
+    }
+
+    /// Ends a match that a party does not want: its ticket leaves, the others go back with the time that
+    /// they have waited.
+    fn decline(&mut self, id: u64, party: usize) {
+        let Some(asked) = self.asked.remove(&id) else {
+            return;
+        };
+        self.tallies.dissolved += 1;
+        for (ticket, waiting) in asked.seats {
+            if waiting.party == party {
+                self.tallies.counts.declined += 1;
+                self.leave(&waiting, false);
+            } else {
+                self.enter(ticket, waiting);
+            }
+        }
+    }
+
+    /// Begins a match that all players have accepted.
+    fn accept(&mut self, id: u64) {
+        if let Some(asked) = self.asked.remove(&id) {
+            self.play(asked.seats, asked.findings);
+        }
+    }
+}
+
+/// A ticket of the simulation.
+#[derive(Clone, Debug)]
+struct WaitingParty {
+    pub party: usize,
+    /// How many tickets the party has submitted, this one included.
+    pub visit: u32,
+    /// When it was submitted, in milliseconds.
+    pub since: u64,
+    /// When its players give up, in milliseconds.
+    pub until: u64,
+    /// Whether they give up because the ticket expires.
+    pub expires: bool,
+    /// The categories that it belongs to.
+    pub labels: Vec<u16>,
+}
+
+/// The tickets that wait.
+#[derive(Debug, Default)]
+struct WaitingLine {
+    tickets: Vec<Ticket>,
+    waiting: Vec<WaitingParty>,
+    places: HashMap<usize, usize>,
+}
+
+impl WaitingLine {
+    /// Adds a ticket.
+    pub fn add(&mut self, ticket: Ticket, waiting: WaitingParty) {
+        self.places.insert(waiting.party, self.tickets.len());
+        self.tickets.push(ticket);
+        self.waiting.push(waiting);
+    }
+
+    /// Removes a party's ticket, if it waits.
+    pub fn remove(&mut self, party: usize) -> Option<(Ticket, WaitingParty)> {
+        let place = self.places.remove(&party)?;
+        let removed = (
+            self.tickets.swap_remove(place),
+            self.waiting.swap_remove(place),
+        );
+        if let Some(moved) = self.waiting.get(place) {
+            self.places.insert(moved.party, place);
+        }
+        Some(removed)
+    }
+
+    /// A party's ticket, if it waits.
+    pub fn get(&self, party: usize) -> Option<&WaitingParty> {
+        self.waiting.get(*self.places.get(&party)?)
+    }
+
+    /// The ticket at a place of [`tickets`](Self::tickets).
+    pub fn at(&self, place: usize) -> Option<&WaitingParty> {
+        self.waiting.get(place)
+    }
+
+    /// The tickets with their waits until `now`, in milliseconds.
+    pub fn refresh(&mut self, now: u64) {
+        for (ticket, waiting) in self.tickets.iter_mut().zip(&self.waiting) {
+            ticket.waited = (now - waiting.since.min(now)) as f64 / 1_000.0;
+        }
+    }
+
+    /// The tickets, as of the last [`refresh`](Self::refresh).
+    pub fn tickets(&self) -> &[Ticket] {
+        &self.tickets
+    }
+}
+
+impl Simulation<'_> {
+    fn arrive(&mut self, party: usize) {
+        let Some(visit) = self.visits.get_mut(party) else {
+            return;
+        };
+        *visit += 1;
+        let visit = *visit;
+        let mut stream = self.crowd.visit(party, visit);
+        let ticket = match self.crowd.ticket(party, visit, &self.past, &mut stream) {
+            Ok(ticket) => ticket,
+            Err(error) => {
+                self.refused = Some(error);
+                return;
+            }
+        };
+        let settings = &self.settings;
+        let patience = log_normal(settings.patience, settings.patience_spread, &mut stream);
+        let ttl = f64::from(self.queue.settings().ttl.get());
+        let waiting = WaitingParty {
+            party,
+            visit,
+            since: self.now,
+            until: self.now + millis(patience.min(ttl)),
+            expires: ttl <= patience,
+            labels: self.tallies.labels.of(self.queue, &ticket),
+        };
+        self.tallies.counts.queued += 1;
+        self.tallies.players += ticket.players.len() as u64;
+        self.enter(ticket, waiting);
+    }
+
+    /// Puts a ticket into the queue, for the first time or again.
+    fn enter(&mut self, ticket: Ticket, waiting: WaitingParty) {
+        self.stale = true;
+        self.agenda.add(
+            waiting.until.max(self.now),
+            CrowdEvent::GiveUp(waiting.party, waiting.visit),
+        );
+        self.line.add(ticket, waiting);
+    }
+
+    fn give_up(&mut self, party: usize, visit: u32) {
+        let waits = self
+            .line
+            .get(party)
+            .is_some_and(|waiting| waiting.visit == visit);
+        if !waits {
+            return; // it has a match, or is asked whether it accepts one
+        }
+        if let Some((_, waiting)) = self.line.remove(party) {
+            self.stale = true;
+            let counts = &mut self.tallies.counts;
+            match waiting.expires {
+                true => counts.expired += 1,
+                false => counts.cancelled += 1,
+            }
+            self.leave(&waiting, false);
+        }
+    }
+
+    /// Counts a ticket that is final now, and lets its party come back later: after a match, or after
+    /// something else that takes as long.
+    fn leave(&mut self, waiting: &WaitingParty, is_matched: bool) {
+        let waited = self.now - waiting.since.min(self.now);
+        let decile = self.crowd.decile(waiting.party);
+        self.tallies
+            .labels
+            .count(&waiting.labels, decile, waited, is_matched);
+        let settings = &self.settings;
+        // The next ticket's numbers have another stream, and this one's first numbers are used.
+        let mut stream = self.crowd.visit(waiting.party, !waiting.visit);
+        let early = 1.0 + settings.battle_spread * (2.0 * stream.unit() - 1.0);
+        let away = settings.battle * early + exponential(settings.rest, &mut stream);
+        self.agenda.add(
+            self.now + millis(away).max(1),
+            CrowdEvent::Arrive(waiting.party),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests;

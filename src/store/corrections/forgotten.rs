@@ -4,19 +4,14 @@
 //! the player. The matches are rewritten in short transactions, so that a match that ends waits for none of them for long.
 //! The last one removes the identity from the note; until then, whoever finds it there goes on.
 
-use super::{
-    Corrections,
-    forgetting::{Forgetting, unfinished},
-    players::changed,
-};
+use super::{Corrections, Forgetting, changed, unfinished};
 use crate::{
     model::{PlayerKey, Timestamp},
     store::{
-        StoreError,
+        Pace, StoreError,
         db::*,
-        learned::names::{FORGOTTEN, handle},
-        matches::{packed::pack, read_matches::fetch},
-        pace::Pace,
+        learned::persons::{FORGOTTEN, handle},
+        matches::{insert::pack, read_matches::fetch},
         sql::{rows::ROWS, state},
     },
 };

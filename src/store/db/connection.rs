@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::{
     Row, Value,
-    statement::{Answer, Statement},
+    row::{Answer, Statement},
 };
 use crate::{
     model::MatchRecord,

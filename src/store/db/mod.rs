@@ -15,13 +15,7 @@
 mod connection;
 mod query;
 mod row;
-mod statement;
-mod time;
-mod value;
-mod write;
 
 pub(super) use connection::{Connection, Dialect, Pool};
-pub(super) use query::{Executor, Query, Sql, scalar, sql, tuple};
-pub(super) use row::{At, Column, FromRow, Row, bad, columns, made};
-pub(super) use value::{Value, values};
-pub(super) use write::{Write, moved_to};
+pub(super) use query::{Executor, Query, Sql, Write, moved_to, scalar, sql, tuple};
+pub(super) use row::{At, Column, FromRow, Row, Value, bad, columns, made, values};

@@ -1,8 +1,14 @@
-//! Reads the columns of rows.
+//! What goes to a database and comes back: statements, values and rows, with times of day as texts.
+//!
+//! - Reads the columns of rows.
+//! - What a database is sent, and what it answers.
+//! - Times of day in tables: texts in UTC such as `2026-11-20 15:28:36`, with milliseconds if there are any. They
+//!   sort as the times do, and both databases compute with them.
+
+use std::{borrow::Cow, fmt::Write as _};
 
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
-use super::time;
 use crate::{
     model::{Fingerprint, Kind, PlayerKey, Timestamp},
     store::StoreError,
@@ -100,7 +106,7 @@ made! {
     u32: i64 = |value: i64| u32::try_from(value).ok(),
     u64: i64 = |value: i64| u64::try_from(value).ok(),
     usize: i64 = |value: i64| usize::try_from(value).ok(),
-    Timestamp: &'r str = time::read,
+    Timestamp: &'r str = read_time,
     Kind: &'r str = Kind::parse,
 }
 
@@ -173,3 +179,178 @@ macro_rules! columns {
     };
 }
 pub(in crate::store) use columns;
+
+/// A value of a parameter. NULL has the type of its column, too: PostgreSQL asks for it.
+#[derive(Clone, Debug)]
+pub(in crate::store) enum Value {
+    Int(Option<i64>),
+    Bool(Option<bool>),
+    Real(Option<f64>),
+    Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
+}
+
+/// Makes a list of values.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$($crate::store::db::Value::from($value)),*] };
+}
+pub(in crate::store) use values;
+
+/// How Rust types become values, and with `Option` NULL.
+macro_rules! convert {
+    ($($kind:ident($value:ident: $($type:ty = $into:expr),+);)+) => {$($(
+        impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                Self::$kind(Some($into))
+            }
+        }
+        impl From<Option<$type>> for Value {
+            fn from(value: Option<$type>) -> Self {
+                Self::$kind(value.map(|$value: $type| $into))
+            }
+        }
+    )+)+};
+}
+
+convert! {
+    Int(value:
+        i64 = value,
+        &i64 = *value,
+        u8 = i64::from(value),
+        u16 = i64::from(value),
+        u32 = i64::from(value),
+        // No length, count or time of this program is near the limit.
+        u64 = i64::try_from(value).unwrap_or(i64::MAX),
+        usize = i64::try_from(value).unwrap_or(i64::MAX));
+    Bool(value: bool = value);
+    Real(value: f64 = value);
+    Text(value:
+        String = value,
+        &String = value.clone(),
+        &str = value.to_owned(),
+        Kind = value.as_str().to_owned(),
+        Timestamp = time_text(value));
+    Bytes(value:
+        Vec<u8> = value,
+        &Vec<u8> = value.clone(),
+        &[u8] = value.to_vec(),
+        [u8; 32] = value.to_vec(),
+        Fingerprint = value.0.to_vec());
+}
+
+impl From<&Option<String>> for Value {
+    fn from(value: &Option<String>) -> Self {
+        Self::Text(value.clone())
+    }
+}
+
+/// The text of a statement, and the values of its parameters.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Statement {
+    pub text: Cow<'static, str>,
+    pub values: Vec<Value>,
+    /// Whether it was put together of parts, and may have thousands of parameters.
+    pub is_built: bool,
+    /// Whether the connection keeps it prepared, for the next time.
+    pub persistent: bool,
+}
+
+/// What a statement has done: how many rows it has changed, and the rows that it returns.
+#[derive(Default)]
+pub(super) struct Answer {
+    pub changed: u64,
+    pub rows: Vec<Row>,
+}
+
+/// The text of a time. What is earlier or later than any that can be written becomes the first or the last one: conditions
+/// such as "before" then still hold.
+fn time_text(at: Timestamp) -> String {
+    let at = at.clamp(*Timestamp::YEARS.start(), *Timestamp::YEARS.end());
+    let mut text = String::with_capacity(23);
+    if let Ok(instant) = jiff::Timestamp::from_millisecond(at.0) {
+        let civil = jiff::tz::Offset::UTC.to_datetime(instant);
+        let (date, time) = (civil.date(), civil.time());
+        let (year, month, day) = (date.year(), date.month(), date.day());
+        let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+        let written = write!(
+            text,
+            "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
+        );
+        let millis = time.millisecond();
+        let fraction = match millis {
+            0 => Ok(()),
+            _ => write!(text, ".{millis:03}"),
+        };
+        debug_assert!(written.and(fraction).is_ok(), "a string can grow");
+    }
+    text
+}
+
+/// The time of a text in this form; `None` for any other text.
+fn read_time(text: &str) -> Option<Timestamp> {
+    let is_digit = |at: usize, byte: u8| match at {
+        4 | 7 => byte == b'-',
+        10 => byte == b' ',
+        13 | 16 => byte == b':',
+        19 => byte == b'.',
+        _ => byte.is_ascii_digit(),
+    };
+    let bytes = text.as_bytes();
+    let has_form = bytes
+        .iter()
+        .enumerate()
+        .all(|(at, byte)| is_digit(at, *byte));
+    if !has_form || !matches!(bytes.len(), 19 | 23) {
+        return None;
+    }
+    let civil: jiff::civil::DateTime = text.parse().ok()?;
+    let instant = jiff::tz::Offset::UTC.to_timestamp(civil).ok()?;
+    Some(Timestamp(instant.as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const RANGE: (i64, i64) = (Timestamp::YEARS.start().0, Timestamp::YEARS.end().0);
+
+    #[test]
+    fn a_time_is_a_text_to_the_millisecond() {
+        for (at, expected) in [
+            (0, "1970-01-01 00:00:00"),
+            (1_795_188_516_000, "2026-11-20 15:28:36"),
+            (1_795_188_516_007, "2026-11-20 15:28:36.007"),
+            (-1, "1969-12-31 23:59:59.999"),
+            (RANGE.0, "0000-01-01 00:00:00"),
+            (RANGE.1, "9998-12-31 23:59:59.999"),
+        ] {
+            assert_eq!(time_text(Timestamp(at)), expected);
+            assert_eq!(read_time(expected), Some(Timestamp(at)));
+        }
+        assert_eq!(time_text(Timestamp(i64::MIN)), "0000-01-01 00:00:00");
+        assert_eq!(time_text(Timestamp(i64::MAX)), "9998-12-31 23:59:59.999");
+        for other in [
+            "",
+            "2026-11-20",
+            "2026-11-20T15:28:36",
+            "2026-11-20 15:28:36.7",
+            "2026-11-20 15:28:36Z",
+            "2026-11-31 15:28:36",
+            "1795188516000",
+        ] {
+            assert_eq!(read_time(other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_sort_as_the_times_do(one in RANGE.0..=RANGE.1, more in 0..5_000_i64) {
+            let other = (one + more).min(RANGE.1);
+            let [first, second] = [one, other].map(|at| time_text(Timestamp(at)));
+            prop_assert_eq!(first.cmp(&second), one.cmp(&other));
+            prop_assert_eq!(read_time(&first), Some(Timestamp(one)));
+        }
+    }
+}

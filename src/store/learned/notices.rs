@@ -1,6 +1,6 @@
 //! Writes and reads notices that a correction of history has moved a weight without a match of its player.
 
-use super::{Learned, names::is_forgotten};
+use super::{Learned, persons::is_forgotten};
 use crate::{
     model::{PlayerKey, Timestamp},
     store::{

@@ -1,13 +1,20 @@
+//! Reads rulings, weights and the last comparison of systems, and writes weights with the divisions of rulesets.
+//!
 //! Data derived from the matches: rulings and weights.
 
-use super::Learned;
+use serde::{Deserialize, Serialize};
+
+use super::{Learned, persons};
 use crate::{
-    model::{Kind, PlayerKey, Rank},
+    model::{Kind, PlayerKey, Rank, Ruleset, Timestamp, plain_name},
     store::{
-        DerivedFrom, DivisionRow, StoreError, WeightRow,
-        corrections::players::changed,
+        DerivedFrom, DivisionRow, NewWeights, StoreError, WeightRow,
+        corrections::changed,
         db::*,
-        sql::{rows::ROWS, state},
+        sql::{
+            rows::{ROWS, Target, insert, with_given},
+            state,
+        },
     },
 };
 
@@ -104,4 +111,142 @@ impl Column<'_> for Option<Rank> {
         let rank = division.zip(progress);
         Ok(rank.map(|(division, progress)| Rank { division, progress }))
     }
+}
+
+/// A comparison of rating systems, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SystemsRow {
+    /// The key of the settings with which it was made.
+    pub settings: String,
+    /// The number of matches that there were.
+    pub matches: i64,
+    /// When the comparison was made.
+    pub computed_at: Timestamp,
+    /// The comparison, as JSON.
+    pub report: String,
+}
+
+/// The state that has the last comparison, as JSON.
+const SYSTEMS: &str = "systems";
+
+impl Learned<'_> {
+    /// The last comparison of rating systems, if there is one.
+    pub async fn systems_report(self) -> Result<Option<SystemsRow>, StoreError> {
+        let mut connection = self.0.pages.acquire().await?;
+        let stored = state::text(&mut connection, SYSTEMS).await?;
+        let read = |row: String| {
+            serde_json::from_str(&row).map_err(|_| StoreError::BadValue(SYSTEMS.to_owned()))
+        };
+        stored.map(read).transpose()
+    }
+
+    /// Replaces the last comparison of rating systems.
+    pub async fn store_systems_report(self, row: &SystemsRow) -> Result<(), StoreError> {
+        let mut tx = self.0.begin().await?;
+        let text = serde_json::to_string(row);
+        let text = text.map_err(|error| StoreError::BadValue(error.to_string()))?;
+        state::set(&mut tx, SYSTEMS, None, Some(&text)).await?;
+        tx.commit().await
+    }
+}
+
+const WEIGHTS: Target = Target::new(
+    "weights",
+    "ruleset, game_type, mutators, kind, player, name, plain, weight, deviation, division, games, wins, last_seen, pinned",
+)
+.replacing("player, kind, ruleset");
+
+/// Writes new weights, and what they need of the configured divisions.
+pub(in crate::store) async fn write_weights(
+    tx: &mut Connection,
+    new: &NewWeights,
+    divisions: &[DivisionRow],
+) -> Result<(), StoreError> {
+    insert(tx, WEIGHTS, "", new.rows.iter().map(values)).await?;
+    remove_weights(tx, &new.gone).await?;
+    rename(tx, &new.names).await?;
+    divide(tx, &new.spans, divisions).await
+}
+
+fn values(row: &WeightRow) -> Vec<Value> {
+    let ruleset = Ruleset::parse(&row.ruleset);
+    let mutators: Vec<&str> = ruleset.mutators().collect();
+    values![
+        &row.ruleset,
+        ruleset.game_type(),
+        mutators.join(" "),
+        row.key.kind,
+        &row.key.id,
+        &row.name,
+        plain(&row.key, &row.name),
+        row.weight,
+        row.deviation,
+        row.rank.map(|rank| rank.division),
+        row.games,
+        row.wins,
+        row.last_seen,
+        row.is_pinned
+    ]
+}
+
+/// The name that a search finds.
+fn plain(key: &PlayerKey, name: &str) -> String {
+    plain_name(&persons::public_name(key, name.to_owned())).to_lowercase()
+}
+
+/// Removes weights.
+pub(in crate::store) async fn remove_weights(
+    tx: &mut Connection,
+    gone: &[(String, PlayerKey)],
+) -> Result<(), StoreError> {
+    let rows = gone
+        .iter()
+        .map(|(ruleset, key)| values![ruleset, key.kind, &key.id]);
+    let delete = "DELETE FROM weights WHERE EXISTS (SELECT 1 FROM {given}
+         WHERE weights.ruleset = given.in_ruleset AND weights.kind = given.of_kind AND weights.player = given.who)";
+    with_given(tx, "in_ruleset text, of_kind text, who text", delete, rows).await?;
+    Ok(())
+}
+
+async fn rename(tx: &mut Connection, names: &[(PlayerKey, String)]) -> Result<(), StoreError> {
+    let rows = names
+        .iter()
+        .map(|(key, name)| values![key.kind, &key.id, name, plain(key, name)]);
+    let update = "UPDATE weights SET name = given.new_name, plain = given.new_plain FROM {given}
+         WHERE weights.player = given.who AND weights.kind = given.of_kind";
+    let columns = "of_kind text, who text, new_name text, new_plain text";
+    with_given(tx, columns, update, rows).await?;
+    Ok(())
+}
+
+/// Writes the divisions of rulesets, each with the weights at which its progress is 0 and 1.
+async fn divide(
+    tx: &mut Connection,
+    spans: &[(String, Vec<(f64, f64)>)],
+    divisions: &[DivisionRow],
+) -> Result<(), StoreError> {
+    for (ruleset, _) in spans {
+        let delete = sql("DELETE FROM divisions WHERE ruleset = $1");
+        delete.bind(ruleset).execute(&mut *tx).await?;
+    }
+    let rows = spans.iter().flat_map(|(ruleset, spans)| {
+        let numbered = (0_i64..).zip(divisions);
+        let divisions = numbered.zip(spans);
+        divisions.map(move |((number, division), (low, high))| {
+            values![
+                ruleset,
+                number,
+                &division.name,
+                *low,
+                *high,
+                division.decay_after_days,
+                division.decay_days
+            ]
+        })
+    });
+    let target = Target::new(
+        "divisions",
+        "ruleset, division, name, low, high, decay_after_days, decay_days",
+    );
+    insert(tx, target, "", rows).await
 }

@@ -7,18 +7,17 @@ use async_trait::async_trait;
 
 use super::{
     Learned,
-    names::{self, Persons},
     notices::{self, Counted},
-    weights,
+    persons::{self, Persons},
+    read,
 };
 use crate::{
     model::{PlayerKey, Timestamp, WeightCause},
     store::{
-        DerivedFrom, DerivedRows, Lease, NewWeights, RecountCause, RulingRow, Store, StoreError,
-        WeightRow,
+        DerivedFrom, DerivedRows, Lease, NewWeights, Pace, RecountCause, RulingRow, Store,
+        StoreError, WeightRow,
         db::*,
         leases,
-        pace::Pace,
         sql::{
             rows::{Target, insert},
             state,
@@ -391,7 +390,7 @@ impl Rewriting<'_> {
         gone.retain(|key| !self.known.rows.contains(key));
         for some in gone.chunks(FEW) {
             let mut tx = self.begin().await?;
-            weights::remove(&mut tx, some).await?;
+            read::remove_weights(&mut tx, some).await?;
             self.store.commit(tx).await?;
         }
         Ok(())
@@ -484,7 +483,7 @@ async fn write_weights(
     if let Some(counted) = recount {
         notices::write(tx, derived.recount.at, new, counted).await?;
     }
-    weights::write(tx, new, &derived.divisions).await
+    read::write_weights(tx, new, &derived.divisions).await
 }
 
 async fn clear_performances(tx: &mut Connection, of: &[RulingRow]) -> Result<(), StoreError> {
@@ -495,7 +494,7 @@ async fn clear_performances(tx: &mut Connection, of: &[RulingRow]) -> Result<(),
 }
 
 async fn write_rulings(tx: &mut Connection, rulings: &[RulingRow]) -> Result<(), StoreError> {
-    let persons = names::of(tx, rulings).await?;
+    let persons = persons::of(tx, rulings).await?;
     insert_rulings(tx, rulings, &persons).await
 }
 

@@ -1,15 +1,24 @@
 //! Matches of games that this process has followed: each game becomes one match. Those that are new beyond doubt are
-//! recorded together, in `new_games`; the others one by one, here.
+//! recorded together, on PostgreSQL with one statement, on SQLite, which needs no network, with one for each table. The
+//! others are recorded one by one.
+
+use std::collections::{HashMap, HashSet};
 
 use super::{
     chances,
     group_commit::EndedGame,
-    insert::{insert_as, note_game},
-    twins,
+    halves,
+    insert::{self, New, checked, head_columns, insert_as, note_game},
+    played::count_predictions,
 };
 use crate::{
-    model::{Fingerprint, MatchChances, MatchRecord},
-    store::{Recorded, StoreError, corrections::forgetting::remove_from, db::*},
+    model::{DAY, Fingerprint, MatchChances, MatchRecord},
+    store::{
+        Recorded, StoreError,
+        corrections::remove_from,
+        db::*,
+        sql::rows::{given, with_given},
+    },
 };
 
 /// The most games of one server, on one map and with the same players, that may begin within one
@@ -50,7 +59,7 @@ pub(super) async fn insert_game(
     let (mut original, mut record) = (record.clone(), record.clone());
     remove_from(tx, &mut record).await?;
     if id.is_none()
-        && let Some(id) = twins::logged(tx, &record).await?
+        && let Some(id) = halves::logged(tx, &record).await?
     {
         belong(tx, Recorded::Duplicate(id), &record, (told, *game)).await?;
         return Ok(Recorded::Duplicate(id));
@@ -107,4 +116,135 @@ async fn is_same(tx: &mut Connection, id: i64, record: &MatchRecord) -> Result<b
     );
     let query = query.bind(id).bind(record.start).bind(&record.game_type);
     query.fetch_one(tx).await
+}
+
+/// The columns of a game that is given to a statement.
+const GAMES: &str = "fingerprint BYTEA, started_at TEXT, ended_at TEXT, untimed BOOLEAN, server TEXT, client TEXT, map TEXT,
+     game_type TEXT, mutators TEXT, mode TEXT, outcome TEXT, winner BIGINT, scores TEXT, gap DOUBLE PRECISION,
+     humans BIGINT, bots BIGINT, record BYTEA, game BIGINT, day_later TEXT";
+const HEADS: &str = concat!(
+    "INSERT INTO matches (id, game, ",
+    head_columns!(),
+    ") SELECT hosted, game, ",
+    head_columns!(),
+    " FROM (",
+    include_str!("new_games.sql"),
+    ") AS games WHERE true ON CONFLICT DO NOTHING RETURNING id, fingerprint"
+);
+const DECIDED: &str =
+    "UPDATE decisions SET match_id = given.match_id FROM {given} WHERE decisions.game = given.game";
+
+/// A game that may be new.
+struct Candidate {
+    fingerprint: Fingerprint,
+    record: MatchRecord,
+    chances: MatchChances,
+    game: i64,
+}
+
+/// Records those of these games that are new beyond doubt. Returns the ids of their matches by the numbers of the games.
+/// On PostgreSQL, many processes may do this at the same time.
+///
+/// # Errors
+/// Fails, among others, if another process records one of the games at this time.
+pub(super) async fn insert_new_games(
+    tx: &mut Connection,
+    all: &[EndedGame],
+) -> Result<HashMap<i64, i64>, StoreError> {
+    let games = candidates(tx.dialect(), all);
+    let (ids, expects) = match tx.dialect() {
+        Dialect::Sqlite => (insert_by_table(tx, &games).await?, true),
+        Dialect::Postgres => insert_at_once(tx, &games).await?,
+    };
+    if expects {
+        count_predictions(tx, &numbered(&games, |game| ids.get(&game.game).copied())).await?;
+    }
+    Ok(ids)
+}
+
+/// The games that may be stored, each number and each match once.
+fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate> {
+    let (mut numbers, mut prints) = (HashSet::new(), HashSet::new());
+    let mut games = Vec::with_capacity(all.len());
+    for (record, chances, game) in all {
+        // Like a log, the game is known by all of it, also by what was waiting.
+        let (fingerprint, game) = (Fingerprint::of(record), *game);
+        if let Ok(record) = checked(dialect, record, fingerprint)
+            && numbers.insert(game)
+            && prints.insert(fingerprint)
+        {
+            games.push(Candidate {
+                fingerprint,
+                chances: chances.clone().played(&record),
+                record: record.into_owned().played(),
+                game,
+            });
+        }
+    }
+    games
+}
+
+/// The records of games, each with a number; without those that have none.
+fn numbered<'a>(
+    games: &'a [Candidate],
+    number: impl Fn(&Candidate) -> Option<i64>,
+) -> Vec<New<'a>> {
+    let numbered = games.iter();
+    numbered
+        .filter_map(|game| Some((number(game)?, &game.record)))
+        .collect()
+}
+
+/// The rows of [`GAMES`].
+fn heads(games: &[Candidate]) -> Vec<Vec<Value>> {
+    let head = |game: &Candidate| {
+        let mut row = insert::head(game.fingerprint, &game.record);
+        row.push(game.game.into());
+        row.push(game.record.end.plus_millis(DAY).into());
+        row
+    };
+    games.iter().map(head).collect()
+}
+
+async fn insert_by_table(
+    tx: &mut Connection,
+    games: &[Candidate],
+) -> Result<HashMap<i64, i64>, StoreError> {
+    let mut new: HashMap<Fingerprint, i64> = HashMap::with_capacity(games.len());
+    for row in with_given(tx, GAMES, HEADS, heads(games).into_iter()).await? {
+        new.insert(row.get("fingerprint")?, row.get("id")?);
+    }
+    let id = |game: &Candidate| new.get(&game.fingerprint).copied();
+    insert::insert_players(tx, &numbered(games, id)).await?;
+    let told = games
+        .iter()
+        .filter_map(|game| Some((id(game)?, &game.chances)));
+    let told: Vec<(i64, &MatchChances)> = told.collect();
+    chances::insert_new(tx, &told).await?;
+    let ids = games.iter().filter_map(|one| Some((one.game, id(one)?)));
+    let ids: HashMap<i64, i64> = ids.collect();
+    let rows = ids.iter().map(|(game, id)| values![game, id]);
+    with_given(tx, "game BIGINT, match_id BIGINT", DECIDED, rows).await?;
+    Ok(ids)
+}
+
+/// Also returns whether the queue expects the result of any match.
+async fn insert_at_once(
+    tx: &mut Connection,
+    games: &[Candidate],
+) -> Result<(HashMap<i64, i64>, bool), StoreError> {
+    let new = numbered(games, |game| Some(game.game));
+    let told = games.iter().map(|one| (one.game, &one.chances));
+    let told: Vec<(i64, &MatchChances)> = told.collect();
+    let text =
+        include_str!("record_games.sql").replace("{new_games}", include_str!("new_games.sql"));
+    let query = given(tx.dialect(), GAMES, &text, heads(games))?
+        .bind(insert::PLAYERS.json(insert::players(&new))?)
+        .bind(chances::STEPS.json(chances::rows(&told))?);
+    let (mut ids, mut expects) = (HashMap::with_capacity(games.len()), false);
+    for row in query.fetch_all(tx).await? {
+        ids.insert(row.get("game")?, row.get("id")?);
+        expects |= row.get::<bool>("expects")?;
+    }
+    Ok((ids, expects))
 }

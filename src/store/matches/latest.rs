@@ -1,19 +1,26 @@
 //! Reads matches, in lists and one by one.
+//!
+//! - What pages show of a match.
+//! - Reads how pages show the players of running games.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
 
 use super::{
     Matches,
     chances::{self, told_columns, told_tables},
-    page_match::{MatchLine, PageMatch, PageSeat, PageStay},
     read_matches::fetch,
 };
 use crate::{
-    model::{LeaveReason, MatchRecord, Participant, PlayerKey, Presence},
+    model::{
+        Cause, ChanceSummary, LeaveReason, MatchRecord, Participant, PlayerKey, Presence,
+        TeamChange, Timestamp, WeightEntry,
+    },
     store::{
         StoreError,
-        db::*,
-        learned::names::{is_forgotten, public_name},
+        db::{columns, *},
+        learned::persons::{is_forgotten, public_name},
     },
 };
 
@@ -31,8 +38,6 @@ macro_rules! lines {
         )
     };
 }
-
-pub(super) use lines;
 
 impl Matches<'_> {
     /// The latest matches of a ruleset, or of all, the last one first; or those from the match on that is next to the one
@@ -213,4 +218,356 @@ fn seat(row: &Row, record: &MatchRecord) -> Result<PageSeat, StoreError> {
 
 fn millis(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
+}
+
+/// Which matches to list; all conditions hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MatchFilter<'a> {
+    /// The key of the ruleset.
+    pub ruleset: Option<&'a str>,
+    /// The map, as the game names it.
+    pub map: Option<&'a str>,
+    /// The game server, as it names itself.
+    pub server: Option<&'a str>,
+    /// The number of a person who played.
+    pub person: Option<i64>,
+    /// The number of another one, and whether it was on the same team.
+    pub other: Option<(i64, bool)>,
+    /// Whether Evenkeel has picked the teams.
+    pub picked: bool,
+    /// What the matches have in common. Such matches are rated, and have scores.
+    pub cause: Option<Cause>,
+    /// The instant from which on they ended.
+    pub since: Option<Timestamp>,
+    /// The match before which the list begins.
+    pub before: Option<i64>,
+}
+
+impl Matches<'_> {
+    /// Whether Evenkeel has picked the teams of fewer than 3,000 matches, which are found one by one.
+    async fn are_few_picked(self) -> Result<bool, StoreError> {
+        let query = scalar(
+            "SELECT count(*) FROM (SELECT 1 FROM match_chances WHERE cause = 'picked' LIMIT 3000) AS picked",
+        );
+        let picked: i64 = query.fetch_one(&self.0.pages).await?;
+        Ok(picked < 3_000)
+    }
+
+    /// The latest matches that a filter leaves, the last one first: at most `limit`.
+    pub async fn filtered_matches(
+        self,
+        filter: &MatchFilter<'_>,
+        limit: usize,
+    ) -> Result<MatchList, StoreError> {
+        let few_picked = filter.picked && self.are_few_picked().await?;
+        let rarer = match (filter.person, filter.other) {
+            (Some(person), Some((other, _))) => Some(self.rarer(person, other).await?),
+            (person, _) => person,
+        };
+        let list = filter.list(few_picked, rarer, limit.saturating_add(1));
+        let mut lines: Vec<MatchLine> = list.build_tuple().fetch_all(&self.0.pages).await?;
+        let has_more = lines.len() > limit;
+        lines.truncate(limit);
+        let next = lines.last().filter(|_| has_more).map(|last| last.id);
+        Ok(MatchList { lines, next })
+    }
+}
+
+/// A part of a list of matches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MatchList {
+    /// The matches, the last one first.
+    pub lines: Vec<MatchLine>,
+    /// The match before which the list goes on; `None` at its end.
+    pub next: Option<i64>,
+}
+
+impl MatchFilter<'_> {
+    /// The end of the match, in the table by whose index a list is read in order: that of the ruling for the matches of a
+    /// ruleset, on whatever map and server, and that of the performance for those of a person. All are the same instant.
+    fn ended(&self) -> &'static str {
+        let elsewhere = self.map.is_some() || self.server.is_some();
+        match (self.person, self.ruleset) {
+            (Some(_), _) => "d.ended_ms",
+            (None, Some(_)) if !elsewhere => "r.ended_at",
+            _ => "m.ended_at",
+        }
+    }
+
+    /// The statement that reads the list; `few_picked` is whether Evenkeel has picked the teams of few matches, `rarer` the
+    /// person, or of two the one who was in fewer matches.
+    pub(in crate::store) fn list(&self, few_picked: bool, rarer: Option<i64>, limit: usize) -> Sql {
+        let mut query = match rarer {
+            None => Sql::new(lines!(
+                "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
+                "WHERE m.outcome <> 'abandoned'"
+            )),
+            Some(_) => Sql::new(lines!(
+                "FROM performances d JOIN matches m ON m.id = d.match_id LEFT JOIN rulings r ON r.match_id = m.id ",
+                "WHERE m.outcome <> 'abandoned'"
+            )),
+        };
+        let ended = self.ended();
+        let texts = [
+            (" AND r.ruleset = ", self.ruleset),
+            (" AND m.map = ", self.map),
+            (" AND m.server = ", self.server),
+        ];
+        for (condition, text) in texts {
+            if let Some(text) = text {
+                query.push(condition).push_bind(text.to_owned());
+            }
+        }
+        if self.picked {
+            // Among many matches, few are found by their list, and many by looking at the latest matches.
+            query.push(" AND kp.match_id IS NOT NULL");
+            if few_picked {
+                query.push(
+                    " AND m.id IN (SELECT match_id FROM match_chances WHERE cause = 'picked')",
+                );
+            }
+        }
+        if let Some(cause) = self.cause {
+            query
+                .push(" AND r.unrated IS NULL AND r.causes > 0 AND r.causes & ")
+                .push_bind(i64::from(cause.bit()))
+                .push(" <> 0 AND m.gap IS NOT NULL");
+        }
+        if let Some(since) = self.since {
+            query.push(" AND ").push(ended).push(" >= ");
+            match self.person {
+                Some(_) => query.push_bind(since.0),
+                None => query.push_bind(since),
+            };
+        }
+        self.of_person(&mut query, rarer);
+        self.go_on(&mut query);
+        query
+            .push(" ORDER BY ")
+            .push(ended)
+            .push(" DESC, m.fingerprint DESC LIMIT ")
+            .push_bind(limit);
+        query
+    }
+
+    /// Leaves the matches of a person, with or against another one.
+    fn of_person(&self, query: &mut Sql, rarer: Option<i64>) {
+        let Some((person, rarer)) = self.person.zip(rarer) else {
+            return;
+        };
+        query.push(" AND d.person = ").push_bind(rarer);
+        if let Some((other, together)) = self.other {
+            query
+                .push(
+                    " AND EXISTS (SELECT 1 FROM performances p
+                                  JOIN performances q ON q.match_id = p.match_id AND q.person = ",
+                )
+                .push_bind(other)
+                .push(match together {
+                    true => " AND q.team = p.team ",
+                    false => " AND q.team <> p.team ",
+                })
+                .push("WHERE p.match_id = d.match_id AND p.person = ")
+                .push_bind(person)
+                .push(")");
+        }
+    }
+
+    /// Leaves the matches from the one on that is next to the last one of the page before.
+    fn go_on(&self, query: &mut Sql) {
+        if let Some(before) = self.before {
+            query
+                .push(" AND ")
+                .push(self.ended())
+                .push(match self.person {
+                    Some(_) => " <= (SELECT max(ended_ms) FROM performances WHERE match_id = ",
+                    None => " <= (SELECT ended_at FROM matches WHERE id = ",
+                })
+                .push_bind(before)
+                .push(")");
+            query
+                .push(
+                    " AND (m.ended_at, m.fingerprint) < ((SELECT ended_at FROM matches WHERE id = ",
+                )
+                .push_bind(before)
+                .push("), (SELECT fingerprint FROM matches WHERE id = ")
+                .push_bind(before)
+                .push("))");
+        }
+    }
+}
+
+/// A change of the score: milliseconds, team, and points.
+pub(super) type PageEvent = (i64, u8, f64);
+
+columns! {
+    /// A match in a list.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MatchLine {
+        /// By which pages and operators name the match.
+        pub id: i64,
+        /// When play began.
+        pub started: Timestamp,
+        /// When play ended.
+        pub ended: Timestamp,
+        /// Whether its length is not known.
+        pub untimed: bool,
+        /// Name of the map.
+        pub map: String,
+        /// Name of the game server.
+        pub server: String,
+        /// The key of the ruleset; `None` before the match has a ruling.
+        pub ruleset: Option<String>,
+        /// The final score of each team; `None` where it is not known.
+        pub scores: Vec<Option<f64>>,
+        /// `won`, `draw`, `undecided` or `abandoned`.
+        pub outcome: String,
+        /// The team that won, if one did.
+        pub winner: Option<u8>,
+        /// Number of humans who took part.
+        pub humans: i64,
+        /// Number of bots that took part.
+        pub bots: i64,
+        /// What was predicted of its teams while it was played.
+        pub chances: ChanceSummary,
+        /// The forecast: the chance of team 0 with everybody who played, each for as long as they did, as predicted before
+        /// the match was learned from.
+        pub forecast: Option<f64>,
+        /// The code of the reason if the match is not rated.
+        pub unrated: Option<String>,
+    }
+}
+
+/// A stay of a player on a team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PageStay {
+    /// The team, counted from 0.
+    pub team: u8,
+    /// Milliseconds from the start of play to the start of the stay.
+    pub from: i64,
+    /// Milliseconds from the start of play to the end of the stay.
+    pub to: i64,
+}
+
+/// A player of one match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageSeat {
+    /// The number of the seat in the record.
+    pub seat: u32,
+    /// The identity that the match counts for; it is not for the page.
+    pub key: PlayerKey,
+    /// The handle; `None` if the player has no page.
+    pub handle: Option<String>,
+    /// The name in this match; `None` for players who are hidden.
+    pub name: Option<String>,
+    /// The team that the player was on for longest.
+    pub team: Option<u8>,
+    /// The player's points on the scoreboard.
+    pub points: Option<f64>,
+    /// Number of kills.
+    pub kills: i64,
+    /// Number of deaths.
+    pub deaths: i64,
+    /// Why the player left before the end.
+    pub left: Option<String>,
+    /// What the match entered into the player's account.
+    pub entry: Option<WeightEntry>,
+    /// The stays on teams, in order.
+    pub stays: Vec<PageStay>,
+}
+
+/// All that is known of one match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageMatch {
+    /// The match as lists show it.
+    pub line: MatchLine,
+    /// The game type as the game names it.
+    pub game_type: String,
+    /// The league, region or playlist; empty if there is none.
+    pub mode: String,
+    /// The mutators as the game names them.
+    pub mutators: Vec<String>,
+    /// The changes of its teams during play.
+    pub changes: Vec<TeamChange>,
+    /// The players, at most [`Self::MOST_SEATS`].
+    pub seats: Vec<PageSeat>,
+    /// Changes of the score as milliseconds, team and points, at most [`Self::MOST_EVENTS`].
+    pub events: Vec<PageEvent>,
+    /// The last stored BALANCE before the match, as JSON.
+    pub balance: Option<String>,
+}
+
+impl PageMatch {
+    /// The most mutators that a page shows.
+    pub const MOST_MUTATORS: usize = 32;
+    /// The most stays of one player that a page shows.
+    pub const MOST_STAYS: usize = 200;
+    /// The most players that a page shows.
+    pub const MOST_SEATS: usize = 128;
+    /// The most changes of the score that a page shows.
+    pub const MOST_EVENTS: usize = 4_000;
+}
+
+/// A player of a running game, as pages show them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresentPlayer {
+    /// The handle; `None` if the player has no page.
+    pub handle: Option<String>,
+    /// The name; `None` for players who are hidden.
+    pub name: Option<String>,
+}
+
+impl Matches<'_> {
+    /// How pages show players of running games with these identities and names, in the same order.
+    pub async fn present(
+        self,
+        players: &[(PlayerKey, String)],
+    ) -> Result<Vec<PresentPlayer>, StoreError> {
+        let mut tx = self.0.pages.snapshot().await?;
+        let own: BTreeSet<&str> = players.iter().map(|(key, _)| key.id.as_str()).collect();
+        let merged = "SELECT kind, player, into_player AS value FROM merged_players";
+        let merged = values(&mut tx, merged, &own).await?;
+        // A merged identity is hidden with the one that it counts as.
+        let all: BTreeSet<&str> = own
+            .into_iter()
+            .chain(merged.values().map(String::as_str))
+            .collect();
+        let hidden = "SELECT kind, player, player AS value FROM (SELECT * FROM player_settings WHERE hidden) AS h";
+        let hidden = values(&mut tx, hidden, &all).await?;
+        let handles = "SELECT p.kind, p.player, p.handle AS value FROM persons p";
+        let handles = values(&mut tx, handles, &all).await?;
+        let show = |(key, name): &(PlayerKey, String)| {
+            let counted = PlayerKey {
+                kind: key.kind,
+                id: merged.get(key).unwrap_or(&key.id).clone(),
+            };
+            let is_hidden = hidden.contains_key(key) || hidden.contains_key(&counted);
+            let gone = is_hidden || is_forgotten(key, name);
+            PresentPlayer {
+                handle: handles.get(&counted).filter(|_| !gone).cloned(),
+                name: (!gone).then(|| public_name(key, name.clone())),
+            }
+        };
+        Ok(players.iter().map(show).collect())
+    }
+}
+
+/// The values that a query has for players with these identities.
+async fn values(
+    tx: &mut Connection,
+    select: &str,
+    ids: &BTreeSet<&str>,
+) -> Result<BTreeMap<PlayerKey, String>, StoreError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut query = Sql::new(select);
+    query.push(" WHERE kind IN ('human', 'bot') AND player IN ");
+    query.list(ids.iter().map(|id| (*id).to_owned()));
+    let rows = query.build().fetch_all(tx).await?;
+    let value = |row: &Row| {
+        let key = row.player()?;
+        Ok((key, row.get("value")?))
+    };
+    rows.iter().map(value).collect()
 }

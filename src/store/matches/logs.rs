@@ -2,18 +2,17 @@
 
 use super::{
     Matches,
-    halves::insert_half,
+    halves::{insert_half, settle_logged},
     insert::{insert_if_new, remove},
     read_matches::fetch,
-    twins::settle_logged,
 };
 use crate::{
     model::{Fingerprint, MatchRecord},
     store::{
         HalfRecorded, JoinHalves, Recorded, RecountCause, StoreError,
-        corrections::players::{VOID, corrected, set_void},
+        corrections::{VOID, corrected, set_void},
         db::*,
-        learned::names::is_forgotten,
+        learned::persons::is_forgotten,
         sql::rows::ROWS,
     },
 };

@@ -1,14 +1,18 @@
-//! Reads the matches of one player, and who was in them.
+//! Who was in which match: the matches of one player and of two, the names that players used, and the players whom a
+//! text names.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
 
 use super::{Matches, chances};
 use crate::{
-    model::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry},
+    model::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry, plain_name},
     store::{
-        StoreError,
+        Store, StoreError,
         db::*,
-        learned::names::{is_forgotten, public_name},
+        learned::persons::{is_forgotten, public_name},
     },
 };
 
@@ -247,4 +251,231 @@ pub(in crate::store) async fn shown(
         shown.insert(row.get("person")?, (row.get("handle")?, kind, name));
     }
     Ok(shown)
+}
+
+columns! {
+    /// A name that a player has used.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct NameSeen {
+        /// The name as the game sent it.
+        pub name: String,
+        /// Number of matches under this name.
+        pub matches: u32,
+        /// The start of the first of these matches.
+        pub first: Timestamp,
+        /// The end of the last of these matches.
+        pub last: Timestamp,
+    }
+}
+
+columns! {
+    /// A player whom a search has found, under the identity that their matches count for.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct FoundPlayer {
+        /// The identity of the player.
+        pub key: PlayerKey,
+        /// The public handle; `None` without rated matches.
+        pub handle: Option<String>,
+        /// The latest name, as the game sent it.
+        pub name: String,
+        /// Number of rated matches in all rulesets.
+        pub games: i64,
+        /// The end of the last rated match; `None` without any.
+        pub last_seen: Option<Timestamp>,
+    }
+}
+
+impl Matches<'_> {
+    /// The ids of the matches of a player, under all identities that count as them, that ended at
+    /// `since` or later, in order of time.
+    pub async fn matches_of(
+        self,
+        player: &PlayerKey,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError> {
+        let query = scalar(
+            "SELECT m.id FROM matches m
+             WHERE m.ended_at >= $3 AND EXISTS (
+                 SELECT 1 FROM match_players p
+                 WHERE p.match_id = m.id AND p.kind = $1 AND (p.player = $2 OR p.player IN
+                     (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2)))
+             ORDER BY m.ended_at, m.fingerprint",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        query.bind(since).fetch_all(&self.0.readers).await
+    }
+
+    /// Everybody who has a page, and who is in a match after `last`, in no particular order. With the last match of the
+    /// derived tables, that is whoever is in a rated match, without reading the players of all matches.
+    pub async fn participants(self, last: i64) -> Result<Vec<PlayerKey>, StoreError> {
+        let all = "SELECT kind, player FROM match_players WHERE match_id > $1
+             UNION SELECT kind, player FROM persons";
+        let rows = sql(all).bind(last).fetch_all(&self.0.readers).await?;
+        rows.iter().map(Row::player).collect()
+    }
+
+    /// The names that a player has used, the latest first; empty if the player has no matches.
+    pub async fn names(self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let query = tuple(
+            "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
+             FROM match_players p JOIN matches m ON m.id = p.match_id
+             WHERE p.kind = $1 AND (p.player = $2 OR p.player IN
+                 (SELECT player FROM merged_players WHERE kind = $1 AND into_player = $2 AND automatic))
+             GROUP BY p.name ORDER BY last DESC, p.name",
+        );
+        let query = query.bind(player.kind).bind(&player.id);
+        query.fetch_all(&self.0.readers).await
+    }
+
+    /// Players with this text in a name, in an identity or in one that was merged into theirs, or as their handle; those
+    /// with most matches first. Colour codes and the case of letters do not matter. With a kind, only that.
+    pub async fn find_players(
+        self,
+        text: &str,
+        kind: Option<Kind>,
+        limit: i64,
+    ) -> Result<Vec<FoundPlayer>, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        let query = tuple(FIND).bind(plain_name(text).to_lowercase());
+        let query = query.bind(text).bind(kind).bind(limit);
+        let mut found: Vec<FoundPlayer> = query.fetch_all(&mut tx).await?;
+        name_unrated(&mut tx, &mut found).await?;
+        Ok(found)
+    }
+}
+
+/// Gives players without a weight the names that they had in their latest matches.
+async fn name_unrated(tx: &mut Connection, found: &mut [FoundPlayer]) -> Result<(), StoreError> {
+    let unrated = found.iter_mut().filter(|one| one.last_seen.is_none());
+    let mut unrated: BTreeMap<PlayerKey, &mut String> = unrated
+        .map(|one| (one.key.clone(), &mut one.name))
+        .collect();
+    if unrated.is_empty() {
+        return Ok(());
+    }
+    let mut query = Sql::new(
+        "SELECT p.kind, p.player, p.name FROM (
+             SELECT kind, player, max(match_id) AS match_id FROM match_players WHERE player IN ",
+    );
+    query.list(unrated.keys().map(|key| &key.id)).push(
+        " GROUP BY kind, player) l
+         JOIN match_players p ON p.match_id = l.match_id AND p.kind = l.kind AND p.player = l.player",
+    );
+    for row in query.build().fetch_all(tx).await? {
+        if let Some(name) = unrated.get_mut(&row.player()?) {
+            **name = row.get("name")?;
+        }
+    }
+    Ok(())
+}
+
+/// The players with a text in a name or an identity; those who have a weight with their names.
+const FIND: &str = "WITH named AS (
+        SELECT kind, player FROM weights WHERE instr(plain, $1) > 0
+        UNION SELECT kind, player FROM match_players WHERE instr(lower(name), $1) > 0 OR instr(lower(player), $1) > 0
+        UNION SELECT kind, player FROM persons WHERE handle = $2),
+    found AS (
+        SELECT DISTINCT n.kind, coalesce(m.into_player, n.player) AS player FROM named n
+        LEFT JOIN merged_players m ON m.kind = n.kind AND m.player = n.player
+        WHERE $3 IS NULL OR n.kind = $3)
+    SELECT f.kind, f.player, p.handle,
+        coalesce((SELECT w.name FROM weights w WHERE w.kind = f.kind AND w.player = f.player
+                  ORDER BY w.last_seen DESC, w.ruleset LIMIT 1), '') AS name,
+        CAST(coalesce((SELECT sum(w.games) FROM weights w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
+            AS games,
+        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
+    FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
+    ORDER BY games DESC, f.player LIMIT $4";
+
+columns! {
+    /// A rated match with a result in which two persons were on teams.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct SharedGame {
+        /// The match that was played.
+        pub id: i64,
+        /// Whether both were on one team.
+        pub together: bool,
+        /// The team of the first one.
+        pub team: Option<u8>,
+        /// 1 if it won, 0.5 for a draw, 0 if it lost.
+        pub result: f64,
+        /// The forecast for team 0 of two.
+        pub forecast: Option<f64>,
+    }
+}
+
+impl SharedGame {
+    /// The forecast for the team of the first one; `None` unless the match had two teams.
+    pub fn expected(&self) -> Option<f64> {
+        of_team(self.team, self.forecast)
+    }
+}
+
+impl Matches<'_> {
+    /// The latest rated matches with a result of two persons, the last one first.
+    pub async fn shared_games(
+        self,
+        one: i64,
+        other: i64,
+        limit: i64,
+    ) -> Result<Vec<SharedGame>, StoreError> {
+        let rarer = self.rarer(one, other).await?;
+        let commoner = if rarer == one { other } else { one };
+        let query = tuple(SHARED).bind(rarer).bind(commoner);
+        let query = query.bind(one).bind(limit);
+        query.fetch_all(&self.0.pages).await
+    }
+
+    /// Which of two persons was in fewer matches: who was in both is found among these.
+    pub(super) async fn rarer(self, one: i64, other: i64) -> Result<i64, StoreError> {
+        let query = scalar(
+            "SELECT CASE WHEN (SELECT count(*) FROM performances WHERE person = $1)
+                           <= (SELECT count(*) FROM performances WHERE person = $2) THEN $1 ELSE $2 END",
+        );
+        let query = query.bind(one).bind(other);
+        query.fetch_one(&self.0.pages).await
+    }
+}
+
+/// The matches with a result of $1 and $2, who was in more matches, from the side of $3. An index has all that is read of the
+/// matches in which only one of them was. SQLite keeps the order of a CROSS JOIN.
+pub(in crate::store) const SHARED: &str = "SELECT a.match_id AS id, a.team = b.team AS together,
+        CASE WHEN a.person = $3 THEN a.team ELSE b.team END AS team,
+        CASE WHEN a.person = $3 THEN a.result ELSE b.result END AS result, r.chance AS forecast
+    FROM performances d CROSS JOIN performances e
+    CROSS JOIN performances a CROSS JOIN performances b CROSS JOIN rulings r
+    WHERE d.person = $1 AND e.person = $2 AND e.ended_ms = d.ended_ms AND e.match_id = d.match_id
+      AND a.match_id = d.match_id AND a.seat = d.seat AND b.match_id = e.match_id AND b.seat = e.seat
+      AND r.match_id = d.match_id AND a.result IS NOT NULL AND b.result IS NOT NULL AND a.person <> b.person
+    ORDER BY d.ended_ms DESC, d.match_id DESC LIMIT $4";
+
+/// Of players with the same name, this many are found.
+const MOST: i64 = 20;
+
+impl Store {
+    /// The players whom a text names: the one with this identity if it has played; else those with this handle or latest
+    /// name, of whom at most 20.
+    pub async fn called(&self, kind: Kind, text: &str) -> Result<Vec<FoundPlayer>, StoreError> {
+        let found = self.matches().find_players(text, Some(kind), MOST).await?;
+        let id = text.to_owned();
+        let key = PlayerKey { kind, id };
+        let names = self.matches().names(&key).await?;
+        if let Some(latest) = names.into_iter().next() {
+            let known = found.into_iter().find(|one| one.key == key);
+            let bare = || FoundPlayer {
+                key,
+                name: latest.name,
+                handle: None,
+                games: 0,
+                last_seen: None,
+            };
+            return Ok(vec![known.unwrap_or_else(bare)]);
+        }
+        let name = plain_name(text).to_lowercase();
+        let is_named = |one: &FoundPlayer| {
+            let has_name = plain_name(&one.name).to_lowercase() == name;
+            has_name || one.handle.as_deref() == Some(text)
+        };
+        Ok(found.into_iter().filter(is_named).collect())
+    }
 }

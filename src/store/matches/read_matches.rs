@@ -2,15 +2,11 @@
 
 use super::{
     Matches,
-    insert::{head, head_columns, share},
-    packed::unpack,
+    insert::{head, head_columns, share, unpack},
 };
 use crate::{
     model::{Participant, Timestamp},
-    store::{
-        Backend, Cursor, StoreError, Stored, corrections::forgetting::leave_out, db::*,
-        sql::rows::ROWS,
-    },
+    store::{Backend, Cursor, StoreError, Stored, corrections::leave_out, db::*, sql::rows::ROWS},
 };
 
 /// Selects the columns that [`read_all`] needs.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     model::{Fingerprint, MatchChances, MatchRecord, Timestamp},
-    store::{StoreError, corrections::forgetting::remove_from, db::*},
+    store::{StoreError, corrections::remove_from, db::*},
 };
 
 /// A match that a client records, and what the client is answered.

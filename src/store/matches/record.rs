@@ -5,12 +5,11 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 use futures_util::FutureExt;
 
 use super::{
-    Matches, games,
+    Matches,
+    games::{self, insert_new_games},
     group_commit::{Attempt, EndedGame},
     halves,
     insert::{checked, insert_if_new, insert_matches},
-    new_games::insert_new_games,
-    twins,
 };
 use crate::{
     model::{Fingerprint, MatchChances, MatchRecord},
@@ -125,12 +124,12 @@ async fn insert_logged(
     records: &[(Cow<'_, MatchRecord>, Fingerprint)],
 ) -> Result<Vec<Recorded>, StoreError> {
     let all = records.iter().map(|(record, _)| &**record);
-    if !twins::any_reported(tx, all).await? {
+    if !halves::any_reported(tx, all).await? {
         return insert_matches(tx, records).await;
     }
     let (mut settled, mut rest) = (Vec::with_capacity(records.len()), Vec::new());
     for (record, fingerprint) in records {
-        let one = twins::settle_logged(tx, record, *fingerprint).await?;
+        let one = halves::settle_logged(tx, record, *fingerprint).await?;
         if one.is_none() {
             rest.push((Cow::Borrowed(&**record), *fingerprint));
         }

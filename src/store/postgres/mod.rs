@@ -7,17 +7,26 @@
 //! read a row and rely on it, as with SQLite. Those that change matches or players, or add matches in other ways, also
 //! take the lock of the matches for themselves. Readers never wait. If a process stops during a transaction, the server
 //! ends the transaction, so that others need not wait for it.
+//!
+//! Leases on PostgreSQL: rows that end by the clock of the server.
+//!
+//! These statements do not wait for the lock of all writers: a lease must not end because another process writes
+//! for long.
+//!
+//! Counts the matches without reading all of them each time.
 
 mod changes;
 mod connection;
-mod counted;
-mod leases;
-mod settings;
 mod text;
 mod url;
 
+pub(super) use connection::ServerPool;
+pub(super) use text::{storable, without_nul};
+pub use url::PostgresUrl;
+
 use std::{sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use sqlx::{
     Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -25,18 +34,15 @@ use sqlx::{
 use tokio::time::{Instant, timeout};
 
 use super::{
-    Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
-    db::{Pool, Write, moved_to, scalar},
+    Backend, Changes, FIRST_MIGRATION, LONGEST_LEASE, LastHolder, Lease, Store, StoreError,
+    StoreMetrics, Taken,
+    db::{Connection, Pool, Write, moved_to, scalar, sql, tuple},
     refuse_older,
     schema::POSTGRES,
 };
 use crate::model::Timestamp;
+
 use changes::Announcer;
-pub(super) use connection::ServerPool;
-use counted::Counted;
-pub use settings::PoolSettings;
-pub(super) use text::{storable, without_nul};
-pub use url::PostgresUrl;
 
 /// The oldest version that Evenkeel is tested with.
 const OLDEST: i32 = 15;
@@ -316,4 +322,202 @@ async fn check(
         (false, false) if create => Ok(()),
         (false, false) => Err(StoreError::Empty { place }),
     }
+}
+
+/// How many connections a process makes to a PostgreSQL server, and for how long it waits for the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolSettings {
+    /// The most connections that read, without those of statistics pages.
+    pub readers: u32,
+    /// The most connections of statistics pages.
+    pub pages: u32,
+    /// How long a caller waits for a connection, which has to be made if none is free.
+    pub connect: Duration,
+    /// How long one statement may take.
+    pub statement: Duration,
+}
+
+impl Default for PoolSettings {
+    fn default() -> Self {
+        Self {
+            readers: 4,
+            pages: 2,
+            connect: Duration::from_secs(5),
+            statement: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Finds the holder of a lease that has not ended.
+const HELD: &str = "SELECT holder, epoch FROM leases
+     WHERE name = $1 AND ends_at > clock() AND ends_at <= clock($2)";
+/// Takes a lease that is free, and waits for a write of its old holder that is under way.
+const TAKE: &str =
+    "INSERT INTO leases AS l (name, holder, epoch, ends_at) VALUES ($1, $2, 1, clock($3))
+     ON CONFLICT (name) DO UPDATE
+         SET holder = excluded.holder, epoch = l.epoch + 1, ends_at = excluded.ends_at, given_back_at = NULL
+         WHERE l.ends_at IS NULL OR l.ends_at <= clock() OR l.ends_at > clock($4)
+     RETURNING epoch";
+
+impl Server {
+    pub async fn take_lease(
+        &self,
+        name: &str,
+        holder: &str,
+        lasts: Duration,
+    ) -> Result<Taken, StoreError> {
+        let lasts = lasts.min(LONGEST_LEASE);
+        loop {
+            if let Some((holder, epoch)) = self.lease_holder(name).await? {
+                return Ok(Taken::No { holder, epoch });
+            }
+            let query = scalar(TAKE).bind(name).bind(holder);
+            let query = query
+                .bind(lease_millis(lasts))
+                .bind(lease_millis(LONGEST_LEASE));
+            let epoch: Option<i64> = query.fetch_optional(&self.apart).await?;
+            if let Some(epoch) = epoch {
+                return Ok(Taken::Yes(Lease {
+                    name: name.to_owned(),
+                    epoch,
+                    lasts: Some(lasts),
+                    _lock: None,
+                }));
+            }
+        }
+    }
+
+    pub async fn lease_holder(&self, name: &str) -> Result<Option<(String, i64)>, StoreError> {
+        let query = tuple(HELD).bind(name);
+        let query = query.bind(lease_millis(LONGEST_LEASE));
+        query.fetch_optional(&self.apart).await
+    }
+
+    pub async fn renew_lease(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let renew = "UPDATE leases SET ends_at = clock($3)
+                     WHERE name = $1 AND epoch = $2 AND ends_at > clock()";
+        let query = sql(renew).bind(&lease.name).bind(lease.epoch);
+        let query = query.bind(lease_millis(lease.lasts.unwrap_or_default()));
+        Ok(query.execute(&self.apart).await? > 0)
+    }
+
+    pub async fn give_back_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        let free = "UPDATE leases SET ends_at = NULL, given_back_at = clock() WHERE name = $1 AND epoch = $2";
+        let query = sql(free).bind(&lease.name).bind(lease.epoch);
+        query.execute(&self.apart).await?;
+        Ok(())
+    }
+
+    pub async fn describe_lease(&self, lease: &Lease, settings: &str) -> Result<(), StoreError> {
+        let describe = "UPDATE leases SET settings = $3
+                        WHERE name = $1 AND epoch = $2 AND ends_at > clock()";
+        let query = sql(describe).bind(&lease.name).bind(lease.epoch);
+        query.bind(settings).execute(&self.apart).await?;
+        Ok(())
+    }
+
+    pub async fn last_holder(&self, name: &str) -> Result<Option<LastHolder>, StoreError> {
+        // A lease that ends later than any can was taken before the clock of the server was set back.
+        let last = "SELECT holder, epoch, coalesce(settings, ''), ends_at IS NULL,
+                           CASE WHEN ends_at > clock() AND ends_at <= clock($2) THEN NULL
+                                WHEN ends_at > clock() THEN $2
+                                ELSE millis(clock()) - millis(coalesce(ends_at, given_back_at)) END
+                    FROM leases WHERE name = $1";
+        let query = tuple(last).bind(name).bind(lease_millis(LONGEST_LEASE));
+        let row: Option<(String, i64, String, bool, Option<i64>)> =
+            query.fetch_optional(&self.apart).await?;
+        let last = |(holder, epoch, settings, gave_it_back, free): (_, _, _, _, Option<i64>)| {
+            let free = free.map(|free| u64::try_from(free).unwrap_or(0));
+            LastHolder {
+                holder,
+                epoch,
+                settings,
+                free_for: free.map(Duration::from_millis),
+                gave_it_back,
+            }
+        };
+        Ok(row.map(last))
+    }
+}
+
+fn lease_millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// How many matches the transactions before one have recorded. All of those have ended, so no further match is theirs:
+/// matches that are committed late are among those of later transactions, which are counted each time.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The first transaction whose matches are not counted.
+    before: i64,
+    matches: i64,
+    /// How often stored matches had been changed, perhaps removed, by then.
+    changes: i64,
+}
+
+/// What this process knows of the number of matches.
+#[derive(Debug, Default)]
+pub(super) struct Counted(Mutex<Option<Known>>);
+
+impl Counted {
+    /// The number of matches that this connection sees, and the highest id.
+    pub async fn extent(&self, on: &mut Connection) -> Result<(i64, i64), StoreError> {
+        let known = *self.0.lock();
+        if let Some(known) = known {
+            let seen = count(on, Some(&known)).await?;
+            if seen.known.changes == known.changes {
+                return Ok(self.note(seen));
+            }
+        }
+        Ok(self.note(count(on, None).await?))
+    }
+
+    /// Keeps what was counted, and returns the extent.
+    fn note(&self, seen: Seen) -> (i64, i64) {
+        let Seen {
+            known,
+            open,
+            highest,
+        } = seen;
+        let matches = known.matches + open;
+        *self.0.lock() = Some(known);
+        (matches, highest)
+    }
+}
+
+/// What one query has counted.
+struct Seen {
+    known: Known,
+    /// How many matches later transactions have recorded, some of which are still open.
+    open: i64,
+    highest: i64,
+}
+
+/// Counts the matches that are not known yet.
+async fn count(on: &mut Connection, known: Option<&Known>) -> Result<Seen, StoreError> {
+    // Matches of older versions have no transaction. After a crash, a server gives the numbers of transactions that
+    // left nothing on disk once more, so the first one that is not counted comes just after one that has a match.
+    let new = match known {
+        Some(Known { before, .. }) => format!("WHERE xid >= {before}"),
+        None => String::new(),
+    };
+    let query = tuple(format!(
+        "SELECT before, (SELECT count(*) FROM matches {new}), (SELECT count(*) FROM matches WHERE xid >= before),
+             (SELECT number FROM state WHERE name = 'player_changes'), (SELECT coalesce(max(id), 0) FROM matches)
+         FROM (SELECT coalesce(max(xid), 0) + 1 AS before FROM matches
+                WHERE xid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)) AS ended"
+    ));
+    let (before, new, open, changes, highest): (i64, i64, i64, i64, i64) =
+        query.once().fetch_one(on).await?;
+    let matches = known.map_or(0, |known| known.matches) + new - open;
+    let known = Known {
+        before,
+        matches,
+        changes,
+    };
+    Ok(Seen {
+        known,
+        open,
+        highest,
+    })
 }

@@ -4,18 +4,17 @@
 //! [`Queues`] writes these tables, and no others but the reports about behaviour, which a no-show adds to, and the numbers
 //! of matches, which it reserves.
 
-pub(in crate::store) mod conditional;
 mod hosting;
 mod hours;
-mod insert;
-mod later_seats;
-mod own_tickets;
-mod pages;
-mod partitions;
-mod pools;
 mod requests;
-mod stored_tickets;
-mod tickets;
+pub(in crate::store) mod rows;
+
+pub use hosting::{HostedRow, InstanceRow, QueueRow};
+pub use hours::{QueueEvenness, QueueHour, WaitingTicket};
+pub use requests::{
+    Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
+    StoredTicket, TicketKey, ticket_base,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,20 +29,11 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::{
-        Change, Match, Reason, SearchedPool, State, TicketNumber, TicketPlayer, TicketRecord,
+        Change, Match, Proposal, Reason, SearchedPool, Seat, Stage, State, Submission,
+        TicketNumber, TicketPlayer, TicketRecord,
     },
     model::{MatchId, Timestamp},
 };
-
-pub use hosting::{HostedRow, InstanceRow, QueueRow};
-pub use own_tickets::{OwnTicket, TicketMatch};
-pub use pages::{QueueEvenness, QueueHour, WaitingTicket};
-pub use partitions::ticket_base;
-pub use requests::{
-    Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
-};
-pub use stored_tickets::{StoredTicket, TicketKey};
-pub use tickets::FoundMatch;
 
 /// The tables of the queues of a database.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +148,7 @@ async fn write_turn(
     hours::count_tickets(tx, became).await?;
     turn.update(tx).await?;
     for change in &turn.later {
-        later_seats::write(tx, change).await?;
+        rows::write_seats(tx, change).await?;
     }
     turn.remove(tx).await
 }
@@ -253,7 +243,7 @@ impl<'a> Turn<'a> {
     }
 
     async fn remove(&self, tx: &mut Connection) -> Result<(), StoreError> {
-        pools::drop_matches(tx, &self.dropped).await?;
+        rows::drop_matches(tx, &self.dropped).await?;
         with_given(
             tx,
             "number BIGINT",
@@ -263,4 +253,297 @@ impl<'a> Turn<'a> {
         .await?;
         Ok(())
     }
+}
+
+/// A match that was formed, and what is still stored of the pool that it was found in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundMatch {
+    /// The match, with its lines about the rules.
+    pub formed: Match,
+    /// The pool; `None` if it was too large, or newer ones have replaced it.
+    pub pool: Option<SearchedPool>,
+    /// The stored tickets from the first to the last number of the pool; not all of them are in it.
+    pub tickets: Vec<TicketRecord>,
+}
+
+impl Queues<'_> {
+    /// The match with this id, while any of its tickets is kept.
+    ///
+    /// # Errors
+    /// Fails if it contains a value that no version of Evenkeel writes.
+    pub async fn formed_match(self, id: MatchId) -> Result<Option<FoundMatch>, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        let query = sql("SELECT * FROM formed_matches WHERE match_id = $1").bind(id);
+        let Some(row) = query.fetch_optional(&mut tx).await? else {
+            return Ok(None);
+        };
+        let mut matched = formed(&row)?;
+        let why: String = row.get("why")?;
+        matched.proposal.why =
+            serde_json::from_str(&why).map_err(|_| StoreError::bad("why", &why))?;
+        let query = sql("SELECT * FROM formed_seats WHERE match_id = $1 ORDER BY seat");
+        let seats = query.bind(id).fetch_all(&mut tx).await?;
+        let matched = seated(vec![matched], &seats)?.pop();
+        let query = sql("SELECT * FROM pools WHERE pool_id = $1");
+        let pool = query
+            .bind(matched.as_ref().and_then(|matched| matched.pool_id))
+            .fetch_optional(&mut tx)
+            .await?;
+        let pool = pool.as_ref().map(rows::read_pool).transpose()?;
+        let mut tickets = Vec::new();
+        if let Some(pool) = &pool {
+            let (least, most) = rows::pool_range(&pool.tickets);
+            let query = sql("SELECT * FROM tickets WHERE number BETWEEN $1 AND $2 ORDER BY number");
+            let rows = query.bind(least).bind(most).fetch_all(&mut tx).await?;
+            tickets = rows.iter().map(ticket).collect::<Result<Vec<_>, _>>()?;
+        }
+        Ok(matched.map(|formed| FoundMatch {
+            formed,
+            pool,
+            tickets,
+        }))
+    }
+
+    /// Reserves `count` consecutive ids of matches, and returns the first. No match has them yet, and
+    /// no match gets them later without the caller.
+    pub async fn reserve_matches(self, count: u32) -> Result<MatchId, StoreError> {
+        let mut tx = self.0.begin_alone().await?;
+        let next = match tx.dialect() {
+            Dialect::Sqlite => {
+                // SQLite adds the row with the first match.
+                let first = "INSERT INTO sqlite_sequence (name, seq) SELECT 'matches', 0
+                     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'matches')";
+                sql(first).execute(&mut tx).await?;
+                "UPDATE sqlite_sequence SET seq = seq + $1 WHERE name = 'matches' RETURNING seq"
+            }
+            // Alone: nobody takes ids in between.
+            Dialect::Postgres => {
+                "SELECT setval(pg_get_serial_sequence('matches', 'id'),
+                               nextval(pg_get_serial_sequence('matches', 'id')) + $1 - 1)"
+            }
+        };
+        let last: MatchId = scalar(next).bind(count).fetch_one(&mut tx).await?;
+        tx.commit().await?;
+        Ok(last - i64::from(count) + 1)
+    }
+}
+
+/// The word for a state in the database.
+fn word(state: State) -> &'static str {
+    match state {
+        State::Queued => "queued",
+        State::Proposed(_) => "proposed",
+        State::Hosted(_) => "hosted",
+        State::Called(_) => "called",
+        State::Matched(_) => "matched",
+        State::Cancelled => "cancelled",
+        State::Expired => "expired",
+    }
+}
+
+fn state(word: &str, id: Option<MatchId>) -> Option<State> {
+    Some(match (word, id) {
+        ("queued", None) => State::Queued,
+        ("proposed", Some(id)) => State::Proposed(id),
+        ("hosted", Some(id)) => State::Hosted(id),
+        ("called", Some(id)) => State::Called(id),
+        ("matched", Some(id)) => State::Matched(id),
+        ("cancelled", None) => State::Cancelled,
+        ("expired", None) => State::Expired,
+        _ => return None,
+    })
+}
+
+fn ticket(row: &Row) -> Result<TicketRecord, StoreError> {
+    let players: String = row.get("players")?;
+    let content: String = row.get("content")?;
+    let in_state: String = row.get("state")?;
+    let reason: String = row.get("reason")?;
+    let known = Reason::ALL
+        .into_iter()
+        .find(|known| known.as_str() == reason);
+    Ok(TicketRecord {
+        number: row.get("number")?,
+        ticket: Submission {
+            owner: row.get("owner")?,
+            id: row.get("ticket")?,
+            queue: row.get("queue")?,
+            players: serde_json::from_str(&players)
+                .map_err(|_| StoreError::bad("players", &players))?,
+            // No queue accepts a ticket whose content cannot be read.
+            spec: serde_json::from_str(&content).unwrap_or_default(),
+        },
+        submitted_at: row.get("submitted_at")?,
+        state: state(&in_state, row.get("match_id")?)
+            .ok_or_else(|| StoreError::bad("state", &in_state))?,
+        reason: known.ok_or_else(|| StoreError::bad("reason", &reason))?,
+        changed_at: row.get("changed_at")?,
+        is_sent: row.get("told")?,
+    })
+}
+
+/// The tickets in these rows.
+fn from_rows(rows: &[Row]) -> Result<Vec<TicketRecord>, StoreError> {
+    rows.iter().map(ticket).collect()
+}
+
+/// The matches in these rows, with the seats in those.
+fn matches_from_rows(matches: &[Row], seats: &[Row]) -> Result<Vec<Match>, StoreError> {
+    let matches = matches.iter().map(formed).collect::<Result<Vec<_>, _>>()?;
+    seated(matches, seats)
+}
+
+/// A match without its seats.
+fn formed(row: &Row) -> Result<Match, StoreError> {
+    let seed: String = row.get("seed")?;
+    let until: Option<Timestamp> = row.get("open_until")?;
+    Ok(Match {
+        id: row.get("match_id")?,
+        queue: row.get("queue")?,
+        stage: match until {
+            Some(_) => Stage::Proposed,
+            None => Stage::Formed,
+        },
+        proposal: Proposal {
+            teams: Vec::new(),
+            size: row.get("size")?,
+            mode: row.get("mode")?,
+            map: row.get("map")?,
+            penalty: row.get("penalty")?,
+            chance: row.get("chance")?,
+            seed: seed.parse().map_err(|_| StoreError::bad("seed", &seed))?,
+            searched_at: row.get("searched_at")?,
+            ruleset: row.get("ruleset")?,
+            why: Vec::new(),
+            pool: None,
+        },
+        formed_at: row.get("formed_at")?,
+        open_until: until,
+        pool_id: row.get("pool_id")?,
+        ..Match::default()
+    })
+}
+
+/// The matches with the players in these rows.
+fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreError> {
+    let places = matches
+        .iter()
+        .enumerate()
+        .map(|(at, formed)| (formed.id, at));
+    let places: BTreeMap<MatchId, usize> = places.collect();
+    for row in rows {
+        let id: MatchId = row.get("match_id")?;
+        let Some(formed) = places.get(&id).and_then(|at| matches.get_mut(*at)) else {
+            continue;
+        };
+        let seat = Seat {
+            player: row.get("player")?,
+            ticket: row.get("ticket")?,
+            team: row.get("team")?,
+            later: row.get("later")?,
+        };
+        if row.get("accepted")? {
+            formed.accepted.insert(seat.player.clone());
+        }
+        if !seat.later {
+            add_to_team(&mut formed.proposal.teams, &seat)?;
+        }
+        formed.seats.push(seat);
+    }
+    Ok(matches)
+}
+
+/// Adds the ticket of a seat to its team, once.
+fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &Seat) -> Result<(), StoreError> {
+    let team = usize::from(seat.team);
+    if team >= crate::model::MAX_TEAMS {
+        return Err(StoreError::bad("team", &seat.team.to_string()));
+    }
+    if teams.len() <= team {
+        teams.resize_with(team + 1, Vec::new);
+    }
+    if !teams[team].contains(&seat.ticket) {
+        teams[team].push(seat.ticket);
+    }
+    Ok(())
+}
+
+/// The most tickets that are listed.
+const MOST: i64 = 200;
+
+/// A ticket of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnTicket {
+    /// The client's own name of it.
+    pub id: String,
+    /// Its state, by the words of TICKET.
+    pub state: &'static str,
+    /// The identities of its players.
+    pub players: Vec<String>,
+    /// The match that was formed of it.
+    pub match_id: Option<MatchId>,
+}
+
+/// A match that was formed of tickets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketMatch {
+    /// Its id.
+    pub id: MatchId,
+    /// The players of each team.
+    pub teams: Vec<Vec<String>>,
+}
+
+impl Queues<'_> {
+    /// The latest tickets of a client in a queue, the latest first, and the matches that were formed of them. They are
+    /// kept for a day.
+    pub async fn own_tickets(
+        self,
+        client: &str,
+        queue: &str,
+    ) -> Result<(Vec<OwnTicket>, Vec<TicketMatch>), StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        let query =
+            "SELECT ticket, players, state, match_id FROM tickets WHERE owner = $1 AND queue = $2
+                     ORDER BY submitted_at DESC, number DESC LIMIT $3";
+        let query = sql(query).bind(client).bind(queue).bind(MOST);
+        let rows = query.fetch_all(&mut tx).await?;
+        let tickets: Vec<OwnTicket> = rows.iter().map(own_ticket).collect::<Result<_, _>>()?;
+        let matches: BTreeSet<MatchId> = tickets.iter().filter_map(|one| one.match_id).collect();
+        if matches.is_empty() {
+            return Ok((tickets, Vec::new()));
+        }
+        let mut query =
+            Sql::new("SELECT match_id, team, player FROM formed_seats WHERE match_id IN ");
+        query.list(matches).push(" ORDER BY match_id, seat");
+        let seats: Vec<(MatchId, i64, String)> = query.build_tuple().fetch_all(&mut tx).await?;
+        let mut teams: BTreeMap<MatchId, BTreeMap<i64, Vec<String>>> = BTreeMap::new();
+        for (id, team, player) in seats {
+            let team = teams.entry(id).or_default().entry(team).or_default();
+            team.push(player);
+        }
+        let matches = teams.into_iter().map(|(id, teams)| TicketMatch {
+            id,
+            teams: teams.into_values().collect(),
+        });
+        Ok((tickets, matches.collect()))
+    }
+}
+
+fn own_ticket(row: &Row) -> Result<OwnTicket, StoreError> {
+    let (state, players): (String, String) = (row.get("state")?, row.get("players")?);
+    Ok(OwnTicket {
+        id: row.get("ticket")?,
+        state: match state.as_str() {
+            "queued" => "queued",
+            "proposed" => "proposed",
+            "hosted" | "matched" => "matched",
+            "called" => "go",
+            "cancelled" => "cancelled",
+            "expired" => "expired",
+            _ => return Err(StoreError::bad("state", &state)),
+        },
+        players: serde_json::from_str(&players)
+            .map_err(|_| StoreError::bad("players", &players))?,
+        match_id: row.get("match_id")?,
+    })
 }

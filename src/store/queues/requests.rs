@@ -1,5 +1,8 @@
 //! The rows by which the daemons of a database on PostgreSQL ask each other, and which of them are alive. A request and its
 //! answer stay until the daemon that asked has read the answer.
+//!
+//! - The partitions: parts of the queues, each of which one daemon runs at a time.
+//! - Tickets as a daemon reads them that does not run their queue, and which changes their clients were sent.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,11 +11,15 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{QueueWrite, Queues};
-use crate::store::{
-    Backend, Changes, StoreError,
-    db::*,
-    sql::rows::{Target, insert, with_given},
+use super::{QueueWrite, Queues, hosting, word};
+use crate::{
+    matchmaking::lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
+    model::{MatchId, Timestamp},
+    store::{
+        Backend, Changes, StoreError,
+        db::*,
+        sql::rows::{Target, insert, with_given},
+    },
 };
 
 /// The longest text of a request or an answer, in bytes.
@@ -319,4 +326,258 @@ async fn wake(tx: &mut Connection) -> Result<(), StoreError> {
             wake.execute(tx).await.map(drop)
         }
     }
+}
+
+/// By how many bits the slot of a partition is shifted in the numbers of its tickets.
+const SHIFT: u32 = 40;
+
+/// The number after which those of a partition's tickets come.
+pub fn ticket_base(partition: i64) -> i64 {
+    partition.checked_shl(SHIFT).unwrap_or(0)
+}
+
+impl Queues<'_> {
+    /// The slot of the partition with this name, which gets one if it has none.
+    pub async fn slot(self, partition: &str) -> Result<i64, StoreError> {
+        let known = "SELECT slot FROM partitions WHERE name = $1";
+        let query = scalar(known).bind(partition);
+        if let Some(slot) = query.fetch_optional(&self.0.readers).await? {
+            return Ok(slot);
+        }
+        let mut tx = self.0.begin().await?;
+        let add = "INSERT INTO partitions (name, slot)
+                   SELECT $1, (SELECT coalesce(max(slot), 0) + 1 FROM partitions)
+                   WHERE NOT EXISTS (SELECT 1 FROM partitions WHERE name = $1)";
+        sql(add).bind(partition).execute(&mut tx).await?;
+        let query = scalar(known).bind(partition);
+        let slot = query.fetch_one(&mut tx).await?;
+        tx.commit().await?;
+        Ok(slot)
+    }
+
+    /// The names of all partitions that have ever had a slot, in order.
+    pub async fn partitions(self) -> Result<Vec<String>, StoreError> {
+        let query = scalar("SELECT name FROM partitions ORDER BY name");
+        query.fetch_all(&self.0.readers).await
+    }
+
+    /// The tickets of the partition with this slot, in the order of their numbers, and the matches formed of them, in
+    /// the order of their ids. The [pool](crate::matchmaking::lifecycle::Proposal::pool) of the matches is left out.
+    ///
+    /// # Errors
+    /// Fails if the database contains a value that no version of Evenkeel writes.
+    pub async fn tickets_of(
+        self,
+        partition: i64,
+    ) -> Result<(Vec<TicketRecord>, Vec<Match>), StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        let (from, to) = (ticket_base(partition), ticket_base(partition + 1));
+        let query = sql("SELECT * FROM tickets WHERE number >= $1 AND number < $2 ORDER BY number");
+        let rows = query.bind(from).bind(to).fetch_all(&mut tx).await?;
+        let known = super::from_rows(&rows)?;
+        let query = sql("SELECT * FROM formed_matches WHERE partition = $1 ORDER BY match_id");
+        let matches = query.bind(partition).fetch_all(&mut tx).await?;
+        let query = sql(
+            "SELECT s.* FROM formed_seats s JOIN formed_matches f ON f.match_id = s.match_id
+             WHERE f.partition = $1 ORDER BY s.match_id, s.seat",
+        );
+        let seats = query.bind(partition).fetch_all(&mut tx).await?;
+        Ok((known, super::matches_from_rows(&matches, &seats)?))
+    }
+
+    /// The partition of the client's ticket with this id; of two, that of the one submitted last.
+    pub async fn partition_of_ticket(
+        self,
+        owner: &str,
+        ticket: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let query = scalar(
+            "SELECT p.name FROM tickets t JOIN partitions p ON p.slot = t.number >> 40
+             WHERE t.owner = $1 AND t.ticket = $2 ORDER BY t.submitted_at DESC LIMIT 1",
+        );
+        let query = query.bind(owner).bind(ticket);
+        query.fetch_optional(&self.0.readers).await
+    }
+
+    /// The partition of a match that was formed.
+    pub async fn partition_of_match(self, id: MatchId) -> Result<Option<String>, StoreError> {
+        let query = scalar(
+            "SELECT p.name FROM partitions p
+             WHERE p.slot IN (SELECT partition FROM formed_matches WHERE match_id = $1
+                              UNION SELECT partition FROM hosted_matches WHERE match_id = $1)",
+        );
+        query.bind(id).fetch_optional(&self.0.readers).await
+    }
+}
+
+/// A ticket, and the match that it is in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTicket {
+    /// The ticket.
+    pub ticket: TicketRecord,
+    /// The match that it is in, with its hosting, as long as that is kept.
+    pub in_match: Option<Match>,
+}
+
+/// A ticket in one of its states: the state, and when it got it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TicketKey {
+    /// The number of the ticket.
+    pub number: TicketNumber,
+    /// The state.
+    pub state: State,
+    /// When the ticket got it.
+    pub at: Timestamp,
+}
+
+impl From<&TicketRecord> for TicketKey {
+    fn from(ticket: &TicketRecord) -> Self {
+        Self {
+            number: ticket.number,
+            state: ticket.state,
+            at: ticket.changed_at,
+        }
+    }
+}
+
+/// The columns of a table of keys.
+const KEYS: &str = "as_number BIGINT, in_state TEXT, since TEXT";
+
+const NOTE: &str = "UPDATE tickets SET told = TRUE WHERE number IN
+    (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.told)";
+const NOTE_BESIDE_TURNS: &str = "UPDATE tickets SET told = TRUE WHERE number IN
+    (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.told
+     FOR UPDATE OF t SKIP LOCKED)";
+
+fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<Value>> {
+    keys.iter()
+        .map(|key| values![key.number, word(key.state), key.at])
+}
+
+impl Queues<'_> {
+    /// The client's ticket with this id; of two, the one submitted last.
+    pub async fn stored_ticket(
+        self,
+        owner: &str,
+        id: &str,
+    ) -> Result<Option<StoredTicket>, StoreError> {
+        let mut tx = self.0.readers.snapshot().await?;
+        let query = sql("SELECT * FROM tickets WHERE owner = $1 AND ticket = $2
+                         ORDER BY submitted_at DESC, number DESC LIMIT 1");
+        let rows = query.bind(owner).bind(id).fetch_all(&mut tx).await?;
+        Ok(with_matches(&mut tx, &rows).await?.pop())
+    }
+
+    /// Who is in which ticket of the partition with this slot.
+    pub async fn ticket_players(self, partition: i64) -> Result<Vec<TicketPlayer>, StoreError> {
+        let query =
+            tuple("SELECT queue_group, player, ticket FROM ticket_players WHERE partition = $1");
+        let rows: Vec<(String, String, TicketNumber)> =
+            query.bind(partition).fetch_all(&self.0.readers).await?;
+        let player = |(group, player, ticket)| TicketPlayer {
+            group,
+            player,
+            ticket,
+        };
+        Ok(rows.into_iter().map(player).collect())
+    }
+
+    /// The first tickets of these clients, in the partitions with these slots, whose client was not sent the present
+    /// state.
+    pub async fn untold(
+        self,
+        partitions: &[i64],
+        owners: &[String],
+        most: usize,
+    ) -> Result<Vec<StoredTicket>, StoreError> {
+        if owners.is_empty() || partitions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut tx = self.0.readers.snapshot().await?;
+        let mut query = Sql::new("SELECT * FROM tickets WHERE NOT told AND owner IN ");
+        query.list(owners);
+        query
+            .push(" AND number >> 40 IN ")
+            .list(partitions.iter().copied());
+        query.push(" ORDER BY number LIMIT ").push_bind(most);
+        let rows = query.build().once().fetch_all(&mut tx).await?;
+        with_matches(&mut tx, &rows).await
+    }
+
+    /// Notes that clients were sent these states of tickets. A ticket that has another state by now, or is being changed,
+    /// stays untold.
+    pub async fn note_told(self, tickets: &[TicketKey]) -> Result<(), StoreError> {
+        if tickets.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.0.begin_apart().await?;
+        let told = match tx.dialect() {
+            Dialect::Sqlite => NOTE,
+            // The turn that changes a ticket may wait for this, but this never waits for a turn.
+            Dialect::Postgres => NOTE_BESIDE_TURNS,
+        };
+        with_given(&mut tx, KEYS, told, rows(tickets)).await?;
+        tx.commit().await
+    }
+
+    /// Of these states of tickets, those that clients were sent by other daemons.
+    pub async fn told(self, tickets: &[TicketKey]) -> Result<BTreeSet<TicketNumber>, StoreError> {
+        let mut connection = self.0.readers.acquire().await?;
+        let told = "SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+             WHERE t.state = given.in_state AND t.changed_at = given.since AND t.told";
+        let told = with_given(&mut connection, KEYS, told, rows(tickets)).await?;
+        told.iter().map(|row| row.get("number")).collect()
+    }
+
+    /// The median wait of a queue's last matches, in milliseconds, as the daemon that runs the queue has published it.
+    pub async fn median_wait(self, queue: &str) -> Result<Option<i64>, StoreError> {
+        if !self.0.is_shared() {
+            return Ok(None); // nobody else runs a queue, and has published it
+        }
+        let query = scalar("SELECT median_ms FROM queue_waits WHERE queue = $1").bind(queue);
+        query.fetch_optional(&self.0.readers).await
+    }
+}
+
+/// The tickets in these rows, with their matches.
+async fn with_matches(tx: &mut Connection, rows: &[Row]) -> Result<Vec<StoredTicket>, StoreError> {
+    let found = super::from_rows(rows)?;
+    let ids = found.iter().filter_map(|ticket| ticket.state.match_id());
+    let matches = matches(tx, ids.collect()).await?;
+    let with_match = |ticket: TicketRecord| StoredTicket {
+        in_match: ticket
+            .state
+            .match_id()
+            .and_then(|id| matches.get(&id).cloned()),
+        ticket,
+    };
+    Ok(found.into_iter().map(with_match).collect())
+}
+
+async fn matches(
+    tx: &mut Connection,
+    ids: BTreeSet<MatchId>,
+) -> Result<BTreeMap<MatchId, Match>, StoreError> {
+    let of = |text: &'static str| (text, ids.iter().map(|id| values![id]));
+    let (formed, given) =
+        of("SELECT f.* FROM {given} JOIN formed_matches f ON f.match_id = given.id");
+    let formed = with_given(tx, "id BIGINT", formed, given).await?;
+    let (seats, given) = of(
+        "SELECT s.* FROM {given} JOIN formed_seats s ON s.match_id = given.id
+                             ORDER BY s.match_id, s.seat",
+    );
+    let seats = with_given(tx, "id BIGINT", seats, given).await?;
+    let (hosted, given) =
+        of("SELECT h.* FROM {given} JOIN hosted_matches h ON h.match_id = given.id");
+    let hosted = with_given(tx, "id BIGINT", hosted, given).await?;
+    let formed = super::matches_from_rows(&formed, &seats)?;
+    let mut matches: BTreeMap<_, _> = formed.into_iter().map(|one| (one.id, one)).collect();
+    for row in &hosted {
+        let hosted = hosting::hosted(row)?;
+        let formed = matches.remove(&hosted.id).unwrap_or_default();
+        matches.insert(hosted.id, hosted.formed_as(formed));
+    }
+    Ok(matches)
 }

@@ -1,17 +1,33 @@
 //! Reads all that `evenkeel export --operator` writes.
+//!
+//! Fills a new database with what `evenkeel export --operator` has written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use futures_util::TryStreamExt;
 
-use super::state;
-use crate::store::{
-    Cursor, Store, StoreError, Stored,
-    db::*,
-    matches::{numbers::last_number, read_matches::matches_after},
-    operator_lines::{
-        Bytes, Cells, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
-        NumbersLine, OperatorLine as Line, Part, ReporterLine,
+use super::{
+    operator_lines,
+    rows::{Target, insert},
+    state,
+};
+use crate::{
+    model::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
+    store::{
+        Cursor, Store, StoreError, Stored,
+        db::*,
+        learned::persons::handle,
+        matches::{
+            chances::{self, STEPS},
+            insert::insert_all_as,
+            last_number,
+            read_matches::matches_after,
+            set_last_number,
+        },
+        operator_lines::{
+            Bytes, Cells, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
+            MergeLine, NumbersLine, OperatorLine as Line, Part, ReporterLine,
+        },
     },
 };
 
@@ -203,3 +219,383 @@ const PARTS: [Query; 6] = [
         },
     ),
 ];
+
+/// The most matches that are written at a time.
+const BATCH: usize = 512;
+
+/// Where the parts come from.
+pub trait Parts {
+    /// Why there are no more.
+    type Error: From<StoreError>;
+
+    /// The next part, and the number of its line.
+    ///
+    /// # Errors
+    /// Fails if there is none, and the last one was not the end.
+    fn next(&mut self) -> impl Future<Output = Result<Option<(u64, Part)>, Self::Error>>;
+
+    /// The error of a line that the database refuses.
+    fn refused(&self, line: u64, why: &str) -> Self::Error;
+}
+
+/// A match and the number of its line.
+type NumberedMatch = (u64, (MatchHead, MatchRecord));
+
+impl Store {
+    /// Writes all parts that there are, in one transaction. Returns the number of matches.
+    ///
+    /// # Errors
+    /// Fails, and writes nothing, if this database is not a new one, if `parts` fail, or if they contradict each other.
+    pub async fn import_all<P: Parts>(&self, mut parts: P) -> Result<u64, P::Error> {
+        let mut tx = self.begin_alone().await?;
+        let imported = import(&mut tx, &mut parts).await;
+        match imported {
+            Ok(matches) => {
+                self.commit(tx).await?;
+                Ok(matches)
+            }
+            Err(error) => {
+                tx.abandon().await?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Writes all parts that there are, as [`Store::import_all`] does.
+pub(in crate::store) async fn import<P: Parts>(
+    tx: &mut Connection,
+    parts: &mut P,
+) -> Result<u64, P::Error> {
+    refuse_used(tx).await?;
+    // A daemon may have noted the configured webhooks: no event of them is kept.
+    for table in ["DELETE FROM webhook_events", "DELETE FROM webhooks"] {
+        sql(table).execute(&mut *tx).await?;
+    }
+    let (mut matches, mut count) = (Vec::with_capacity(BATCH), 0);
+    // Triggers would make events of the matches once there are webhooks.
+    let mut last = Vec::new();
+    let mut merges = Merges::default();
+    while let Some((number, part)) = parts.next().await? {
+        match part {
+            Part::Match(one) => {
+                count += 1;
+                matches.push((number, *one));
+                if matches.len() == BATCH {
+                    write_batch(tx, parts, &matches).await?;
+                    matches.clear();
+                }
+            }
+            Part::Line(line @ (Line::Webhook(_) | Line::Event(_) | Line::Numbers(_))) => {
+                last.push((number, line));
+            }
+            Part::Line(line) => {
+                let added = merges.add(&line);
+                of_line(parts, number, added)?;
+                let written = write_line(tx, &line, &merges).await;
+                of_line(parts, number, written)?;
+            }
+        }
+    }
+    write_batch(tx, parts, &matches).await?;
+    // The events before the webhooks, and the numbers after what has them.
+    last.sort_by_key(|(_, line)| match line {
+        Line::Event(_) => 0,
+        Line::Webhook(_) => 1,
+        _ => 2,
+    });
+    for (number, line) in last {
+        let written = write_line(tx, &line, &merges).await;
+        of_line(parts, number, written)?;
+    }
+    Ok(count)
+}
+
+/// The error of a line, if it is the line's fault.
+fn of_line<P: Parts>(
+    parts: &P,
+    number: u64,
+    written: Result<(), StoreError>,
+) -> Result<(), P::Error> {
+    written.map_err(|error| match error.refusal() {
+        Some(why) => parts.refused(number, &why),
+        None => error.into(),
+    })
+}
+
+/// Writes matches. If the database refuses them, writes them one by one, until it is known which.
+async fn write_batch<P: Parts>(
+    tx: &mut Connection,
+    parts: &P,
+    matches: &[NumberedMatch],
+) -> Result<(), P::Error> {
+    tx.execute_text("SAVEPOINT batch").await?;
+    let Err(error) = write_matches(tx, matches).await else {
+        tx.execute_text("RELEASE SAVEPOINT batch").await?;
+        return Ok(());
+    };
+    if error.refusal().is_some() {
+        tx.execute_text("ROLLBACK TO SAVEPOINT batch").await?;
+        for one in matches {
+            let written = write_matches(tx, std::slice::from_ref(one)).await;
+            of_line(parts, one.0, written)?;
+        }
+    }
+    Err(error.into())
+}
+
+/// The merges so far. Whoever an identity counts as counts as nobody else.
+#[derive(Default)]
+struct Merges {
+    players: HashSet<PlayerKey>,
+    into: HashSet<PlayerKey>,
+    /// Whether 0.2 has written the lines, which did not tell the merges of an operator from those of the configuration.
+    is_mixed: bool,
+}
+
+impl Merges {
+    /// Takes the next line. Fails if it makes a chain with an earlier one, of which a cycle is one.
+    fn add(&mut self, line: &Line) -> Result<(), StoreError> {
+        let MergeLine { who, into_player } = match line {
+            Line::Merge(line) => line,
+            Line::Export(line) => {
+                self.is_mixed = line.version.starts_with("0.2.");
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let into = PlayerKey {
+            kind: who.kind(),
+            id: into_player.clone(),
+        };
+        let player = who.key();
+        let chain = |through: &PlayerKey| {
+            let id = &through.id;
+            StoreError::BadValue(format!(
+                "{id:?} counts as another player, and a player counts as {id:?}: merge both into one"
+            ))
+        };
+        if self.players.contains(&into) {
+            return Err(chain(&into));
+        }
+        if self.into.contains(&player) {
+            return Err(chain(&player));
+        }
+        self.players.insert(player);
+        self.into.insert(into);
+        Ok(())
+    }
+}
+
+/// Refuses a database that has matches, or in which an operator has set something.
+pub(in crate::store) async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
+    let query = scalar(
+        "SELECT EXISTS (SELECT 1 FROM matches) OR (SELECT number > 0 FROM state WHERE name = 'player_changes')",
+    );
+    match query.fetch_one(tx).await? {
+        true => Err(StoreError::NotNew),
+        false => Ok(()),
+    }
+}
+
+/// Writes the row of a line.
+async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result<(), StoreError> {
+    match line {
+        Line::Match(_) => return Err(StoreError::BadValue("a line without its match".to_owned())),
+        Line::Numbers(numbers) => return write_numbers(tx, numbers).await,
+        Line::HandleKey(line) => {
+            // A database has a key from its first moment on.
+            return state::set(tx, "handle_key", None, Some(&to_hex(&line.key.0))).await;
+        }
+        _ => {}
+    }
+    let Some((table, mut cells)) = operator_lines::row(line) else {
+        return Ok(());
+    };
+    match line {
+        Line::Merge(line) => cells.push(automatic(tx, line, merges.is_mixed).await?),
+        Line::Pin(_) => return write_setting(tx, cells, "pinned_weight IS NULL").await,
+        Line::StartWeight(_) => return write_setting(tx, cells, "start_weight IS NULL").await,
+        Line::Hidden(_) => {
+            cells.push(("hidden", true.into()));
+            return write_setting(tx, cells, "hidden = FALSE").await;
+        }
+        _ => {}
+    }
+    write_row(tx, table, cells).await
+}
+
+async fn write_row(tx: &mut Connection, table: &str, cells: Cells) -> Result<(), StoreError> {
+    row_sql(table, cells).build().execute(tx).await.map(drop)
+}
+
+/// Adds what is set for a player to what other lines have set. `free` holds as long as no line has set the same.
+async fn write_setting(
+    tx: &mut Connection,
+    cells: Cells,
+    free: &'static str,
+) -> Result<(), StoreError> {
+    let set = cells.iter();
+    let set: Vec<String> = set
+        .map(|(column, _)| format!("{column} = excluded.{column}"))
+        .collect();
+    let mut query = row_sql("player_settings", cells);
+    query
+        .push(" ON CONFLICT (kind, player) DO UPDATE SET ")
+        .push(set.join(", "))
+        .push(" WHERE player_settings.")
+        .push(free);
+    match query.build().execute(tx).await? {
+        0 => Err(StoreError::BadValue(
+            "what another line has set for the same player".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn row_sql(table: &str, cells: Cells) -> Sql {
+    let (columns, values): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
+    let columns = columns.join(", ");
+    let mut query = Sql::new(format!("INSERT INTO {table} ({columns}) "));
+    query.rows([values]);
+    query
+}
+
+/// Whether an identity counts as another one by the configuration. Gives it the handle that the other database had given:
+/// links to its page lead to that of the other one.
+async fn automatic(
+    tx: &mut Connection,
+    line: &MergeLine,
+    is_mixed: bool,
+) -> Result<(&'static str, Value), StoreError> {
+    let key = state::handle_key(tx).await?;
+    let player = line.who.key();
+    let person = vec![
+        ("kind", player.kind.into()),
+        ("player", (&player.id).into()),
+        ("handle", handle(&key, &player)?.into()),
+    ];
+    write_row(tx, "persons", person).await?;
+    // No operator has said that a form of a Steam id is the account.
+    let account = steam::canonical_key(player.kind, &player.id);
+    let automatic = is_mixed && account.is_some_and(|account| account.id == line.into_player);
+    Ok(("automatic", automatic.into()))
+}
+
+/// The highest number that is read: there is room for as many again.
+const HIGHEST: i64 = i64::MAX / 2;
+
+/// No number of the other database is given again.
+async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(), StoreError> {
+    for (table, column, last) in [
+        ("matches", "id", numbers.matches),
+        ("decisions", "id", numbers.decisions),
+        ("webhook_events", "number", numbers.events),
+    ] {
+        let highest = scalar(format!("SELECT coalesce(max({column}), 0) FROM {table}"));
+        let highest: i64 = highest.fetch_one(&mut *tx).await?;
+        if last.max(highest) > HIGHEST || numbers.changes > HIGHEST {
+            return Err(StoreError::BadValue(format!("a number of {table}")));
+        }
+        set_last_number(tx, table, column, last.max(highest)).await?;
+    }
+    state::set(
+        tx,
+        state::PLAYER_CHANGES,
+        Some(numbers.changes.max(1)),
+        None,
+    )
+    .await
+}
+
+async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result<(), StoreError> {
+    let mut records = Vec::with_capacity(matches.len());
+    for (_, (head, record)) in matches {
+        if head.id < 1 {
+            return Err(StoreError::BadValue(format!("match number {}", head.id)));
+        }
+        let fingerprint = Fingerprint::from_slice(&head.fingerprint.0);
+        let bad = || StoreError::BadValue(format!("the fingerprint of match {}", head.id));
+        check_chances(head, record)?;
+        let mut record = record.clone();
+        if let (true, Some(by)) = (record.client.is_empty(), &head.reporter) {
+            record.client.clone_from(&by.client); // the records of 0.2 do not have it
+        }
+        records.push((record, fingerprint.ok_or_else(bad)?, head.id));
+    }
+    insert_all_as(tx, &records).await?;
+    let heads = || matches.iter().map(|(_, (head, _))| head);
+    for head in heads() {
+        if let Some(game) = head.game {
+            let query = sql("UPDATE matches SET game = $2 WHERE id = $1").bind(head.id);
+            query.bind(game).execute(&mut *tx).await?;
+        }
+        if let Some(by) = &head.reporter {
+            let query = sql("UPDATE matches SET reported_at = $2 WHERE id = $1").bind(head.id);
+            query.bind(by.recorded_at).execute(&mut *tx).await?;
+        }
+    }
+    insert(tx, STEPS, "", heads().flat_map(steps)).await?;
+    let halves = heads().flat_map(|head| prints(&head.halves, head.id));
+    insert(
+        tx,
+        Target::new("match_halves", "fingerprint, match_id"),
+        "",
+        halves,
+    )
+    .await?;
+    let logs = heads().flat_map(|head| prints(&head.logs, head.id));
+    insert(tx, Target::new("log_matches", "log, match_id"), "", logs).await?;
+    let target = Target::new(
+        "decisions",
+        "match_id, kind, id, made_at, server, ruleset, game, seed, chance, decision",
+    );
+    insert(tx, target, "", heads().flat_map(decisions)).await
+}
+
+/// Fails if what was predicted of the teams has a player whom the record does not have, or anything else that could not be
+/// read again.
+fn check_chances(head: &MatchHead, record: &MatchRecord) -> Result<(), StoreError> {
+    for line in &head.chances {
+        let is_there =
+            |seat: i64| usize::try_from(seat).is_ok_and(|at| at < record.participants.len());
+        let is_team = |team: &Option<i64>| team.is_none_or(|team| u8::try_from(team).is_ok());
+        let fault = if line.seat.is_some_and(|seat| !is_there(seat)) {
+            "a seat that does not exist"
+        } else if ![line.from_team, line.to_team].iter().all(is_team) {
+            "a team that does not exist"
+        } else if line.step < 0 || line.at_ms.is_some_and(|at| at < 0) {
+            "a time before the first"
+        } else {
+            chances::check(
+                line.chances.as_deref(),
+                [line.humans.as_deref(), line.bots.as_deref()],
+            )?;
+            continue;
+        };
+        let step = line.step;
+        return Err(StoreError::BadValue(format!(
+            "step {step} of the chances has {fault}"
+        )));
+    }
+    Ok(())
+}
+
+fn prints(prints: &[Bytes], id: i64) -> impl Iterator<Item = Vec<Value>> + Send {
+    prints.iter().map(move |print| values![&print.0, id])
+}
+
+fn steps(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
+    let steps = head.chances.iter();
+    steps.map(|step| with_values(values![head.id], step.cells()))
+}
+
+fn decisions(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
+    let decisions = head.decisions.iter();
+    decisions.map(|one| with_values(values![head.id, "balance"], one.cells()))
+}
+
+fn with_values(mut values: Vec<Value>, cells: Cells) -> Vec<Value> {
+    values.extend(cells.into_iter().map(|(_, value)| value));
+    values
+}

@@ -6,8 +6,7 @@ use crate::{
     },
     model::Timestamp,
     store::{
-        ReportedMatch, Store, StoreError,
-        corrections::players,
+        ReportedMatch, Store, StoreError, corrections,
         db::*,
         matches::{insert::checked, receipts},
     },
@@ -155,8 +154,8 @@ impl Store {
             }
             (PickupEffect::Changed, _) => {}
             (PickupEffect::Void(match_id), _) => {
-                if players::set_void(&mut tx, match_id, true).await? > 0 {
-                    players::void_changed(&mut tx, true).await?;
+                if corrections::set_void(&mut tx, match_id, true).await? > 0 {
+                    corrections::void_changed(&mut tx, true).await?;
                 }
             }
             (PickupEffect::Record, Some(result)) => {

@@ -9,10 +9,10 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
-use super::{APPLICATION_ID, application_id, denied};
+use super::{APPLICATION_ID, application_id};
 use crate::{
     model::to_hex,
-    store::{StoreError, sql::orphans::missing_rows},
+    store::{StoreError, sql::missing_rows},
 };
 
 /// The derived tables.
@@ -41,7 +41,7 @@ impl SqliteFile {
     /// # Errors
     /// Fails if it is missing, damaged, of another program, or cannot be opened.
     pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
-        denied::refuse_missing(path)?;
+        super::refuse_missing(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)
@@ -52,7 +52,7 @@ impl SqliteFile {
         };
         let fail = |error| StoreError::new(&path.display(), error);
         let connection = file.connect().await;
-        let mut connection = connection.map_err(|error| denied::explain(path, error))?;
+        let mut connection = connection.map_err(|error| super::explain(path, error))?;
         let id = application_id(&mut connection).await.map_err(fail)?;
         match id == APPLICATION_ID {
             true => Ok(file),

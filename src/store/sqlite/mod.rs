@@ -3,40 +3,52 @@
 //! Every write is one transaction on the only writing connection; a connection on which a write
 //! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
 //! beside the daemon): `PRAGMA data_version` shows that they have written.
+//!
+//! Leases on SQLite: all leases of a database are held by one process, which has locked a file beside it.
+//!
+//! The operating system gives the lock back when the process ends, however it ends: the next one need not wait
+//! for the time of a lease, and nothing has to be renewed. The epoch in the table is checked all the same.
+//!
+//! - Looks at the file of a database before SQLite opens it, and names what SQLite cannot tell.
+//! - Why SQLite cannot open a file, as far as the file system knows.
+//! - A stream of commits. A counter shows those of this process; polling the file shows those of others.
 
-mod changes;
-mod denied;
-mod file;
-mod leases;
 mod maintenance;
 #[cfg(test)]
 mod plans;
 
+pub use maintenance::{Forgotten, SqliteFile};
+
 use std::{
+    collections::BTreeMap,
+    fs::{self, OpenOptions, TryLockError},
+    io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 
+use async_trait::async_trait;
 use file_id::{FileId, get_file_id};
+use parking_lot::Mutex;
 use sqlx::{
-    Connection as _, SqliteConnection, SqlitePool,
+    Connection as _, Sqlite, SqliteConnection, SqlitePool,
     migrate::MigrateError,
+    pool::PoolConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::{
     sync::watch,
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 
+use self::File as Database;
 use super::{
-    Backend, Changes, FIRST_MIGRATION, Store, StoreError, StoreMetrics,
-    db::{Pool, Write, moved_to},
+    Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
+    db::{Connection, Pool, Write, moved_to, scalar},
     refuse_older,
     schema::SQLITE,
 };
-pub(super) use leases::{Held, take_lease};
-pub use maintenance::{Forgotten, SqliteFile};
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -66,7 +78,7 @@ pub(super) struct File {
     /// A connection for [`Store::changes`], and others that only read.
     readers: SqlitePool,
     /// The leases that this process holds.
-    locks: leases::Locks,
+    locks: Locks,
     /// The file that was opened.
     id: Option<FileId>,
     /// Counts the commits of this process.
@@ -76,17 +88,17 @@ pub(super) struct File {
 /// Does what [`open`](super::open) does.
 pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
     match create {
-        true => file::refuse_read_only(path)?,
-        false => denied::refuse_missing(path)?,
+        true => refuse_read_only(path)?,
+        false => refuse_missing(path)?,
     }
-    file::look_at(path, create)?;
+    look_at(path, create)?;
     let deadline = Instant::now() + busy;
     loop {
         match try_open(path, create, busy).await {
             // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
             // wait.
             Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
-            done => return done.map_err(|error| denied::explain(path, error)),
+            done => return done.map_err(|error| explain(path, error)),
         }
     }
 }
@@ -101,7 +113,7 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         .pragma("secure_delete", "ON")
         .statement_cache_capacity(STATEMENTS)
         .busy_timeout(busy);
-    let fail = |error| file::cannot_open(path, error);
+    let fail = |error| cannot_open(path, error);
     let mut first = SqliteConnection::connect_with(&options)
         .await
         .map_err(fail)?;
@@ -144,7 +156,7 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
     let file = File {
         path: path.to_owned(),
         readers: readers.clone(),
-        locks: leases::Locks::default(),
+        locks: Locks::default(),
         id: get_file_id(path).ok(),
         commits: watch::Sender::new(0),
     };
@@ -178,7 +190,7 @@ impl File {
     pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
         let connection = self.readers.acquire().await?;
         let commits = self.commits.subscribe();
-        Ok(Box::new(changes::Commits::new(connection, commits)))
+        Ok(Box::new(Commits::new(connection, commits)))
     }
 
     /// Begins a write: waits until no other connection or process writes.
@@ -234,7 +246,7 @@ async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
 
 /// Marks an empty database as Evenkeel's, and refuses one with tables that is not.
 async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let fail = |error| file::cannot_open(path, error);
+    let fail = |error| cannot_open(path, error);
     if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
         return Ok(());
     }
@@ -266,4 +278,319 @@ async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Resul
 async fn application_id(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     let query = sqlx::query_scalar("PRAGMA application_id");
     query.fetch_one(connection).await
+}
+
+/// Looks whether the file has lost its content. A file without bytes is a new database for SQLite.
+///
+/// Only who may `create` a database begins a new one in it. An operator must not find out from empty tables that a file was cut off. But a container or a script may create
+/// the file before the first start, so that this alone is no error: only a file beside it, which daemons leave there,
+/// shows that it was a database.
+///
+/// # Errors
+/// It has no bytes, and was a database or must be one.
+fn look_at(path: &Path, create: bool) -> Result<(), StoreError> {
+    let is_empty = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0);
+    if !is_empty {
+        return Ok(());
+    }
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        Path::new(&name).display().to_string()
+    };
+    let left = ["-wal", SUFFIX].map(beside);
+    match left.into_iter().find(|name| Path::new(name).exists()) {
+        Some(beside) => Err(StoreError::Emptied {
+            place: path.display().to_string(),
+            beside,
+        }),
+        None if !create => Err(StoreError::Missing {
+            place: path.display().to_string(),
+        }),
+        None => {
+            let path = path.display();
+            tracing::warn!(%path, "the database file has 0 bytes: a new database begins in it. If it had matches, stop, and restore a backup");
+            Ok(())
+        }
+    }
+}
+
+/// Refuses a disk that may not be written. Where a daemon was cut off, its write-ahead log lies beside the file, and SQLite
+/// opens the two for reading alone, without an error.
+fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
+    match is_read_only(path) {
+        true => Err(StoreError::at(&path.display(), StoreError::ReadOnlyDisk)),
+        false => Ok(()),
+    }
+}
+
+/// The error with the path of the database, and with its cause if the disk is read-only.
+fn cannot_open(path: &Path, error: sqlx::Error) -> StoreError {
+    let error = match StoreError::from(error) {
+        StoreError::CannotOpen(_) | StoreError::ReadOnly(_) if is_read_only(path) => {
+            StoreError::ReadOnlyDisk
+        }
+        error => error,
+    };
+    StoreError::at(&path.display(), error)
+}
+
+/// Whether the file, or the folder in which it would be created, is on a disk that may not be written.
+#[cfg(unix)]
+fn is_read_only(path: &Path) -> bool {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let found = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder));
+    found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+}
+
+/// Here, the file system does not say so.
+#[cfg(not(unix))]
+fn is_read_only(_: &Path) -> bool {
+    false
+}
+
+/// Fails if there is no file, or if this process may not look at it.
+fn refuse_missing(path: &Path) -> Result<(), StoreError> {
+    match path.try_exists() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(StoreError::Missing {
+            place: path.display().to_string(),
+        }),
+        Err(error) => {
+            let why = why(path).unwrap_or_else(|| error.to_string());
+            Err(StoreError::at(&path.display(), StoreError::Denied(why)))
+        }
+    }
+}
+
+/// Makes the error of a file that cannot be opened say why, if the file system knows it.
+fn explain(path: &Path, error: StoreError) -> StoreError {
+    if !matches!(error.bare(), StoreError::CannotOpen(_)) {
+        return error;
+    }
+    match why(path) {
+        Some(why) => StoreError::at(&path.display(), StoreError::Denied(why)),
+        None if is_read_only(path) => StoreError::at(&path.display(), StoreError::ReadOnlyDisk),
+        None => error,
+    }
+}
+
+/// What keeps this process from opening the file.
+fn why(path: &Path) -> Option<String> {
+    if path.is_dir() {
+        return Some("it is a folder, not a file".to_owned());
+    }
+    match fs::File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Some(format!("permission denied{}", owner_of(path)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            let shown = folder.display();
+            match folder.try_exists() {
+                Ok(false) => Some(format!("the folder {shown} does not exist")),
+                _ => Some(format!(
+                    "no file can be made in the folder {shown}{}",
+                    owner_of(folder)
+                )),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whose a file is, or the innermost folder above it that can be looked at.
+#[cfg(unix)]
+fn owner_of(path: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+
+    let mut seen = path.ancestors().filter(|one| !one.as_os_str().is_empty());
+    let found = seen.find_map(|one| Some((one, one.metadata().ok()?.uid())));
+    let Some((one, uid)) = found else {
+        return String::new();
+    };
+    let what = match one == path {
+        true => "it".to_owned(),
+        false => one.display().to_string(),
+    };
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then_some(name)
+    });
+    match name {
+        Some(name) => format!("; {what} belongs to the user {name}"),
+        None => format!("; {what} belongs to the user with the number {uid}"),
+    }
+}
+
+#[cfg(not(unix))]
+fn owner_of(_path: &Path) -> String {
+    String::new()
+}
+
+/// What the name of the locked file ends with, after that of the database.
+const SUFFIX: &str = "-lease";
+
+/// What keeps others from taking a lease, in this process and in others.
+#[derive(Debug)]
+pub(super) struct Held {
+    _file: Arc<Locked>,
+}
+
+/// The locked file.
+#[derive(Debug)]
+struct Locked(std::fs::File);
+
+impl Drop for Locked {
+    /// To close the file is not enough: a program that this process is just starting has the file open, too.
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the lock of the leases is given back only when its file is closed");
+        }
+    }
+}
+
+/// The leases that this process holds.
+#[derive(Debug, Default)]
+struct Locks(Mutex<Own>);
+
+#[derive(Debug, Default)]
+struct Own {
+    file: Weak<Locked>,
+    names: BTreeMap<String, Weak<Held>>,
+}
+
+impl Locks {
+    /// Takes a lease, and holds it until the returned value is dropped. `None` if this process or another one
+    /// holds it already.
+    fn take(&self, database: &Path, name: &str) -> io::Result<Option<Arc<Held>>> {
+        let mut own = self.0.lock();
+        if own
+            .names
+            .get(name)
+            .is_some_and(|one| one.strong_count() > 0)
+        {
+            return Ok(None);
+        }
+        let locked = match own.file.upgrade() {
+            Some(locked) => locked,
+            None => match lock(database)? {
+                Some(locked) => Arc::new(locked),
+                None => return Ok(None),
+            },
+        };
+        own.file = Arc::downgrade(&locked);
+        let taken = Arc::new(Held { _file: locked });
+        own.names.insert(name.to_owned(), Arc::downgrade(&taken));
+        Ok(Some(taken))
+    }
+}
+
+/// Locks the file beside the database; `None` if another process has locked it.
+fn lock(database: &Path) -> io::Result<Option<Locked>> {
+    let mut path = database.as_os_str().to_owned();
+    path.push(SUFFIX);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = options.open(PathBuf::from(path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Locked(file))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+impl Database {
+    /// Locks a lease, until the returned value is dropped. `None` if this process or another one holds it already.
+    pub fn lock_lease(&self, name: &str) -> Result<Option<Arc<Held>>, StoreError> {
+        let held = self.locks.take(&self.path, name);
+        Ok(held.map_err(sqlx::Error::Io)?)
+    }
+}
+
+/// Notes the holder of a lease that this process has locked.
+pub(super) async fn take_lease(
+    tx: &mut Connection,
+    name: &str,
+    holder: &str,
+    lock: Arc<Held>,
+) -> Result<Lease, StoreError> {
+    let query = scalar(
+        "INSERT INTO leases (name, holder, epoch) VALUES ($1, $2, 1)
+         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = leases.epoch + 1
+         RETURNING epoch",
+    );
+    Ok(Lease {
+        name: name.to_owned(),
+        epoch: query.bind(name).bind(holder).fetch_one(tx).await?,
+        lasts: None,
+        _lock: Some(lock),
+    })
+}
+
+/// How often the file is polled for commits of other processes.
+const POLL: Duration = Duration::from_millis(250);
+
+/// The stream of commits of an SQLite database; see [`Changes`].
+struct Commits {
+    connection: PoolConnection<Sqlite>,
+    own: watch::Receiver<u64>,
+    /// The version of the file at the last poll; `None` before the first one.
+    version: Option<i64>,
+}
+
+impl Commits {
+    pub fn new(connection: PoolConnection<Sqlite>, own: watch::Receiver<u64>) -> Self {
+        Self {
+            connection,
+            own,
+            version: None,
+        }
+    }
+
+    /// SQLite's `data_version`, which changes with each commit of another connection.
+    async fn version(&mut self) -> Result<i64, StoreError> {
+        let query = sqlx::query_scalar("PRAGMA data_version");
+        Ok(query.fetch_one(&mut *self.connection).await?)
+    }
+}
+
+#[async_trait]
+impl Changes for Commits {
+    async fn next(&mut self) -> Result<(), StoreError> {
+        loop {
+            // Mark before polling: a commit in between causes one more wake-up.
+            self.own.mark_unchanged();
+            let version = Some(self.version().await?);
+            if self.version != version {
+                self.version = version;
+                return Ok(());
+            }
+            if let Ok(Err(_)) = timeout(POLL, self.own.changed()).await {
+                sleep(POLL).await; // this process has closed the store; other processes may still write
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_system_knows_why() {
+        let folder = tempfile::TempDir::new().unwrap();
+        assert!(why(folder.path()).unwrap().contains("is a folder"));
+        let missing = folder.path().join("none/evenkeel.db");
+        assert!(why(&missing).unwrap().ends_with("none does not exist"));
+        let file = folder.path().join("evenkeel.db");
+        fs::write(&file, "").unwrap();
+        assert_eq!(why(&file), None);
+    }
 }

@@ -5,8 +5,8 @@ use sqlx::{Row, sqlite::SqlitePoolOptions};
 use crate::{
     model::Cause,
     store::{
-        MatchFilter, corrections::players, learned::persons, matches::shared,
-        queues::conditional::LEAVE, schema::SQLITE,
+        MatchFilter, corrections, learned::persons, matches::of_person, queues::rows::LEAVE,
+        schema::SQLITE,
     },
 };
 
@@ -85,7 +85,7 @@ async fn a_list_of_matches_reads_an_index_in_order_and_sorts_nothing() {
 
 #[tokio::test]
 async fn a_player_is_looked_up_and_matches_of_two_are_found_without_a_scan() {
-    let steps = [steps(persons::PERSON).await, steps(shared::SHARED).await].concat();
+    let steps = [steps(persons::PERSON).await, steps(of_person::SHARED).await].concat();
     let scans = |step: &&String| step.starts_with("SCAN ") && !step.starts_with("SCAN found");
     assert_eq!(steps.iter().find(scans), None, "{steps:#?}");
     let other = "SEARCH e USING COVERING INDEX performances_by_person (person=? AND ended_ms=? AND match_id=?)";
@@ -94,7 +94,7 @@ async fn a_player_is_looked_up_and_matches_of_two_are_found_without_a_scan() {
 
 #[tokio::test]
 async fn void_matches_are_found_by_their_fingerprints() {
-    let steps = steps(players::VOID).await;
+    let steps = steps(corrections::VOID).await;
     for table in ["m", "h"] {
         let found = format!("SEARCH {table} USING");
         let is_found = steps.iter().any(|step| step.starts_with(&found));

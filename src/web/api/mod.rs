@@ -7,25 +7,15 @@
 //! A call that is no GET needs the token of a client, and comes from a program or from a web site of the
 //! configuration: a page elsewhere can send nothing through a visitor's browser.
 
-mod answers;
-mod behaviour;
-mod body;
 mod call;
 mod game;
-mod identities;
-mod links;
 mod matches;
-mod origins;
-mod own_tickets;
-mod pickup_call;
 mod pickups;
+mod players;
 mod problem;
 mod queues;
 mod read;
-mod settings;
-mod short;
 mod teams;
-mod void;
 
 use std::sync::Arc;
 
@@ -38,20 +28,16 @@ use axum::{
     routing::{get, post},
 };
 
-use super::Site;
+pub(super) use super::settings::Api;
+pub use super::settings::{ApiSettings, WebOrigin};
+use super::{Site, settings::FOREIGN};
 use crate::protocol::Code;
-pub(super) use answers::{Team, TeamPlayer, Teams};
-pub(super) use body::{read_out, within};
 use call::no_such_path;
-pub(super) use call::{Call, address, prove, too_often};
+pub(super) use call::{Call, address, prove, read_out, too_often, within};
 pub(super) use game::{AskedGame, LARGEST_SEED, MOST_PLAYERS};
-pub(super) use matches::record_one;
-pub(super) use origins::Api;
-use origins::FOREIGN;
+pub(super) use matches::{record_one, set_void};
 pub(super) use problem::Problem;
-pub use settings::{ApiSettings, WebOrigin};
-pub(super) use teams::picked;
-pub(super) use void::set_void;
+pub(super) use teams::{Team, TeamPlayer, Teams, picked};
 
 /// The contract.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -65,25 +51,25 @@ const ALLOWED_FIELDS: &str = "Authorization, Content-Type, Idempotency-Key";
 pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
     Router::new()
         .route("/openapi.json", get(openapi))
-        .route("/behaviour", post(behaviour::report))
+        .route("/behaviour", post(players::report_behaviour))
         .route("/leaderboards/{name}", get(read::leaderboard))
         .route("/live", get(read::live))
         .route("/matches", get(read::matches).post(matches::record))
         .route("/matches/{name}", get(read::game))
         .route(
             "/matches/{name}/unvoid",
-            post(|call: Call| void::change(call, false)),
+            post(|call: Call| matches::change_void(call, false)),
         )
         .route(
             "/matches/{name}/void",
-            post(|call: Call| void::change(call, true)),
+            post(|call: Call| matches::change_void(call, true)),
         )
-        .merge(links::router())
+        .merge(players::router())
         .merge(pickups::router())
         .route("/players", get(read::players))
         .route("/players/{name}", get(read::player))
         .route("/queues", get(queues::list))
-        .route("/queues/{queue}/tickets", get(own_tickets::list))
+        .route("/queues/{queue}/tickets", get(queues::list_own))
         .route(
             TICKET,
             get(queues::ticket)

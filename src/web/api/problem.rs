@@ -16,7 +16,7 @@ use crate::{
     server::{queue_refusal, session_refusal},
     session::SessionError,
     store::StoreError,
-    web::{answer::uncached, error::WebError},
+    web::{WebError, answer::uncached},
 };
 
 /// A refusal of a request, which has changed nothing.

@@ -6,17 +6,15 @@ use serde::{Deserialize, Serialize};
 use super::{
     Call, Problem,
     call::{answer, places},
-    game::{check_name, shown},
-    identities::Identities,
+    game::{Identities, check_name, shown},
 };
 use crate::{
     learning::BoardQuery,
     model::{Kind, PlayerKey, Ruleset, plain_name},
     web::{
-        answer::Page,
-        error::WebError,
-        name::Player,
-        page_request::Nothing,
+        WebError,
+        answer::{Nothing, Page},
+        links::Player,
         pages::{
             BoardLine, GamePage, KnownPlayer, LivePage, MatchSummary, PlayerStanding, SEARCH,
             part_of_board, read_recounts,

@@ -1,11 +1,15 @@
-//! Lists of matches, which several pages have. Teams are counted from 0, as in the line protocol.
+//! Lists of matches, and what each has entered into a player's account. Teams are counted from 0, as in the line
+//! protocol.
 
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::table::Table;
+use super::parts::Table;
 use crate::{
-    model::{ChanceSummary, TeamChances, TeamNames, Timestamp, plain_name},
+    learning,
+    model::{
+        ChanceSummary, TeamChances, TeamNames, Timestamp, WeightCause, WeightEntry, plain_name,
+    },
     store::MatchLine,
     web::{
         Site,
@@ -13,7 +17,7 @@ use crate::{
             AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words,
             of_forecast,
         },
-        words::{self, as_text, server_name},
+        words::{self, as_text, rounded, server_name},
     },
 };
 
@@ -265,5 +269,48 @@ pub(super) fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
         Some(ruleset) if line.unrated.is_none() => site.links.to_ruleset(ruleset),
         Some(ruleset) => words::ruleset(ruleset),
         None => html! { "–" },
+    }
+}
+
+/// What a match has entered into a player's account.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    weight_before: f64,
+    weight: f64,
+    change: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<WeightCause>,
+    /// Whether an operator has fixed the player's weight: the account goes on beneath it.
+    pinned: bool,
+    /// What moved the weight or held it, in a few words.
+    #[serde(skip)]
+    reason: Option<String>,
+}
+
+impl Entry {
+    pub(super) fn new(entry: &WeightEntry, pinned: bool) -> Self {
+        Self {
+            weight_before: rounded(entry.before, 3),
+            weight: rounded(entry.weight, 3),
+            change: rounded(entry.change(), 3),
+            cause: entry.cause,
+            pinned,
+            reason: learning::reason(entry, pinned),
+        }
+    }
+
+    /// The weight before the match.
+    pub(super) fn before(&self) -> f64 {
+        self.weight_before
+    }
+
+    /// By how much the match has moved the weight.
+    pub(super) fn change(&self) -> f64 {
+        self.change
+    }
+
+    /// What moved the weight or held it, in a few words.
+    pub(super) fn reason(&self) -> Option<String> {
+        self.reason.clone()
     }
 }

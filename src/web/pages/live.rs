@@ -6,15 +6,12 @@ use serde::Serialize;
 use crate::{
     model::{Kind, counted},
     web::{
-        Site,
-        answer::Page,
-        asset,
-        chances::{AS_PICKED, AS_STARTED, OF_CHANCES, sentence, with_score},
-        error::WebError,
-        name::Player,
-        page_request::Nothing,
+        Site, WebError,
+        answer::{Nothing, Page},
+        chances::{AS_PICKED, AS_STARTED, OF_CHANCES, OF_WITH_SCORE, sentence, with_score},
+        frame,
+        links::Player,
         present::{PresentGame, Room, count, names, present, running},
-        with_score::OF_WITH_SCORE,
         words,
     },
 };
@@ -95,7 +92,7 @@ impl Page for LivePage {
             @if more > 0 { p { (mark!(live.and_with_fewer_players, { (counted(more, "game")) })) } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
             @if self.games.iter().any(|game| game.chance_with_score.is_some()) { p.note { (OF_WITH_SCORE) } }
-            script src=(site.links.to(&asset::LIVE.path)) data-page=(site.links.to("/live"))
+            script src=(site.links.to(&frame::LIVE.path)) data-page=(site.links.to("/live"))
                 data-follows=(text!(live.this_page_follows)) data-old=(text!(live.may_be_old))
                 data-game=(text!(live.a_game)) data-played=(text!(live.clock_played)) data-left=(text!(live.clock_left)) defer {}
         })

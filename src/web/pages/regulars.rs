@@ -7,11 +7,9 @@ use crate::{
     model::{Kind, Timestamp, counted},
     store::Regular,
     web::{
-        Site,
+        Site, WebError,
         answer::Page,
-        encode::path_part,
-        error::WebError,
-        name::Player,
+        links::{Player, path_part},
         plot::{self, Line},
         words::{self, as_text},
     },

@@ -3,15 +3,13 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::table::Table;
+use super::parts::Table;
 use crate::{
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
     model::{Timestamp, counted},
     web::{
-        Site,
-        answer::Page,
-        error::WebError,
-        page_request::Nothing,
+        Site, WebError,
+        answer::{Nothing, Page},
         words::{self, as_text},
     },
 };

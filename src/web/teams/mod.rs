@@ -1,19 +1,15 @@
-//! `/teams`: fair teams for people who play without a game server, and who has won.
+//! `/teams`: fair teams for people who play without a game server, from the first form on.
 //!
 //! A thin layer of forms over `/v1`: the same questions, records and undoing, with the same rights and limits. The daemon
 //! keeps nothing between two forms but sign-ins; a pick travels in its form. Works without scripts.
+//!
+//! - What several pages of teams have: a form, what was wrong, and the box to sign in.
+//! - The first form: who plays what; the questions about names.
 
 mod ask;
-mod names;
-mod parts;
-mod people;
 mod pick;
 mod played;
-mod result;
-mod settle;
-mod show;
 mod signed;
-mod start;
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -26,15 +22,17 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
-    Site,
+    Site, WebError,
     answer::{Form, uncached},
     api::{self, Api, Problem, address, read_out, within},
-    error::WebError,
-    frame::{Head, frame},
+    frame::{self, Head, frame},
+    links::path_part,
 };
-use crate::{protocol::Charge, session::draw_seed};
-use pick::{Fields, Pick};
-use played::Played;
+use crate::{model::counted, protocol::Charge, rating::history::RulesetTotals, session::draw_seed};
+
+use ask::{Doubt, Question, called, latest_players, settle};
+use pick::{Fields, Known, Person, Pick};
+use played::{Played, latest};
 use signed::Sender;
 
 /// The most bytes of a form.
@@ -60,7 +58,7 @@ pub(super) async fn page(State(site): State<Arc<Site>>, request: Request) -> Res
             teams: 2,
             ..Pick::default()
         };
-        start::page(&site, &sender, pick, None).await
+        start_page(&site, &sender, pick, None).await
     };
     answer(&site, opening.await)
 }
@@ -139,7 +137,7 @@ async fn act(
                 shown.cookie = Some(cookie);
                 Ok(shown)
             }
-            Err(problem) => start::page(site, &sender, pick, Some(problem)).await,
+            Err(problem) => start_page(site, &sender, pick, Some(problem)).await,
         };
     }
     sender.check(fields.one("code"))?;
@@ -147,11 +145,11 @@ async fn act(
         "out" => {
             let cookie = sender.sign_out(site, is_https).await?;
             let nobody = Sender::of(site, api, &HeaderMap::new(), from).await?;
-            let mut shown = start::page(site, &nobody, pick, None).await?;
+            let mut shown = start_page(site, &nobody, pick, None).await?;
             shown.cookie = Some(cookie);
             Ok(shown)
         }
-        "edit" => start::page(site, &sender, pick, None).await,
+        "edit" => start_page(site, &sender, pick, None).await,
         "again" => {
             pick.place = pick.place.saturating_add(1);
             show_pick(site, &sender, pick).await
@@ -166,14 +164,14 @@ async fn act(
 /// Shows the teams of a pick; before that, asks who is meant where this is not clear.
 async fn show_pick(site: &Site, sender: &Sender, mut pick: Pick) -> Result<Shown, Problem> {
     if pick.is_empty() {
-        return start::page(site, sender, pick, None).await;
+        return start_page(site, sender, pick, None).await;
     }
     if pick.seed == 0 {
         pick.seed = draw_seed();
     }
     match picked(site, sender, &mut pick).await {
         Ok(page) => Ok(page.into()),
-        Err(problem) => start::page(site, sender, pick, Some(problem)).await,
+        Err(problem) => start_page(site, sender, pick, Some(problem)).await,
     }
 }
 
@@ -185,13 +183,13 @@ async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup,
     pick.weights.extend(who.weights);
     pick.settle(&who.people);
     if !who.questions.is_empty() {
-        return Ok(start::questions(site, sender, pick, &who.questions));
+        return Ok(questions(site, sender, pick, &who.questions));
     }
     let names = site.team_names(&pick.ruleset);
     let game = ask::question(&sender.call, pick, &who.people, &names)?;
     let teams = api::picked(&sender.call, &game).await?;
     let played = Played::of(pick, &teams, &who.people)?;
-    Ok(show::teams(site, sender, pick, &teams, &played))
+    Ok(played::teams(site, sender, pick, &teams, &played))
 }
 
 /// Records who has won.
@@ -206,7 +204,7 @@ async fn record(
     let recording = async {
         let outcome = played.outcome(action, fields)?;
         let (number, unrated) = played.record(sender, &outcome).await?;
-        Ok::<_, Problem>(result::Recorded {
+        Ok::<_, Problem>(played::Recorded {
             number,
             outcome,
             unrated,
@@ -216,11 +214,11 @@ async fn record(
         Ok(of) => {
             pick.last = played.last();
             (pick.place, pick.seed) = (0, draw_seed());
-            Ok(result::recorded(site, sender, &pick, &played, &of).into())
+            Ok(played::recorded(site, sender, &pick, &played, &of).into())
         }
         Err(problem) => {
             let latest = played::latest(site, sender).await?;
-            let page = result::to_record(site, sender, &pick, &played, Some(&problem), latest);
+            let page = played::to_record(site, sender, &pick, &played, Some(&problem), latest);
             Ok(Shown {
                 status: problem.status,
                 ..page.into()
@@ -233,7 +231,7 @@ async fn record(
 async fn undo(site: &Site, sender: &Sender, pick: Pick, fields: &Fields) -> Result<Shown, Problem> {
     let number = played::undo(sender, fields).await?;
     let played = Played::read(site, fields).await?.again()?;
-    Ok(result::undone(site, sender, &pick, &played, number).into())
+    Ok(played::undone(site, sender, &pick, &played, number).into())
 }
 
 /// The answer with a page, or with why there is none. Nobody keeps it: it is about one visitor.
@@ -260,4 +258,261 @@ fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// A form of the page, with fields that are not shown.
+fn form_of_pick(
+    site: &Site,
+    sender: &Sender,
+    hidden: &[(&'static str, String)],
+    body: &Markup,
+) -> Markup {
+    html! {
+        form.pick method="post" action=(site.links.to("/teams")) {
+            @if let Some(code) = sender.code() { input type="hidden" name="code" value=(code); }
+            @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
+            (body)
+        }
+    }
+}
+
+/// What was wrong.
+fn alert(problem: &Problem) -> Markup {
+    html! { p.alert role="alert" { (problem.detail) } }
+}
+
+/// The box in which a token is shown once; for a browser that has done so, how to end it.
+fn sign_in(site: &Site, sender: &Sender, pick: &Pick) -> Markup {
+    if let Some(client) = sender.client() {
+        return html! {
+            section.sign {
+                p { (mark!(teams.this_browser_records_for, { b { (client) } })) }
+                (form_of_pick(site, sender, &pick.fields(), &html! {
+                    button type="submit" name="do" value="out" { (text!(teams.sign_out)) }
+                }))
+            }
+        };
+    }
+    let why = match sender.may_pick() {
+        true => {
+            text!(teams.to_record_who_has_won_show_a_token)
+        }
+        false => text!(teams.to_make_teams_show_a_token_once_it),
+    };
+    html! {
+        section.sign {
+            h2 { (text!(teams.sign_in)) }
+            p { (why) }
+            (form_of_pick(site, sender, &pick.fields(), &html! {
+                label for="token" { (text!(teams.token)) }
+                input #token type="password" name="token" required maxlength="1024" autocomplete="current-password";
+                button.main type="submit" name="do" value="in" { (text!(teams.sign_in)) }
+            }))
+        }
+    }
+}
+
+/// How many of those who played last can be ticked.
+const TICKS: usize = 40;
+/// How many rulesets are offered.
+const RULESETS: usize = 8;
+
+/// The first page, filled in as far as the pick states it, and what was wrong with it.
+async fn start_page(
+    site: &Site,
+    sender: &Sender,
+    mut pick: Pick,
+    problem: Option<Problem>,
+) -> Result<Shown, Problem> {
+    let rulesets = site.rulesets();
+    if let (true, Some(first)) = (
+        pick.ruleset.is_empty() && problem.is_none(),
+        rulesets.first(),
+    ) {
+        pick.ruleset.clone_from(&first.ruleset);
+    }
+    // Other people play: other teams are as good.
+    (pick.seed, pick.place) = (draw_seed(), 0);
+    let ticks = ticks(site, &mut pick).await?;
+    let latest = latest(site, sender).await?;
+    let status = problem.as_ref().map(|problem| problem.status);
+    let page = html! {
+        h1 { (text!(teams.fair_teams)) }
+        @if let Some(problem) = &problem { (alert(problem)) }
+        @if let Some(line) = &latest { (played::latest_result(site, sender, &pick, line)) }
+        @if sender.may_pick() {
+            (choice_of_ruleset(site, &pick, &rulesets))
+            (form_of_pick(site, sender, &hidden(&pick), &fields(&pick, &rulesets, &ticks, &site.team_names(&pick.ruleset).name(0))))
+            script src=(site.links.to(&frame::TEAMS.path)) defer {}
+        }
+        (sign_in(site, sender, &pick))
+    };
+    Ok(Shown {
+        status: status.unwrap_or_default(),
+        ..page.into()
+    })
+}
+
+/// The players who can be ticked: those of the pick, and others who played last. Who was new in the pick may be known by
+/// now. Whoever has a weight in the pick stands in its list again.
+async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<Known>, Problem> {
+    let known = called(site, &pick.ruleset, &pick.new, &pick.known).await?;
+    let people = settle(pick, &[], &known, &[]).people;
+    let (listed, people): (Vec<Person>, Vec<Person>) =
+        (people.into_iter()).partition(|one| pick.weight_of(one).is_some());
+    let line = |one: &Person| Some(format!("{} {}", pick.weight_of(one)?, one.name()));
+    let mut names: Vec<String> = listed.iter().filter_map(line).collect();
+    names.extend(Some(std::mem::take(&mut pick.names)).filter(|names| !names.is_empty()));
+    pick.settle(&people);
+    pick.weights.clear();
+    pick.names = names.join("\n");
+    let mut ticks: Vec<Known> = people.into_iter().filter_map(Person::known).collect();
+    let mut others = latest_players(site, &pick.ruleset, 2 * TICKS as i64).await?;
+    others.retain(|one| !pick.known.contains(&one.handle));
+    others.sort_by_key(|one| std::cmp::Reverse((one.last_seen, one.games)));
+    others.truncate(TICKS.saturating_sub(ticks.len()));
+    ticks.extend(others);
+    ticks.sort_by_key(|one| one.name.to_lowercase());
+    Ok(ticks)
+}
+
+/// What the visible fields do not state.
+fn hidden(pick: &Pick) -> Vec<(&'static str, String)> {
+    let fields = pick.fields().into_iter();
+    fields
+        .filter(|(name, _)| ["seed", "place", "last"].contains(name))
+        .collect()
+}
+
+fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetTotals]) -> Markup {
+    let link = |name: &str| {
+        let base = site.links.to("/teams");
+        format!("{base}?ruleset={}", path_part(name))
+    };
+    let here = |name: &str| (name == pick.ruleset).then_some("true");
+    html! {
+        @if rulesets.len() > 1 {
+            nav.tabs.wrap aria-label=(text!(teams.what_is_played)) {
+                @for line in rulesets.iter().take(RULESETS) {
+                    a href=(link(&line.ruleset)) aria-current=[here(&line.ruleset)] { (line.ruleset) }
+                }
+            }
+        }
+    }
+}
+
+/// The visible fields. `team` is what one of the teams is called.
+fn fields(pick: &Pick, rulesets: &[RulesetTotals], ticks: &[Known], team: &str) -> Markup {
+    let is_ticked = |one: &Known| pick.known.contains(&one.handle);
+    let wishes = [&pick.together, &pick.apart, &pick.pinned];
+    let has_wishes = wishes.iter().any(|wish| !wish.is_empty());
+    html! {
+        label for="ruleset" { (text!(teams.what_do_you_play)) }
+        input #ruleset name="ruleset" value=(pick.ruleset) list="rulesets" required maxlength="255"
+            autocomplete="off" autocapitalize="none" placeholder=(text!(teams.futsal));
+        datalist #rulesets {
+            @for line in rulesets.iter().take(RULESETS) { option value=(line.ruleset) {} }
+        }
+        label for="names" { (text!(teams.who_plays_one_name_on_each_line_or)) }
+        textarea #names name="names" rows="5" autocomplete="off" { (pick.names) }
+        @if !ticks.is_empty() || !pick.new.is_empty() {
+            fieldset.ticks {
+                legend { (text!(teams.or_tick_who_played_last)) }
+                @for name in &pick.new {
+                    label { input type="checkbox" name="new" value=(name) checked; bdi { (name) } span.tag { (text!(teams.new)) } }
+                }
+                @for one in ticks {
+                    label { input type="checkbox" name="on" value=(one.handle) checked[is_ticked(one)]; bdi { (one.name) } }
+                }
+            }
+        }
+        label for="teams" { (text!(teams.how_many_teams)) }
+        select #teams name="teams" {
+            @for number in 2..=8 { option value=(number) selected[number == pick.teams] { (mark!(teams.teams, { (number) })) } }
+        }
+        details open[has_wishes] {
+            summary { (text!(teams.who_must_be_together_and_who_apart)) }
+            label for="together" { (text!(teams.together_one_group_on_each_line)) }
+            textarea #together name="together" rows="2" placeholder=(text!(teams.ann_bob)) autocomplete="off" { (pick.together) }
+            label for="apart" { (text!(teams.apart_one_group_on_each_line)) }
+            textarea #apart name="apart" rows="2" placeholder=(text!(teams.cid_dan)) autocomplete="off" { (pick.apart) }
+            label for="pinned" { (text!(teams.on_a_team_one_team_on_each_line)) }
+            textarea #pinned name="pinned" rows="2" placeholder=(format!(text!(teams.team_and_names), team)) autocomplete="off" { (pick.pinned) }
+        }
+        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) span #count data-of=(text!(teams.of_so_many)) {} }
+    }
+}
+
+/// The form that asks who is meant by names.
+fn questions(site: &Site, sender: &Sender, pick: &Pick, questions: &[Question]) -> Markup {
+    let (new, others): (Vec<_>, Vec<_>) = questions.iter().partition(|one| one.is_new());
+    let doubt: Vec<&str> = others.iter().map(|one| one.typed.text.as_str()).collect();
+    let body = html! {
+        input type="hidden" name="doubt" value=(doubt.join("\n"));
+        @for (number, one) in others.iter().enumerate() { (question(number, one)) }
+        @if !new.is_empty() {
+            fieldset.ticks {
+                legend { (text!(teams.new_players)) }
+                @for one in new {
+                    label { input type="checkbox" name="new" value=(one.name()) checked; bdi { (one.name()) } }
+                }
+            }
+        }
+        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) }
+        button type="submit" name="do" value="edit" formnovalidate { (text!(teams.back)) }
+    };
+    html! {
+        h1 { (text!(teams.who_is_who)) }
+        (form_of_pick(site, sender, &pick.fields(), &body))
+    }
+}
+
+/// One question. Nothing is chosen before somebody has answered.
+fn question(number: usize, question: &Question) -> Markup {
+    let field = format!("ask{number}");
+    let choice = |value: &str, words: &Markup| {
+        html! {
+            label.choice {
+                input type="radio" name=(field) value=(value) required;
+                span { (words) }
+            }
+        }
+    };
+    let known = |one: &Known| {
+        let value = Person::Known(one.clone()).value();
+        let games = counted(u64::try_from(one.games).unwrap_or(0), "game");
+        choice(&value, &html! { bdi { (one.name) } ", " (games) })
+    };
+    let name = question.name();
+    let (said, choices) = match &question.why {
+        Doubt::Unknown { near } => {
+            let said = html! { (mark!(teams.did_you_mean, { bdi { (name) } })) };
+            let new = choice(
+                &format!("new:{name}"),
+                &html! { (mark!(teams.is_a_new_player, { bdi { (name) } })) },
+            );
+            (said, html! { @for one in near { (known(one)) } (new) })
+        }
+        Doubt::Several { who } => {
+            let said = html! { (mark!(teams.which, { bdi { (name) } })) };
+            (said, html! { @for one in who { (known(one)) } })
+        }
+        Doubt::Twice { other } => {
+            let once = choice("drop", &html! { (text!(teams.the_same_person_count_once)) });
+            let two = html! { (mark!(teams.somebody_else, { bdi { (other) } })) };
+            let two = choice(&format!("new:{other}"), &two);
+            (
+                html! { (mark!(teams.is_there_twice, { bdi { (name) } })) },
+                html! { (once) (two) },
+            )
+        }
+    };
+    let leave_out = !matches!(question.why, Doubt::Twice { .. });
+    html! {
+        fieldset {
+            legend { (said) }
+            (choices)
+            @if leave_out { (choice("drop", &html! { (text!(teams.does_not_play)) })) }
+        }
+    }
 }

@@ -1,22 +1,182 @@
-//! A game that was played with the teams of the page: recording who has won, as `POST /v1/matches` does, and undoing it.
+//! The teams of a pick, for people who look at a phone, and what became of their game.
+//!
+//! - A game that was played with the teams of the page: recording who has won, as `POST /v1/matches` does, and
+//!   undoing it.
+//! - What became of the game of two teams: the pages on which its result is recorded, and taken back.
 
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::{
+    alert,
     ask::called,
-    names::clean,
-    people::Person,
-    pick::{Fields, Pick, seat},
+    form_of_pick,
+    pick::{Fields, Person, Pick, clean, seat},
+    sign_in,
     signed::{Sender, random},
 };
 use crate::{
-    model::{DAY, Right, to_hex},
+    model::{DAY, Right, TeamNames, amount, to_hex},
     store::MatchLine,
     web::{
         Site,
-        api::{Problem, TeamPlayer, Teams, record_one, set_void},
+        api::{Problem, Team, TeamPlayer, Teams, record_one, set_void},
+        words,
     },
 };
+
+/// The teams of a pick, and what can be done with them.
+pub(super) fn teams(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    teams: &Teams<'_>,
+    played: &Played,
+) -> Markup {
+    let weights = |team: &Team<'_>| -> Vec<Option<String>> {
+        team.players.iter().map(TeamPlayer::shown_weight).collect()
+    };
+    let names = site.team_names(&played.ruleset);
+    let again = html! {
+        button type="submit" name="do" value="again" { (text!(teams.again_the_next_best_teams)) }
+        button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
+    };
+    html! {
+        h1 { (sizes(played)) }
+        p.odds { (odds(teams, &names)) }
+        div.sides {
+            @for (at, (team, people)) in teams.teams.iter().zip(&played.teams).enumerate() {
+                (side((at, &names), team.chance.flatten(), people, &weights(team)))
+            }
+        }
+        @if sender.may_record() { (who_won(site, sender, pick, played)) }
+        (form_of_pick(site, sender, &pick.fields(), &again))
+        (reasons(pick, teams, played, &names))
+        @if !sender.may_record() { (sign_in(site, sender, pick)) }
+    }
+}
+
+/// The numbers of players, as in `3 v 2`.
+pub(super) fn sizes(played: &Played) -> String {
+    let sizes = played.teams.iter().map(|team| team.len().to_string());
+    let sizes: Vec<String> = sizes.collect();
+    sizes.join(" v ")
+}
+
+fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
+    let chances = teams.teams.iter().filter_map(|team| team.chance.flatten());
+    let chances: Vec<f64> = chances.collect();
+    let mut players = teams.teams.iter().flat_map(|team| &team.players);
+    if !teams.sums.is_empty() {
+        let sums: Vec<String> = teams.sums.iter().copied().map(amount).collect();
+        return format!(
+            text!(teams.the_sums_of_the_weights_decide),
+            sums.join(text!(teams.to))
+        );
+    }
+    let chance = |chance| words::chance(chance).replace(" %", "\u{a0}%");
+    match chances[..] {
+        [one, other] => format!(
+            text!(teams.wins_with_with),
+            names.title(0),
+            chance(one),
+            names.name(1),
+            chance(other)
+        ),
+        [] if players.any(|player| player.shown_weight().is_some()) => String::new(),
+        [] => text!(teams.nothing_is_known_of_anybody_yet_it).to_owned(),
+        _ => text!(teams.the_chance_of_each_team_to_win_is).to_owned(),
+    }
+}
+
+/// A team with who is on it, and the weights that are known, in the same order.
+pub(super) fn side(
+    (team, names): (usize, &TeamNames),
+    chance: Option<f64>,
+    people: &[Person],
+    weights: &[Option<String>],
+) -> Markup {
+    html! {
+        section.side {
+            h2 class=(words::team_class(names.colour(team))) {
+                (names.title(team)) @if let Some(chance) = chance { " " span.weight { (words::chance(chance)) } }
+            }
+            ul.players {
+                @for (at, one) in people.iter().enumerate() {
+                    li {
+                        bdi { (one.name()) }
+                        @if let Some(Some(weight)) = weights.get(at) { " " span.weight { (weight) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The buttons with which the result is recorded.
+pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup {
+    let mut hidden = pick.fields();
+    hidden.extend(played.fields());
+    let count = played.teams.len();
+    let names = site.team_names(&played.ruleset);
+    let buttons = html! {
+        div.buttons {
+            @for team in 0..count {
+                button.main type="submit" name="do" value=(format!("won-{team}")) { (mark!(common.one_won, { (names.title(team)) })) }
+            }
+            button.main type="submit" name="do" value="draw" { (text!(common.draw)) }
+        }
+    };
+    let scores = html! {
+        div.buttons {
+            @for team in 0..count {
+                label.points { (names.title(team))
+                    input name="score" inputmode="decimal" pattern="-?[0-9]+([.,][0-9]+)?" required maxlength="9" autocomplete="off";
+                }
+            }
+        }
+        button type="submit" name="do" value="score" { (text!(teams.record_the_score)) }
+    };
+    html! {
+        h2 { (text!(teams.who_won)) }
+        (form_of_pick(site, sender, &hidden, &buttons))
+        details {
+            summary { (text!(teams.enter_the_score_instead)) }
+            (form_of_pick(site, sender, &hidden, &scores))
+        }
+    }
+}
+
+fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) -> Markup {
+    let people = || played.teams.iter().flatten();
+    let names = |ids: &[&str]| {
+        let name = |id: &&str| Some(people().find(|one| one.id() == **id)?.name());
+        ids.iter().filter_map(name).collect::<Vec<_>>().join(", ")
+    };
+    html! {
+        @if let Some((reasons, among)) = &teams.weighed {
+            p.note { (mark!(teams.these_are_number_of_the_best, { (pick.place as usize % among.max(&1) + 1) }, { (among) })) }
+            @if let Some(why) = teams.why.as_ref().filter(|why| !why.is_empty()) {
+                details {
+                    summary { (text!(common.why_these_teams)) }
+                    (reasons.body())
+                    details { summary { (text!(teams.in_numbers)) } pre.why { @for line in why { (line) "\n" } } }
+                }
+            }
+        }
+        @if let Some(other) = &teams.closest_alternative {
+            details {
+                summary {
+                    (text!(teams.the_closest_alternative))
+                    @if let Some(chance) = other.chance.flatten() { (mark!(teams.wins_with, { (called.name(0)) }, { (words::chance(chance)) })) }
+                }
+                @for (at, team) in other.teams.iter().enumerate() {
+                    p { span class=(words::team_class(called.colour(at))) { (called.title(at)) } ": " (names(team)) }
+                }
+            }
+        }
+    }
+}
 
 /// The most matches among which the last one of a client is looked for.
 const LATEST: i64 = 5;
@@ -201,6 +361,137 @@ pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchL
 
 fn new_key() -> Result<String, Problem> {
     Ok(to_hex(&random::<16>()?))
+}
+
+/// A match that was recorded.
+pub(super) struct Recorded {
+    pub(super) number: i64,
+    pub(super) outcome: Outcome,
+    /// Why it is not rated.
+    pub(super) unrated: Option<String>,
+}
+
+/// The page after recording.
+pub(super) fn recorded(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    played: &Played,
+    of: &Recorded,
+) -> Markup {
+    let mut undone = pick.fields();
+    undone.extend(played.fields());
+    undone.push(("match", of.number.to_string()));
+    let said = match &of.outcome {
+        Outcome::Won(team) => {
+            let names = site.team_names(&played.ruleset);
+            format!(text!(common.one_has_won), names.title((*team).into()))
+        }
+        Outcome::Draw => text!(teams.a_draw).to_owned(),
+        Outcome::Scores(scores) => format!("{}.", words::scores(scores)),
+    };
+    html! {
+        h1 { (text!(teams.recorded)) }
+        p role="status" {
+            (mark!(teams.it_is,
+                { (said) },
+                { a href=(site.links.game(of.number)) { (mark!(teams.match, { (of.number) })) } }
+            ))
+            @if let Some(code) = &of.unrated { (mark!(teams.it_does_not_count, { (words::unrated(code)) })) }
+        }
+        (form_of_pick(site, sender, &undone, &html! {
+            button type="submit" name="do" value="undo" { (text!(teams.undo)) }
+        }))
+        (lineups(site, played))
+        (form_of_pick(site, sender, &pick.fields(), &html! {
+            button.main type="submit" name="do" value="pick" { (text!(teams.next_game_same_people)) }
+            button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
+        }))
+    }
+}
+
+/// The page after undoing: the same teams, to be recorded as they should be.
+pub(super) fn undone(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    played: &Played,
+    number: i64,
+) -> Markup {
+    html! {
+        p role="status" { (mark!(teams.match_does_not_count_any_more, { (number) })) }
+        @if played.teams.is_empty() {
+            h1 { (text!(teams.undone)) }
+            p { a href=(site.links.to("/teams")) { (text!(teams.back_to_the_teams)) } }
+        } @else {
+            (to_record(site, sender, pick, played, None, None))
+        }
+    }
+}
+
+/// Teams whose result is to be recorded, and why it was not.
+pub(super) fn to_record(
+    site: &Site,
+    sender: &Sender,
+    pick: &Pick,
+    played: &Played,
+    problem: Option<&Problem>,
+    before: Option<MatchLine>,
+) -> Markup {
+    html! {
+        h1 { (sizes(played)) }
+        @match problem {
+            Some(problem) if problem.is_repeated() => p.alert role="alert" {
+                (text!(teams.this_game_is_recorded_already_with))
+            },
+            Some(problem) => (alert(problem)),
+            None => {},
+        }
+        @if let Some(line) = &before { (latest_result(site, sender, pick, line)) }
+        (lineups(site, played))
+        @match sender.may_record() {
+            true => (who_won(site, sender, pick, played)),
+            false => (sign_in(site, sender, pick)),
+        }
+        (form_of_pick(site, sender, &pick.fields(), &html! {
+            button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
+        }))
+    }
+}
+
+/// Who was on which team.
+fn lineups(site: &Site, played: &Played) -> Markup {
+    let names = site.team_names(&played.ruleset);
+    html! {
+        div.sides { @for (at, people) in played.teams.iter().enumerate() { (side((at, &names), None, people, &[])) } }
+    }
+}
+
+/// The latest match that this client has recorded, and how to undo it.
+pub(super) fn latest_result(site: &Site, sender: &Sender, pick: &Pick, line: &MatchLine) -> Markup {
+    let mut hidden = pick.fields();
+    hidden.push(("match", line.id.to_string()));
+    let said = match (line.winner, line.outcome.as_str()) {
+        (Some(team), _) => {
+            let names = site.team_names(line.ruleset.as_deref().unwrap_or_default());
+            format!(text!(common.one_won), names.name(team.into()))
+        }
+        (None, outcome) => outcome.to_owned(),
+    };
+    html! {
+        section.sign {
+            p {
+                (mark!(teams.recorded_last,
+                    { a href=(site.links.game(line.id)) { (mark!(teams.match, { (line.id) })) } },
+                    { (said) },
+                    { (words::time(line.ended)) }
+                ))
+            }
+            (form_of_pick(site, sender, &hidden, &html! {
+                button type="submit" name="do" value="undo" { (mark!(teams.undo_match, { (line.id) })) }
+            }))
+        }
+    }
 }
 
 #[cfg(test)]

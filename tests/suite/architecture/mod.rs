@@ -162,11 +162,9 @@ const ROOMS: [(&str, &[&str]); 14] = [
 ];
 
 /// The parts of the program that are pure, as the crates are.
-const PURE: [&str; 6] = [
+const PURE: [&str; 4] = [
     "metrics",
-    "webhooks::body",
-    "webhooks::retry",
-    "webhooks::signature",
+    "webhooks::request",
     "server::access",
     "simulate::virtual_queue",
 ];

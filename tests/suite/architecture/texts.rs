@@ -12,20 +12,20 @@ const TEXTS: &str = "src/web/texts.rs";
 /// Literals of several words or with a capital letter that no visitor reads: the file, and how each of them begins.
 const NOT_READ: [(&str, &str); 16] = [
     ("answer.rs", "public, max-age"),
-    ("asset.rs", "public, max-age"),
-    ("badge.rs", "M{left}"),
-    ("badge.rs", "Verdana"),
+    ("frame.rs", "public, max-age"),
+    ("share.rs", "M{left}"),
+    ("share.rs", "Verdana"),
     ("compress.rs", "Accept-Encoding"),
     ("connection.rs", "HTTP/1.1"),
-    ("feed.rs", "<"),
+    ("share.rs", "<"),
     ("frame.rs", "width=device-width"),
     ("frame.rs", "light dark"),
-    ("pages/table.rs", "num wide"),
-    ("plot/mod.rs", "the plot cannot be drawn"),
+    ("pages/parts.rs", "num wide"),
+    ("plot.rs", "the plot cannot be drawn"),
     ("routes.rs", "default-src"),
     ("routes.rs", "Disallow"),
     ("routes.rs", "User-agent"),
-    ("teams/show.rs", "team {team}"),
+    ("teams/played.rs", "team {team}"),
     ("teams/signed.rs", "a form of /teams"),
 ];
 

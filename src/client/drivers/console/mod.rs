@@ -1,12 +1,8 @@
 //! The remote consoles of game servers: one file per engine, behind [`RemoteConsole`].
 
 mod darkplaces;
-mod datagram;
 mod idtech3;
-mod questions;
-mod source;
 mod tcp;
-mod teeworlds;
 
 use std::{io, net::SocketAddr};
 
@@ -18,8 +14,7 @@ use tokio::{
 
 pub use darkplaces::{DarkPlacesConsole, Security};
 pub use idtech3::IdTech3Console;
-pub use source::SourceConsole;
-pub use teeworlds::TeeworldsConsole;
+pub use tcp::{SourceConsole, TeeworldsConsole};
 
 /// How many characters of an answer are shown to the operator.
 const SHOWN: usize = 200;

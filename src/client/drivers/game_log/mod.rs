@@ -1,15 +1,11 @@
 //! The log of a game server: a file that it writes, the newest file of a folder, the datagrams
 //! that it sends, or what its console prints.
 
-mod datagrams;
-mod newest_file;
-#[cfg(test)]
-mod tests;
-
 use std::{
-    io,
-    net::{IpAddr, SocketAddr},
-    path::Path,
+    fs, io,
+    net::{IpAddr, SocketAddr, UdpSocket},
+    path::{Path, PathBuf},
+    time::{Duration, Instant, SystemTime},
 };
 
 use super::DriverError;
@@ -17,8 +13,6 @@ use crate::{
     ingest::{Framed, Lines, MAX_LINE},
     logs::{Tail, Tailed},
 };
-use datagrams::Datagrams;
-use newest_file::{NewestFile, newest_in};
 
 /// The most bytes of the log per read.
 const CHUNK: usize = 64 * 1024;
@@ -190,3 +184,135 @@ fn read_tail(tail: &mut Tail, lines: &mut Lines, each: &mut impl FnMut(&[u8])) -
         }
     }
 }
+
+/// How often a folder is searched for a newer log.
+const SEARCH: Duration = Duration::from_secs(1);
+
+/// The newest log of a folder, to which a game server adds one for each map or match.
+struct NewestFile {
+    folder: PathBuf,
+    tail: Option<Tail>,
+    searched: Option<Instant>,
+}
+
+impl NewestFile {
+    fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            tail: None,
+            searched: None,
+        }
+    }
+
+    fn read(&mut self, lines: &mut Lines, each: &mut impl FnMut(&[u8])) -> io::Result<()> {
+        let due = self.searched.is_none_or(|at| at.elapsed() >= SEARCH);
+        let newest = match due {
+            true => {
+                self.searched = Some(Instant::now());
+                newest_in(&self.folder)?
+            }
+            false => None,
+        };
+        // The server has finished the old file before it began a newer one.
+        if let Some(tail) = &mut self.tail {
+            read_tail(tail, lines, each)?;
+        }
+        if let Some(newest) = newest
+            && self.tail.as_ref().is_none_or(|tail| tail.path() != newest)
+        {
+            lines.interrupt();
+            read_tail(self.tail.insert(Tail::new(newest)), lines, each)?;
+        }
+        Ok(())
+    }
+}
+
+/// The `.log` of a folder that was written last.
+fn newest_in(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut newest: Option<(SystemTime, PathBuf)> = None;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        // A file may be removed at any time.
+        let Ok(meta) = path.metadata() else { continue };
+        let is_log = path.extension().is_some_and(|extension| extension == "log");
+        if !is_log || !meta.is_file() || meta.len() == 0 {
+            continue;
+        }
+        let found = (meta.modified()?, path);
+        if newest.as_ref().is_none_or(|newest| *newest < found) {
+            newest = Some(found);
+        }
+    }
+    Ok(newest.map(|(_, path)| path))
+}
+
+/// The most datagrams that are read at once, so that a flood of them does not keep the sidecar busy.
+const DATAGRAMS: usize = 2_000;
+/// The start of a datagram that contains a line of the log.
+const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
+
+/// The lines that one game server sends.
+struct Datagrams {
+    socket: UdpSocket,
+    server: IpAddr,
+    /// What each datagram must contain before its line, if the server is set to send it.
+    secret: Option<String>,
+}
+
+impl Datagrams {
+    fn listen(listen: SocketAddr, server: IpAddr, secret: Option<String>) -> io::Result<Self> {
+        let socket = UdpSocket::bind(listen)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            server,
+            secret,
+        })
+    }
+
+    /// The address on which the datagrams are received.
+    fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    fn read(&self, each: &mut impl FnMut(&[u8])) -> io::Result<()> {
+        let mut datagram = vec![0; CHUNK];
+        for _ in 0..DATAGRAMS {
+            match self.socket.recv_from(&mut datagram) {
+                Ok((count, from)) => {
+                    let line = line_in(&datagram[..count], self.secret.as_deref());
+                    if let Some(line) = line.filter(|_| same_host(from.ip(), self.server)) {
+                        each(line);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two addresses are the same, also if one is an IPv4 address that is written as an IPv6 one.
+fn same_host(one: IpAddr, other: IpAddr) -> bool {
+    one.to_canonical() == other.to_canonical()
+}
+
+/// The line in a datagram: after `R`, or after `S` and the secret of `sv_logsecret`. With a secret,
+/// only a datagram that contains it counts.
+fn line_in<'a>(datagram: &'a [u8], secret: Option<&str>) -> Option<&'a [u8]> {
+    let rest = datagram.strip_prefix(OUT_OF_BAND)?;
+    let line = match secret {
+        None => rest.strip_prefix(b"R")?,
+        Some(secret) => rest.strip_prefix(b"S")?.strip_prefix(secret.as_bytes())?,
+    };
+    let end = line
+        .iter()
+        .position(|&b| b == 0 || b == b'\n')
+        .unwrap_or(line.len());
+    Some(line[..end].trim_ascii_end())
+}
+
+#[cfg(test)]
+mod tests;

@@ -130,3 +130,24 @@ fn only_the_game_server_is_listened_to() {
         assert_eq!(all(&mut log).len(), heard, "{server}");
     }
 }
+
+#[test]
+fn lines_in_datagrams() {
+    let line = |datagram: &'static [u8], secret| line_in(datagram, secret);
+    assert_eq!(line(b"\xff\xff\xff\xffRL 01\n\0", None), Some(&b"L 01"[..]));
+    assert_eq!(
+        line(b"\xff\xff\xff\xffS123L 01\r\n\0\0", Some("123")),
+        Some(&b"L 01"[..])
+    );
+    for (wrong, secret) in [
+        (&b""[..], None),
+        (b"\xff\xff\xff", None),
+        (b"\xff\xff\xff\xffL 01", None),
+        (b"\xff\xff\xff\xffRL 01", Some("123")),
+        (b"\xff\xff\xff\xffS12", Some("123")),
+        (b"\xff\xff\xff\xffS124L 01", Some("123")),
+        (b"\xff\xff\xff\xffS123L 01", None),
+    ] {
+        assert_eq!(line(wrong, secret), None, "{wrong:?}");
+    }
+}

@@ -1,38 +1,33 @@
 //! `/balance`: how even the matches of a ruleset are.
+//!
+//! - How even some matches were, as lines of a table.
+//! - Whether the predictions of a ruleset are better than a coin.
+//! - The balance by map, with how often team 0 wins there between equally strong teams.
+//! - The number of matches by the difference of their scores.
 
-mod causes;
-mod gaps;
-mod lines;
-mod predictions;
-mod sides;
 mod verdict;
+
+pub(super) use verdict::{Share, cause_name};
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{DAY, Timestamp},
-    rating::history::{Closeness, WeekOfBalance, begin_of_week},
+    learning::Standings,
+    model::{DAY, Kind, LineupPlayer, PlayerKey, Ruleset, Timestamp, plain_name},
+    rating::history::{Closeness, MapOfBalance, WeekOfBalance, begin_of_week},
     web::{
-        Site,
+        Site, WebError,
         answer::Page,
-        chances::OF_FORECAST,
-        encode::path_part,
-        error::WebError,
-        pages::span::Span,
+        chances::{OF_DECIDED, OF_FORECAST},
+        links::path_part,
+        pages::parts::{Span, Table},
         plot::{self, Bar, CalibrationPoint},
-        words,
+        words::{self, known, percent, tenths},
     },
 };
 
-use causes::CauseLine;
-pub(super) use causes::name as cause_name;
-use gaps::{GapBar, gap_bars};
-use lines::{BalanceLine, WEEK_OF, table};
-pub(super) use lines::{NamedBalance, table as balance_table};
-use predictions::PredictionLine;
-pub(super) use verdict::Share;
-use verdict::Verdict;
+use verdict::{CauseLine, Verdict};
 
 /// The most weeks in the plot: the latest.
 const WEEKS: usize = 26;
@@ -128,7 +123,7 @@ impl BalancePage {
             site.links
                 .to(&format!("/matches?ruleset={ruleset}&cause={cause}{since}"))
         };
-        causes::body(&self.causes, &tabs, since, matches)
+        verdict::causes_body(&self.causes, &tabs, since, matches)
     }
 
     fn plots(&self) -> Result<Markup, WebError> {
@@ -190,7 +185,7 @@ impl Page for BalancePage {
         let all = part(&|_| true);
         let week =
             |week: &&WeekOfBalance| NamedBalance::new(words::day(week.begins), week.closeness);
-        let usual_size = sides::usual_size(own.sizes(sides::LATEST));
+        let usual_size = usual_size(own.sizes(LATEST));
         let last = weeks.last().map_or(Timestamp(0), |week| week.begins);
         let since = choice
             .span
@@ -221,11 +216,11 @@ impl Page for BalancePage {
                 .into_iter()
                 .map(CalibrationPoint::from)
                 .collect(),
-            causes: causes::causes(&gaps_by_causes),
+            causes: verdict::causes(&gaps_by_causes),
             causes_since: since.map(words::day),
             span: choice.span,
             usual_size,
-            maps: sides::by_map(site, &name, usual_size, &own.maps(sides::MAPS)),
+            maps: by_map(site, &name, usual_size, &own.maps(MAPS)),
             weeks: latest.iter().map(week).collect(),
             ruleset,
             rulesets,
@@ -300,7 +295,7 @@ impl Page for BalancePage {
                 (self.controls(site))
                 (self.verdict.body())
                 @if let Some(predictions) = &self.predictions { (predictions.body(site)) }
-                (table(text!(common.balance), text!(balance.weeks), &parts, &team_0))
+                (balance_table(text!(common.balance), text!(balance.weeks), &parts, &team_0))
                 p.note {
                     (mark!(balance.the_favourite_is_the_team_that_was, { (OF_FORECAST) }))
                 }
@@ -313,7 +308,7 @@ impl Page for BalancePage {
                 }
                 (self.causes(site))
                 h2 { (text!(balance.by_map)) }
-                (table(text!(balance.by_map), text!(common.map), &self.maps, &team_0))
+                (balance_table(text!(balance.by_map), text!(common.map), &self.maps, &team_0))
                 @if self.maps.iter().any(|of| of.between_equals.is_some()) {
                     p.note {
                         (mark!(balance.equal_teams_is_how_often_that_team,
@@ -324,8 +319,300 @@ impl Page for BalancePage {
                     }
                 }
                 h2 { (text!(balance.by_week)) }
-                (table(text!(balance.by_week), WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
+                (balance_table(text!(balance.by_week), WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
             }
         })
+    }
+}
+
+/// How even some matches were.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct BalanceLine {
+    matches: i64,
+    /// `None` if no scores were reported.
+    mean_gap: Option<f64>,
+    draws: Option<f64>,
+    /// The share that team 0 won, of the matches that a team won.
+    team_0_won: Option<f64>,
+    /// The number of matches with a forecast and a result.
+    predicted: i64,
+    /// The share that the favourite of the forecast won, of the matches that a team won.
+    favourite_won: Option<f64>,
+    /// The mean squared difference between forecast and result: 0.25 for a coin.
+    brier: Option<f64>,
+    mean_minutes: Option<f64>,
+}
+
+/// A line and its name.
+#[derive(Debug, Serialize)]
+pub(super) struct NamedBalance {
+    name: String,
+    #[serde(flatten)]
+    line: BalanceLine,
+    /// The chance of team 0 between equally strong teams; only of a map.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    between_equals: Option<f64>,
+    /// What team 0 is called, where it is not the same in all lines of a table.
+    #[serde(skip)]
+    team_0: Option<String>,
+}
+
+impl NamedBalance {
+    pub(super) fn new(name: String, of: Closeness) -> Self {
+        let line = of.into();
+        Self {
+            name,
+            line,
+            between_equals: None,
+            team_0: None,
+        }
+    }
+
+    /// The same with a name of team 0 of its own.
+    pub(super) fn called(mut self, team_0: String) -> Self {
+        self.team_0 = Some(team_0);
+        self
+    }
+
+    /// How often team 0 won.
+    fn team_0_won(&self) -> String {
+        let share = known(self.line.team_0_won, percent);
+        match &self.team_0 {
+            Some(name) => format!("{name} {share}"),
+            None => share,
+        }
+    }
+}
+
+impl From<Closeness> for BalanceLine {
+    fn from(of: Closeness) -> Self {
+        Self {
+            matches: of.matches,
+            mean_gap: of.mean_gap(),
+            draws: of.draw_share(),
+            team_0_won: of.first_share(),
+            predicted: of.predicted,
+            favourite_won: of.favourite_share(),
+            brier: of.mean_brier(),
+            mean_minutes: of.mean_minutes(),
+        }
+    }
+}
+
+/// The heading of a column of dates, which are not broken into two lines.
+const WEEK_OF: &str = text!(balance.week_of);
+
+/// A table of these lines, without those that have no match.
+pub(super) fn balance_table<'a>(
+    label: &str,
+    first: &str,
+    lines: impl IntoIterator<Item = &'a NamedBalance>,
+    team_0: &str,
+) -> Table<'a, NamedBalance> {
+    let is_date = first == WEEK_OF;
+    let lines = lines.into_iter().filter(|of| of.line.matches > 0);
+    let lines: Vec<&NamedBalance> = lines.collect();
+    let any_side = lines.iter().any(|of| of.between_equals.is_some());
+    Table::of(label, lines)
+        .name(
+            first,
+            move |own| html! { span.date[is_date] { (own.name) } },
+        )
+        .num(text!(common.matches), |of| of.line.matches)
+        .num(text!(common.mean_difference), |of| {
+            known(of.line.mean_gap, tenths)
+        })
+        .wide_num(&format!(text!(balance.won), team_0 = team_0), |of| {
+            of.team_0_won()
+        })
+        .wide_num(
+            &format!(text!(balance.equal_teams), team_0 = team_0),
+            |of| known(of.between_equals, percent),
+        )
+        .explained(text!(balance.the_chance_between_equally_strong))
+        .only_if(any_side)
+        .num(text!(common.favourite_won), |of| {
+            known(of.line.favourite_won, percent)
+        })
+        .explained(OF_DECIDED)
+        .wide_num(text!(common.draws), |of| known(of.line.draws, percent))
+}
+
+/// How far the predictions of a ruleset are from a coin.
+#[derive(Debug, Serialize)]
+struct PredictionLine {
+    learned: u64,
+    predicted: u64,
+    /// By how much the mean log loss is lower than a coin's.
+    gain: f64,
+    /// The 95 % interval reaches so far on both sides of the gain; `None` for too few predictions.
+    gain_reach: Option<f64>,
+    sentence: String,
+}
+
+impl PredictionLine {
+    /// That of a ruleset; `None` while its weights are derived again.
+    fn of(site: &Site, ruleset: &str) -> Option<Self> {
+        let of = site.learning().metrics().beside_coin(ruleset)?;
+        Some(Self {
+            learned: of.learned,
+            predicted: of.predicted,
+            gain: words::rounded(of.gain, 4),
+            gain_reach: of.reach,
+            sentence: of.to_string(),
+        })
+    }
+
+    fn body(&self, site: &Site) -> Markup {
+        html! {
+            p {
+                (self.sentence) ". "
+                a href=(site.links.to("/systems")) { (text!(balance.all_rating_systems_compared)) }
+            }
+        }
+    }
+}
+
+/// The most maps in the table.
+const MAPS: usize = 25;
+
+/// Of how many of the latest matches the usual size is.
+const LATEST: usize = 200;
+/// The most players of a team for which it is computed.
+const MOST: i64 = 16;
+
+/// The usual number of players of a team: half of the median of these numbers of players. 1 without any.
+fn usual_size(mut players: Vec<i64>) -> usize {
+    players.sort_unstable();
+    let median = players.get(players.len() / 2).copied().unwrap_or(2);
+    usize::try_from((median / 2).clamp(1, MOST)).unwrap_or(1)
+}
+
+/// The balance on each map, with the chance between equal teams of this size where chances are shown as numbers.
+fn by_map(site: &Site, name: &str, size: usize, maps: &[MapOfBalance]) -> Vec<NamedBalance> {
+    let standings = site.learning().standings_at(site.now());
+    let ruleset = Ruleset::parse(name);
+    let numbers = site.settings.shows_numbers();
+    let chance = |map: &str| {
+        let chance = numbers.then(|| between_equals(&standings, &ruleset, map, size));
+        chance.flatten().map(|chance| words::rounded(chance, 4))
+    };
+    let line = |of: &MapOfBalance| NamedBalance {
+        between_equals: chance(&of.map),
+        ..NamedBalance::new(plain_name(&of.map), of.closeness)
+    };
+    maps.iter().map(line).collect()
+}
+
+/// The chance of team 0 on a map, if all players are newcomers, `size` on each team: the side of the map alone makes the
+/// difference, as the rating system has learned it from matches of teams whose strengths it knew. `None` as long as nothing is
+/// learned.
+fn between_equals(standings: &Standings, ruleset: &Ruleset, map: &str, size: usize) -> Option<f64> {
+    // No player has an empty identity: these are strangers.
+    let stranger = PlayerKey {
+        kind: Kind::Human,
+        id: String::new(),
+    };
+    let team = vec![LineupPlayer::from(stranger); size];
+    let chances = standings.chances(ruleset, map, &[team.clone(), team])?;
+    chances.first().copied()
+}
+
+/// The most bars in the plot of differences.
+const BARS: i64 = 14;
+
+/// Matches whose scores differ by `from` to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct GapBar {
+    from: i64,
+    to: i64,
+    matches: i64,
+}
+
+/// Bars of equal width over the differences. The last one has all differences from 19 of 20 on, so that a
+/// few large ones do not make all others narrow.
+fn gap_bars(gaps: &[(i64, i64)]) -> Vec<GapBar> {
+    let all: i64 = gaps.iter().map(|(_, matches)| matches).sum();
+    let (mut seen, mut usual) = (0, 0);
+    for (gap, matches) in gaps {
+        usual = *gap;
+        seen += matches;
+        if seen * 20 >= all * 19 {
+            break;
+        }
+    }
+    let width = usual.max(0) / (BARS - 1) + 1;
+    let count = usual / width + 1;
+    let bar = |from, to| GapBar {
+        from,
+        to,
+        matches: 0,
+    };
+    let bars = (0..count).map(|at| bar(at * width, (at + 1) * width - 1));
+    let mut bars: Vec<GapBar> = bars.collect();
+    let largest = gaps.last().map_or(0, |(gap, _)| *gap);
+    if gaps.is_empty() {
+        return Vec::new();
+    }
+    if let Some(end) = bars.last().map(|last| last.to)
+        && largest > end
+    {
+        bars.push(bar(end + 1, largest));
+    }
+    for (gap, matches) in gaps {
+        let at = usize::try_from(gap / width)
+            .unwrap_or(0)
+            .min(bars.len() - 1);
+        bars[at].matches += matches;
+    }
+    bars
+}
+
+impl GapBar {
+    /// What stands below the bar.
+    fn name(&self, is_last: bool) -> String {
+        match (self.from == self.to, is_last && self.to > self.from) {
+            (true, _) => self.from.to_string(),
+            (false, true) => format!("{}+", self.from),
+            (false, false) => format!("{}–{}", self.from, self.to),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_size_is_half_of_the_players() {
+        assert_eq!(usual_size(vec![8, 8, 7, 10]), 4);
+        assert_eq!(usual_size(Vec::new()), 1);
+        assert_eq!(usual_size(vec![1_000]), MOST as usize);
+    }
+
+    #[test]
+    fn every_match_is_in_one_bar() {
+        let lists: [&[(i64, i64)]; 5] = [
+            &[(0, 3)],
+            &[(0, 10), (1, 20), (2, 5), (5, 1)],
+            &[(0, 1), (40, 50), (99, 40), (1_000_000, 1)],
+            &[(i64::MAX / 2, 1)],
+            &[],
+        ];
+        for gaps in lists {
+            let bars = gap_bars(gaps);
+            assert!(bars.len() as i64 <= BARS + 1, "{bars:?}");
+            let all = |list: &mut dyn Iterator<Item = i64>| list.sum::<i64>();
+            assert_eq!(
+                all(&mut bars.iter().map(|bar| bar.matches)),
+                all(&mut gaps.iter().map(|(_, matches)| *matches)),
+            );
+            assert!(bars.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
+        }
+        let bars = gap_bars(&[(0, 10), (1, 20), (2, 5), (5, 1)]);
+        let names: Vec<_> = (0..bars.len())
+            .map(|at| bars[at].name(at + 1 == bars.len()))
+            .collect();
+        assert_eq!(names, ["0", "1", "2", "3+"]);
     }
 }

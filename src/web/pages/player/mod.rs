@@ -1,36 +1,39 @@
-//! `/players/ID`: one player.
+//! `/players/ID`: one player, and where the player stands.
+//!
+//! - The form of a player: the results of the last matches.
+//! - The maps on which a player wins most and least.
+//! - Parts of the page of a player.
 
-mod form;
-mod games;
-mod history;
-mod maps;
-mod parts;
-mod record;
-mod recounts;
-mod standing;
+mod past;
+
+pub(in crate::web) use past::{Recounted, read_recounts};
+
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
+pub(in crate::web) use super::standing::{KnownPlayer, PlayerStanding};
 use super::{
-    companions::{CompanionTables, companions},
-    distribution::Distribution,
-    span::Span,
-    table::Table,
+    board::Distribution,
+    parts::{Span, Table},
+    versus::{CompanionTables, companions},
 };
 use crate::{
     learning::{Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
-    model::{Kind, Timestamp},
-    web::{Site, answer::Page, error::WebError, name::Player, share::share, words},
+    model::{Kind, Timestamp, plain_name},
+    store::GameOfPerson,
+    web::{
+        Site, WebError,
+        answer::Page,
+        links::{Player, path_part},
+        plot,
+        share::share,
+        words,
+    },
 };
 
-use form::Form;
-use games::PlayedGame;
-use history::Since;
-use maps::MapResult;
-use record::{Progress, Record, in_a_line};
-pub(in crate::web) use recounts::{Recounted, read as read_recounts};
-pub(in crate::web) use standing::{KnownPlayer, PlayerStanding};
+use past::{PlayedGame, Progress, Record, Since, in_a_line};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 300;
@@ -158,7 +161,7 @@ impl Page for PlayerPage {
         let (person, standings) = (known.person, known.standings);
         let matches = site.pages().matches();
         let games = matches.games_of(person.person, GAMES).await?;
-        let (best_maps, worst_maps) = maps::maps(&games);
+        let (best_maps, worst_maps) = maps(&games);
         let numbers = site.settings.shows_numbers();
         let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
         let asked = WhyQuestion {
@@ -182,7 +185,7 @@ impl Page for PlayerPage {
         };
         let standing = |line: StandingLine| PlayerStanding {
             history: match numbers {
-                true => history::history(&games, &line, since),
+                true => past::history(&games, &line, since),
                 false => Vec::new(),
             },
             ..PlayerStanding::new(site, person.key.kind, line)
@@ -201,7 +204,7 @@ impl Page for PlayerPage {
         let (distribution, companions, listed, recounts) = tokio::try_join!(
             distribution,
             companions(site, person.person, &games),
-            games::read(site, &games, pinned),
+            past::read_games(site, &games, pinned),
             read_recounts(site, &person.key),
         )?;
         Ok(Self {
@@ -266,15 +269,205 @@ impl Page for PlayerPage {
             (self.companions.body(site, self.handle()))
             (self.maps())
             (self.matches(site))
-            (recounts::list(&self.recounts))
+            (past::recounts_list(&self.recounts))
             (self.why())
             (share(site, &self.path(), true, true))
         })
     }
 }
 
+/// How many matches are the form.
+const FORM: usize = 10;
+
+/// The results of the last matches, the latest first: `W`, `D` or `L`.
+#[derive(Debug, Serialize)]
+struct Form(Vec<char>);
+
+impl Form {
+    /// The form after these matches, the latest first.
+    pub fn of(games: &[GameOfPerson]) -> Self {
+        let results = games.iter().filter_map(|game| game.result);
+        Self(results.map(letter).take(FORM).collect())
+    }
+
+    /// As a sentence with a space before it; empty without results.
+    pub fn in_a_sentence(&self) -> String {
+        let form: String = self.0.iter().collect();
+        match form.is_empty() {
+            true => form,
+            false => format!(text!(player.last_results_the_latest_first_2), form = form),
+        }
+    }
+
+    /// As a paragraph.
+    pub fn body(&self) -> Markup {
+        html! {
+            @if !self.0.is_empty() {
+                p {
+                    (mark!(player.last_results_the_latest_first,
+                        { span.form { @for result in &self.0 { span class=(result_word(*result)) { (result) } " " } } }
+                    ))
+                }
+            }
+        }
+    }
+}
+
+/// The letter of a result.
+fn letter(result: f64) -> char {
+    match result {
+        result if result > 0.5 => 'W',
+        result if result < 0.5 => 'L',
+        _ => 'D',
+    }
+}
+
+/// The word for the letter of a result, which is also its class.
+fn result_word(letter: char) -> &'static str {
+    match letter {
+        'W' => "won",
+        'L' => "lost",
+        _ => "draw",
+    }
+}
+
+/// The fewest games on a map that count.
+const ON_MAP: i64 = 3;
+/// How many maps, of the best and of the worst.
+const MAPS: usize = 5;
+
+/// The results on one map.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct MapResult {
+    map: String,
+    games: i64,
+    won: f64,
+}
+
+/// The best maps, and the worst ones that are not among them.
+fn maps(games: &[GameOfPerson]) -> (Vec<MapResult>, Vec<MapResult>) {
+    let mut by_map: BTreeMap<&str, (i64, f64)> = BTreeMap::new();
+    for game in games {
+        if let Some(result) = game.result {
+            let (games, won) = by_map.entry(&game.map).or_default();
+            (*games, *won) = (*games + 1, *won + result);
+        }
+    }
+    let enough = by_map
+        .into_iter()
+        .filter(|(_, (games, _))| *games >= ON_MAP);
+    let mut maps: Vec<MapResult> = enough
+        .map(|(map, (games, won))| MapResult {
+            map: plain_name(map),
+            games,
+            won: won / games as f64,
+        })
+        .collect();
+    maps.sort_by(|a, b| b.won.total_cmp(&a.won).then(b.games.cmp(&a.games)));
+    let best = maps.len().div_ceil(2).min(MAPS);
+    let mut worst = maps.split_off(best);
+    worst.reverse();
+    worst.truncate(MAPS);
+    (maps, worst)
+}
+
+/// A table of maps with the player's results on each.
+fn map_table(title: &str, list: &[MapResult]) -> Markup {
+    html! {
+        section {
+            h3 { (title) }
+            (Table::of(title, list)
+                .name(text!(common.map), |row| &row.map)
+                .num(text!(common.won), |row| words::percent(row.won))
+                .num(text!(common.games), |row| row.games))
+        }
+    }
+}
+
+impl PlayerPage {
+    /// Where the player is among all players of the ruleset with most matches.
+    fn distribution(&self) -> Result<Markup, WebError> {
+        let (Some(distribution), Some(row)) = (&self.distribution, self.standings.first()) else {
+            return Ok(html! {});
+        };
+        let worth = row.line.weight.zip(row.line.deviation);
+        let own = worth.map(|(weight, deviation)| (self.player.plain(), weight - deviation));
+        distribution.body(&row.ruleset, own)
+    }
+
+    /// A plot of the weight for each of the rulesets with most matches.
+    fn plots(&self, site: &Site) -> Result<Markup, WebError> {
+        let many = self.standings.iter().filter(|row| row.history.len() > 1);
+        let mut plots = Vec::new();
+        for row in many.clone().take(PLOTS) {
+            let name = self.player.plain();
+            let label = format!(
+                text!(player.weight_of_in_over_time),
+                row.ruleset,
+                name = name
+            );
+            let points = self.span.part_of(&row.history);
+            plots.push((&row.ruleset, plot::weights(&label, points)?));
+        }
+        let path = site.links.to(&self.path());
+        Ok(html! {
+            @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
+                (self.span.tabs(text!(player.time_of_the_plots), |name| format!("{path}?span={name}")))
+            }
+            @for (ruleset, plot) in plots {
+                figure {
+                    figcaption { (mark!(player.weight_in_with_its_uncertainty, { (words::ruleset(ruleset)) })) }
+                    (plot)
+                }
+            }
+        })
+    }
+
+    fn maps(&self) -> Markup {
+        html! {
+            @if !self.best_maps.is_empty() {
+                h2 { (text!(player.maps)) }
+                div.columns {
+                    (map_table(text!(player.best), &self.best_maps))
+                    @if !self.worst_maps.is_empty() { (map_table(text!(player.worst), &self.worst_maps)) }
+                }
+                p.note { (mark!(player.maps_with_at_least_games_of_the, { (ON_MAP) }, { (GAMES) })) }
+            }
+        }
+    }
+
+    fn matches(&self, site: &Site) -> Markup {
+        let all = format!("/matches?player={}", path_part(self.handle()));
+        html! {
+            h2 { (text!(common.latest_matches)) }
+            (past::games_table(site, &self.games))
+            p { a href=(site.links.to(&all)) { (text!(common.all_matches)) } }
+            p.note {
+                (text!(player.points_are_those_of_the_player_s))
+                @if site.settings.shows_numbers() {
+                    (text!(player.the_chance_is_that_of_the_player_s)) (text!(player.change_is))
+                }
+            }
+        }
+    }
+
+    /// Why the weights are what they are.
+    fn why(&self) -> Markup {
+        html! {
+            @if !self.why.is_empty() {
+                h2 { (text!(player.why_this_rating)) }
+                @for why in &self.why {
+                    @if self.why.len() > 1 { h3 { (words::ruleset(&why.ruleset)) } }
+                    ul { @for sentence in &why.sentences { li { (sentence) } } }
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 pub(in crate::web::pages) mod tests {
+    use super::*;
     use crate::{
         model::{Timestamp, WeightCause, WeightEntry},
         store::GameOfPerson,
@@ -299,5 +492,20 @@ pub(in crate::web::pages) mod tests {
             points_for: 3.0,
             points_against: 1.0,
         }
+    }
+
+    #[test]
+    fn maps_are_in_one_list_only() {
+        let results = [("a", 1.0), ("b", 0.0), ("c", 0.5), ("d", 1.0)];
+        let mut games: Vec<_> = results
+            .iter()
+            .flat_map(|(map, r)| vec![game(1, map, *r); 3])
+            .collect();
+        games.push(game(1, "once", 1.0));
+        let (best, worst) = maps(&games);
+        let names = |list: &[MapResult]| list.iter().map(|m| m.map.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&best), ["a", "d"]);
+        assert_eq!(names(&worst), ["b", "c"]);
+        assert_eq!((worst[1].games, worst[1].won), (3, 0.5));
     }
 }

@@ -1,8 +1,8 @@
 //! `/queues`: waits, matches and penalties of the queues, and the instances that host their matches.
+//!
+//! - Who waits in a queue now, and how even its latest matches were.
+//! - What the rules of a queue cost in its last matches.
 
-mod hosting;
-mod now;
-mod rules;
 mod week;
 
 use std::time::Duration;
@@ -11,24 +11,20 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::table::Table;
+use super::{balance::Share, parts::Table};
 use crate::{
-    model::{Timestamp, counted},
+    matchmaking::RuleReport,
+    model::{Timestamp, counted, plain_name},
     protocol,
-    store::QueueHour,
+    store::{HostedRow, InstanceRow, QueueEvenness, QueueHour},
     web::{
-        Site,
-        answer::Page,
-        error::WebError,
-        page_request::Nothing,
+        Site, WebError,
+        answer::{Nothing, Page},
         plot::{self, Bar},
         words::{self, as_text, known},
     },
 };
 
-use hosting::{HostedSummary, InstanceSummary};
-use now::QueueNow;
-use rules::RulePenalty;
 use week::{UsualWeek, WEEKS};
 
 /// How many hours are shown, the running one included.
@@ -177,7 +173,7 @@ impl QueueSummary {
                 figure { figcaption { (text!(queues.mean_wait_by_hour_in_seconds)) } (plot::bars(&title, text!(queues.hour_utc), &bars)?) }
                 (hours(&self.name, &used))
             }
-            @if !self.rules.is_empty() { (rules::table(&self.name, &self.rules, self.matches_looked_at)) }
+            @if !self.rules.is_empty() { (rules_table(&self.name, &self.rules, self.matches_looked_at)) }
         })
     }
 }
@@ -230,10 +226,10 @@ impl Page for QueuesPage {
                 .queue_hours(&name, Timestamp((at - WEEKS * 168) * HOUR))
                 .await?;
             let now = QueueNow::read(site, &name, site.now()).await?;
-            let findings = rules::read(site, &name, &rules).await?;
+            let findings = read_rules(site, &name, &rules).await?;
             queues.push(QueueSummary::new(name, size, &hours, (now, at), findings));
         }
-        let (instances, hosted) = hosting::read(site).await?;
+        let (instances, hosted) = read_hosting(site).await?;
         Ok(Self {
             queues,
             instances,
@@ -264,9 +260,262 @@ impl Page for QueuesPage {
             p.note {
                 (text!(queues.a_ticket_is_one_or_more_players_who))
             }
-            (hosting::body(site, &self.instances, &self.hosted))
+            (hosting_body(site, &self.instances, &self.hosted))
         })
     }
+}
+
+/// How many tickets are listed, those who wait longest.
+const TICKETS: i64 = 10;
+/// How many matches are looked at, the latest ones.
+const MATCHES: i64 = 200;
+
+/// A ticket that waits.
+#[derive(Debug, Serialize)]
+struct Waiting {
+    players: usize,
+    /// How long it has waited, in seconds.
+    seconds: i64,
+}
+
+/// A queue now.
+#[derive(Debug, Default, Serialize)]
+struct QueueNow {
+    /// The tickets that wait longest, the oldest first.
+    waiting: Vec<Waiting>,
+    even: Even,
+}
+
+/// How even the latest matches were.
+#[derive(Debug, Default, Serialize)]
+struct Even {
+    /// The matches with a prediction.
+    matches: i64,
+    /// The mean chance of the favourite.
+    favourite: Option<f64>,
+    /// How often the favourite has won.
+    won: Option<Share>,
+}
+
+impl QueueNow {
+    async fn read(site: &Site, queue: &str, now: Timestamp) -> Result<Self, WebError> {
+        let tickets = site
+            .pages()
+            .queues()
+            .waiting_tickets(queue, TICKETS)
+            .await?;
+        let waiting = tickets.iter().map(|ticket| Waiting {
+            players: ticket.players,
+            seconds: (now.0 - ticket.since.0).max(0) / 1_000,
+        });
+        let QueueEvenness {
+            matches,
+            favourite,
+            decided,
+            favoured,
+        } = site.pages().queues().queue_evenness(queue, MATCHES).await?;
+        let numbers = site.settings.shows_numbers();
+        Ok(Self {
+            waiting: waiting.collect(),
+            even: Even {
+                matches,
+                favourite: favourite
+                    .filter(|_| numbers)
+                    .map(|share| words::rounded(share, 4)),
+                won: Share::of(favoured, decided),
+            },
+        })
+    }
+
+    /// How long the oldest ticket has waited, in words.
+    fn oldest(&self) -> String {
+        let oldest = self.waiting.first();
+        words::or_dash(oldest.map(|ticket| wait_of(ticket.seconds as f64)))
+    }
+
+    fn body(&self, queue: &str) -> Markup {
+        let even = &self.even;
+        html! {
+            @if self.waiting.len() > 1 {
+                (Table::of(&format!(text!(queues.who_waits_in), queue = queue), &self.waiting)
+                    .name(text!(queues.ticket), |ticket| counted(ticket.players, "player"))
+                    .num(text!(queues.has_waited), |ticket| wait_of(ticket.seconds as f64)))
+            }
+            @if even.matches > 0 {
+                p {
+                    (mark!(queues.the_latest,
+                        { (counted(even.matches as u64, "match")) },
+                        { @if let Some(chance) = even.favourite { (mark!(queues.a_chance_of_for_the_favourite_on, { (words::chance(chance)) })) } },
+                        { @if let Some(won) = &even.won { (mark!(queues.the_favourite_won_of_those_that_a, { (won.text()) })) } }
+                    ))
+                }
+            }
+        }
+    }
+}
+
+/// A rule, and what its violations cost.
+#[derive(Debug, PartialEq, Serialize)]
+struct RulePenalty {
+    rule: String,
+    /// In how many matches it cost something.
+    violated: usize,
+    /// The sum of its costs, divided by the number of all matches.
+    mean_cost: f64,
+    /// The highest cost in one match.
+    highest: f64,
+}
+
+/// Reads the last matches of a queue: how many, and what each rule cost in them.
+async fn read_rules(
+    site: &Site,
+    queue: &str,
+    rules: &[String],
+) -> Result<(usize, Vec<RulePenalty>), WebError> {
+    let matches = site.pages().queues().queue_findings(queue, MATCHES).await?;
+    let penalties = rules.iter().map(|rule| penalty(rule, &matches)).collect();
+    match matches.len() {
+        0 => Ok((0, Vec::new())),
+        count => Ok((count, penalties)),
+    }
+}
+
+/// What one rule cost in matches, of which each has its lines.
+fn penalty(rule: &str, matches: &[Vec<String>]) -> RulePenalty {
+    let cost = |lines: &Vec<String>| {
+        let costs = lines.iter().filter_map(|line| RuleReport::cost_in(line));
+        let own = costs.filter(|(name, cost)| *name == rule && cost.is_finite());
+        own.map(|(_, cost)| cost).sum::<f64>()
+    };
+    let costs: Vec<f64> = matches.iter().map(cost).collect();
+    RulePenalty {
+        rule: rule.to_owned(),
+        violated: costs.iter().filter(|cost| **cost > 0.0).count(),
+        mean_cost: costs.iter().sum::<f64>() / costs.len().max(1) as f64,
+        highest: costs.iter().copied().fold(0.0, f64::max),
+    }
+}
+
+/// A table with the costs of each rule that cost anything.
+fn rules_table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
+    let share = |violated| words::percent(violated as f64 / matches.max(1) as f64);
+    let cost = || rules.iter().filter(|own| own.violated > 0);
+    html! {
+        h3 { (mark!(queues.penalties_by_rule_over_the_last, { (counted(matches, "match")) })) }
+        @if cost().next().is_none() { p { (text!(queues.no_rule_cost_anything)) } } @else {
+        (Table::of(&format!(text!(queues.rules_of), queue = queue), cost())
+            .name(text!(queues.rule), |own| &own.rule)
+            .num(text!(queues.matches_with_a_cost), |own| format!("{} ({})", own.violated, share(own.violated)))
+            .num(text!(queues.mean_cost), |own| format!("{:.2}", own.mean_cost))
+            .wide_num(text!(queues.highest_cost), |own| format!("{:.2}", own.highest)))
+        }
+    }
+}
+
+/// The most instances and hosted matches on the page.
+const LISTED: u32 = 50;
+
+/// A line of the table of instances.
+#[derive(Debug, Serialize)]
+struct InstanceSummary {
+    name: String,
+    region: Option<String>,
+    used: i64,
+    slots: i64,
+    /// One of `connected`, `draining` and `away`.
+    state: &'static str,
+}
+
+/// A line of the table of hosted matches.
+#[derive(Debug, Serialize)]
+struct HostedSummary {
+    id: i64,
+    queue: String,
+    state: String,
+    #[serde(serialize_with = "as_text")]
+    since: Timestamp,
+    instance: Option<String>,
+    players: i64,
+    /// Whether the result is on disk, so that the match has a page.
+    recorded: bool,
+}
+
+impl From<InstanceRow> for InstanceSummary {
+    fn from(line: InstanceRow) -> Self {
+        Self {
+            name: plain_name(&line.name),
+            region: line.region.as_deref().map(plain_name),
+            used: line.used,
+            slots: line.slots,
+            state: line.state(),
+        }
+    }
+}
+
+impl From<HostedRow> for HostedSummary {
+    fn from(line: HostedRow) -> Self {
+        Self {
+            id: line.id,
+            queue: line.queue,
+            state: line.state,
+            since: line.since,
+            instance: line.instance.as_deref().map(plain_name),
+            players: line.players,
+            recorded: line.outcome.is_some(),
+        }
+    }
+}
+
+/// Reads the instances and the latest hosted matches.
+async fn read_hosting(site: &Site) -> Result<(Vec<InstanceSummary>, Vec<HostedSummary>), WebError> {
+    let instances = site.pages().queues().instance_rows(LISTED.into()).await?;
+    let hosted = site.pages().queues().hosted_rows(LISTED).await?;
+    Ok((
+        instances.into_iter().map(InstanceSummary::from).collect(),
+        hosted.into_iter().map(HostedSummary::from).collect(),
+    ))
+}
+
+/// The tables, where there is something in them.
+fn hosting_body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSummary]) -> Markup {
+    html! {
+        @if !instances.is_empty() {
+            h2 { (text!(queues.instances)) }
+            (instance_table(instances))
+        }
+        @if !hosted.is_empty() {
+            h2 { (text!(queues.hosted_matches)) }
+            (hosted_table(site, hosted))
+        }
+    }
+}
+
+fn instance_table(list: &[InstanceSummary]) -> Table<'_, InstanceSummary> {
+    Table::of(text!(queues.instances), list)
+        .name(text!(queues.instance), |row| &row.name)
+        .text(text!(queues.region), |row| {
+            words::or_dash(row.region.clone())
+        })
+        .num(text!(common.matches), |row| {
+            format!(text!(common.n_of_all), row.used, row.slots)
+        })
+        .text(text!(queues.state), |row| row.state)
+}
+
+fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> Table<'a, HostedSummary> {
+    let number = |row: &HostedSummary| match row.recorded {
+        true => html! { a href=(site.links.game(row.id)) { (row.id) } },
+        false => html! { (row.id) },
+    };
+    Table::of(text!(queues.hosted_matches), list)
+        .name(text!(common.match), number)
+        .text(text!(queues.queue), |row| &row.queue)
+        .text(text!(queues.state), |row| &row.state)
+        .wide_text(text!(queues.since), |row| words::time(row.since))
+        .wide_text(text!(queues.instance), |row| {
+            words::or_dash(row.instance.clone())
+        })
+        .wide_num(text!(common.players), |row| row.players)
 }
 
 #[cfg(test)]
@@ -298,5 +547,25 @@ mod tests {
         assert_eq!((summary.day.matched, summary.day.cancelled), (2, 2));
         assert_eq!(summary.day.unready, 2);
         assert_eq!(summary.hours[2].line.mean_wait, None);
+    }
+
+    #[test]
+    fn the_cost_of_a_rule_is_read_from_its_lines() {
+        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        let matches: [Vec<String>; 2] = [
+            lines(&[
+                "penalty 1.250; no chance is predicted; the oldest ticket waited 3.0 s; seed 1",
+                "tier spread: tier ranges from 7 to 9; 1 apart is allowed; violation 1.000, cost 1.250",
+                "party: holds",
+            ]),
+            lines(&["tier spread: tier ranges from 7 to 8; 1 apart is allowed"]),
+        ];
+        let found = penalty("tier spread", &matches);
+        assert_eq!(
+            (found.violated, found.mean_cost, found.highest),
+            (1, 0.625, 1.25)
+        );
+        let other = penalty("party", &matches);
+        assert_eq!((other.violated, other.mean_cost), (0, 0.0));
     }
 }

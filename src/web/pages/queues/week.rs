@@ -8,7 +8,7 @@ use crate::{
     model::Timestamp,
     store::QueueHour,
     web::{
-        pages::table::Table,
+        pages::parts::Table,
         words::{self, known},
     },
 };
