@@ -1,7 +1,7 @@
 //! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! All of them are tasks of one [`TaskTracker`](tokio_util::task::TaskTracker), and one
-//! [`CancellationToken`](tokio_util::sync::CancellationToken) stops them. From then on
+//! All of them are tasks of one [`TaskTracker`], and one
+//! [`CancellationToken`] stops them. From then on
 //! there is one deadline: [`Limits::drain_seconds`] for the connections, and 0.9 s more for
 //! everything else.
 //!

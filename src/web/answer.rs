@@ -232,7 +232,7 @@ pub(super) fn refuse(site: &Site, form: Form, error: &WebError) -> Response {
         _ => {
             let body = html! {
                 h1 { (why) }
-                p { a href=(site.links.to("/")) { (text!(error.all_rulesets_and_matches)) } }
+                p { a href=(site.links.to("/")) { "All game types and matches" } }
             };
             let page = frame(site, &Head::of(&why, ""), &body).into_string();
             (Form::Html, page)

@@ -10,23 +10,25 @@ use crate::{
 };
 
 /// The teams that BALANCE, before START, or a queue has chosen.
-pub(super) const AS_PICKED: &str = text!(chances.as_picked);
+pub(super) const AS_PICKED: &str = "As picked";
 /// The teams at START.
-pub(super) const AS_STARTED: &str = text!(chances.as_started);
+pub(super) const AS_STARTED: &str = "As started";
 /// What was predicted with everybody who played.
-pub(super) const FORECAST: &str = text!(chances.forecast);
+pub(super) const FORECAST: &str = "Forecast";
 /// What a forecast is.
-pub(super) const OF_FORECAST: &str = text!(chances.the_forecast_is_the_chance_with);
+pub(super) const OF_FORECAST: &str = "The forecast is the chance with everybody who played, each for as \
+         long as they did, as predicted before the match was learned from.";
 /// Of which matches a share of wins is.
-pub(super) const OF_DECIDED: &str = text!(chances.of_the_matches_that_a_team_won);
+pub(super) const OF_DECIDED: &str = "Of the matches that a team won, without draws";
 /// What the other chances are.
-pub(super) const OF_CHANCES: &str = text!(chances.the_chances_are_those_that_were);
+pub(super) const OF_CHANCES: &str = "The chances are those that were predicted at that time. They do not \
+         count the score.";
 /// The chance of a team with the score of a running game.
 pub(super) fn with_score(chance: f64, names: &TeamNames) -> String {
     let (team, chance) = of_forecast(chance);
     let (team, chance) = (names.name(team.into()), words::chance(chance));
     format!(
-        text!(chances.with_the_score_has_a_chance_of_to),
+        "With the score, {team} has a chance of {chance} to win.",
         team = team,
         chance = chance
     )
@@ -42,7 +44,7 @@ pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str, names: &Tea
         Some((team, chance)) => {
             let (team, chance) = (names.name(team.into()), words::chance(chance));
             format!(
-                text!(chances.a_chance_of_to_win),
+                "{moment}{sizes}, {team} {has} a chance of {chance} to win.",
                 moment = moment,
                 sizes = sizes,
                 team = team,
@@ -51,7 +53,7 @@ pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str, names: &Tea
             )
         }
         None => format!(
-            text!(chances.no_chance_was_predicted),
+            "{moment}{sizes}, no chance was predicted.",
             moment = moment,
             sizes = sizes
         ),
@@ -72,7 +74,9 @@ pub(super) fn of_forecast(forecast: f64) -> (u8, f64) {
 }
 
 /// What the chance is.
-pub(super) const OF_WITH_SCORE: &str = text!(with_score.the_chance_with_the_score_also);
+pub(super) const OF_WITH_SCORE: &str = "The chance with the score also counts the score and the time that \
+         is left: the game's own clock where the server states it, otherwise the time in which nine in ten of the \
+         latest matches were over.";
 
 /// How many steps of equal length the course of a match has, besides its events.
 const STEPS: u64 = 40;

@@ -114,29 +114,29 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                 (loads(site))
                 title { (title) " · " (name) }
                 (about.about(site))
-                link rel="alternate" type="application/atom+xml" title=(text!(common.matches)) href=(links.to("/matches.atom"));
+                link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
                 @if has_data(path) {
                     link rel="alternate" type="application/json" href=(data_link(site, path));
                 }
             }
             body {
-                a.skip href="#content" { (text!(frame.skip_to_the_content)) }
+                a.skip href="#content" { "Skip to the content" }
                 header {
-                    nav aria-label=(text!(frame.pages)) {
+                    nav aria-label="Pages" {
                         a.site href=(links.to("/")) aria-current=[here("/")] { (name) }
                         @if site.api.is_some() {
-                            a href=(links.to("/teams")) aria-current=[here("/teams")] { (text!(common.teams)) }
+                            a href=(links.to("/teams")) aria-current=[here("/teams")] { "Teams" }
                         }
-                        a href=(links.to("/matches")) aria-current=[here("/matches")] { (text!(common.matches)) }
-                        a href=(links.to("/live")) aria-current=[here("/live")] { (text!(frame.live)) }
-                        a href=(links.to("/balance")) aria-current=[here("/balance")] { (text!(common.balance)) }
+                        a href=(links.to("/matches")) aria-current=[here("/matches")] { "Matches" }
+                        a href=(links.to("/live")) aria-current=[here("/live")] { "Live" }
+                        a href=(links.to("/balance")) aria-current=[here("/balance")] { "Balance" }
                         @if !site.queues().names().is_empty() {
-                            a href=(links.to("/queues")) aria-current=[here("/queues")] { (text!(common.queues)) }
+                            a href=(links.to("/queues")) aria-current=[here("/queues")] { "Queues" }
                         }
                     }
-                    form.search role="search" aria-label=(text!(frame.everywhere)) method="get" action=(links.to("/search")) {
-                        input type="search" name="q" maxlength="64" required placeholder=(text!(common.player)) aria-label=(text!(frame.search_players_and_rulesets));
-                        button type="submit" { (text!(common.search)) }
+                    form.search role="search" aria-label="Everywhere" method="get" action=(links.to("/search")) {
+                        input type="search" name="q" maxlength="64" required placeholder="Player" aria-label="Search players and game types";
+                        button type="submit" { "Search" }
                     }
                 }
                 main #content {
@@ -145,10 +145,10 @@ pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
                 }
                 footer {
                     p {
-                        (text!(frame.times_are_in_utc))
-                        @if has_data(path) { a href=(data_link(site, path)) { (text!(frame.this_page_as_json)) } " · " }
-                        a href=(links.to("/matches.atom")) { (text!(common.feed_of_matches)) }
-                        @if !imprint.is_empty() { " · " a href=(imprint) { (text!(frame.imprint)) } }
+                        "Times are in UTC. "
+                        @if has_data(path) { a href=(data_link(site, path)) { "This page as JSON" } " · " }
+                        a href=(links.to("/matches.atom")) { "Feed of matches" }
+                        @if !imprint.is_empty() { " · " a href=(imprint) { "Imprint" } }
                     }
                 }
             }

@@ -156,13 +156,13 @@ impl Player {
 
     /// The name without its colours.
     pub(super) fn plain(&self) -> &str {
-        self.name.as_deref().unwrap_or(text!(common.a_player))
+        self.name.as_deref().unwrap_or("a player")
     }
 
     /// The name in its colours.
     pub(super) fn coloured(&self) -> Markup {
         let Some(_) = &self.name else {
-            return html! { span.gone { (text!(common.a_player)) } };
+            return html! { span.gone { "a player" } };
         };
         html! {
             bdi.name {
@@ -183,7 +183,7 @@ impl Player {
                 Some(handle) => a href=(links.player(handle)) { (self.coloured()) },
                 None => (self.coloured()),
             }
-            @if self.bot { " " span.tag { (text!(common.bot)) } }
+            @if self.bot { " " span.tag { "bot" } }
         }
     }
 }

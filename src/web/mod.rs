@@ -11,8 +11,14 @@
 //!
 //! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].
 
-#[macro_use]
-mod texts;
+/// A sentence whose holes, `{0}` or `{name}`, are filled with HTML: each part in braces, as `html!` takes it. Names are put
+/// into sentences only so, and never by replacing text.
+macro_rules! mark {
+    ($sentence:literal, $({ $($part:tt)* }),+) => {
+        ::maud::PreEscaped(format!($sentence, $(::maud::html! { $($part)* }.into_string()),+))
+    };
+}
+
 mod answer;
 mod api;
 mod chances;
@@ -44,31 +50,31 @@ use crate::{learning::LearningError, store::StoreError};
 #[derive(Debug, thiserror::Error)]
 enum WebError {
     /// Nothing is at this path.
-    #[error("{}", text!(error.there_is_no_such_page))]
+    #[error("There is no such page.")]
     NotFound,
     /// No ruleset has this name.
-    #[error("{}", text!(error.no_ruleset_has_this_name))]
+    #[error("No game type has this name.")]
     NoRuleset,
     /// No player with a page has this handle or identity.
-    #[error("{}", text!(error.no_player_with_a_rated_match_has))]
+    #[error("No player with a rated match has this address.")]
     NoPlayer,
     /// No match has this number.
-    #[error("{}", text!(error.no_match_has_this_number))]
+    #[error("No match has this number.")]
     NoMatch,
     /// What the page shows is being counted again.
-    #[error("{}", text!(words.the_matches_are_being_counted_again))]
+    #[error("The matches are being counted again. This takes a moment.")]
     Counting,
     /// The path or the query cannot be read.
-    #[error("{}", text!(error.the_address_of_this_page_cannot_be))]
+    #[error("The address of this page cannot be read.")]
     BadRequest,
     /// The path and the query are too long.
-    #[error("{}", text!(error.the_address_of_this_page_is_too))]
+    #[error("The address of this page is too long.")]
     TooLong,
     /// The store has failed; visitors do not see why.
-    #[error("{}", text!(error.the_statistics_cannot_be_read_at))]
+    #[error("The statistics cannot be read at the moment.")]
     Store(#[from] StoreError),
     /// A plot cannot be drawn, or a page cannot be encoded.
-    #[error("{}", text!(error.this_page_cannot_be_shown))]
+    #[error("This page cannot be shown.")]
     Broken(String),
 }
 

@@ -208,8 +208,8 @@ pub(super) fn calibration(label: &str, points: &[CalibrationPoint]) -> Result<Ma
             .y_label_area_size(84)
             .build_cartesian_2d(0.5..1.02, low - 0.05..1.05)?;
         plain(&mut chart.configure_mesh())
-            .x_desc(text!(plot.forecast_for_the_favourite))
-            .y_desc(text!(plot.favourite_won_draw_half))
+            .x_desc("forecast for the favourite")
+            .y_desc("favourite won (draw: half)")
             .x_labels(6)
             .y_labels(5)
             .x_label_formatter(&|share| words::percent(*share))
@@ -246,7 +246,7 @@ pub(super) fn chance(
             .build_cartesian_2d(0.0..end, 0.0..1.0)?;
         plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .x_desc(text!(plot.minutes))
+            .x_desc("minutes")
             .x_labels(6)
             .y_labels(3)
             .x_label_formatter(&|minutes| words::number(*minutes))
@@ -354,7 +354,7 @@ pub(super) fn score(
             .build_cartesian_2d(0.0..end, least..most * 1.05)?;
         plain(&mut chart.configure_mesh())
             .disable_x_mesh()
-            .x_desc(text!(plot.minutes))
+            .x_desc("minutes")
             .x_labels(6)
             .y_labels(ticks)
             .x_label_formatter(&|minutes| words::number(*minutes))

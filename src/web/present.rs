@@ -215,8 +215,8 @@ impl PresentGame {
     /// The score, or why there is none.
     pub(super) fn score(&self) -> String {
         match (self.began, self.scores.is_empty()) {
-            (None, _) => text!(common.not_in_play).to_owned(),
-            (Some(_), true) => text!(present.in_play).to_owned(),
+            (None, _) => "not in play".to_owned(),
+            (Some(_), true) => "in play".to_owned(),
             (Some(_), false) => words::scores(&self.scores),
         }
     }

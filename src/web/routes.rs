@@ -195,7 +195,7 @@ fn is_call(site: &Site, uri: &Uri) -> bool {
 
 /// The answer to a visitor who asks too often.
 fn too_many(is_call: bool) -> Response {
-    let why = concat!(text!(error.too_many_requests_from_your_address), "\n");
+    let why = concat!("too many requests from your address", "\n");
     if is_call {
         return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
     }
@@ -259,7 +259,10 @@ async fn show<P: Page>(State(site): Sites, asked: PageRequest<P::Choice>) -> Res
 }
 
 /// The answer to an address that may not read metrics.
-const NOT_YOU: &str = concat!(text!(error.your_address_may_not_read_this_see), "\n");
+const NOT_YOU: &str = concat!(
+    "your address may not read this: see [web] metrics_from",
+    "\n"
+);
 
 /// A request for the metrics or the status, from an address that may read them.
 pub(super) struct Operator(Arc<Site>);

@@ -25,13 +25,13 @@ pub(super) fn share(site: &Site, path: &str, has_badge: bool, has_feed: bool) ->
     let (page, embed) = (site.links.to(path), whole(&format!("/embed{path}")));
     html! {
         details {
-            summary { (text!(share.share_and_embed)) }
+            summary { "Share and embed" }
             ul {
-                @if has_badge { li { (mark!(share.a_picture_of_one_line, { a href=(format!("{page}.svg")) { (text!(share.badge)) } })) } }
-                @if has_feed { li { a href=(format!("{page}.atom")) { (text!(common.feed_of_matches)) } } }
+                @if has_badge { li { (mark!("{0}, a picture of one line", { a href=(format!("{page}.svg")) { "Badge" } })) } }
+                @if has_feed { li { a href=(format!("{page}.atom")) { "Feed of matches" } } }
                 li {
-                    (mark!(share.for_another_page,
-                        { a href=(site.links.to(&format!("/embed{path}"))) { (text!(share.frame)) } },
+                    (mark!("{0} for another page: {1}",
+                        { a href=(site.links.to(&format!("/embed{path}"))) { "Frame" } },
                         { code { "<iframe src=\"" (embed) "\" width=\"400\" height=\"300\"></iframe>" } }
                     ))
                 }
@@ -118,7 +118,7 @@ pub(super) async fn of_all(
             .await?;
         let name = plain_name(&site.settings.title);
         Ok(Feed {
-            title: format!(text!(feed.matches), name = name),
+            title: format!("{name}: matches", name = name),
             path: site.links.to("/matches.atom"),
             page: site.links.to("/"),
             entries: entries(&site, lines),
@@ -140,7 +140,7 @@ pub(super) async fn of_ruleset(site: &Site, headers: &HeaderMap, name: &str) -> 
         }
         let page = site.links.ruleset(name);
         Ok(Feed {
-            title: format!(text!(feed.matches), name = name),
+            title: format!("{name}: matches", name = name),
             path: format!("{page}.atom"),
             page,
             entries: entries(site, lines),
@@ -172,7 +172,7 @@ pub(super) async fn feed_of_player(
         let list = MatchSummary::list(site, lines).into_iter();
         let page = site.links.player(&known.person.handle);
         Ok(Feed {
-            title: format!(text!(feed.matches_2), Player::plain(&known.player)),
+            title: format!("{0}: matches", Player::plain(&known.player)),
             path: format!("{page}.atom"),
             page,
             entries: list
@@ -194,9 +194,9 @@ fn entries(site: &Site, lines: Vec<crate::store::MatchLine>) -> Vec<Entry> {
 /// What comes before the title of a player's match.
 fn result(result: Option<f64>) -> &'static str {
     match result {
-        Some(result) if result > 0.5 => text!(feed.won),
-        Some(result) if result < 0.5 => text!(feed.lost),
-        Some(_) => text!(feed.draw),
+        Some(result) if result > 0.5 => "Won: ",
+        Some(result) if result < 0.5 => "Lost: ",
+        Some(_) => "Draw: ",
         None => "",
     }
 }

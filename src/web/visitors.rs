@@ -71,9 +71,9 @@ impl Visitors {
 /// Why a visitor is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoRoom {
-    #[error("{}", text!(error.too_many_visitors_try_again_later))]
+    #[error("too many visitors, try again later")]
     AtAll,
-    #[error("{}", text!(error.too_many_connections_from_your))]
+    #[error("too many connections from your address, try again later")]
     ForAddress,
 }
 

@@ -143,26 +143,28 @@ pub(super) fn ruleset(key: &str) -> Markup {
 }
 
 /// What the table of a map counts.
-pub(super) const OF_MAPS: &str = text!(words.rated_matches_between_teams_the);
+pub(super) const OF_MAPS: &str = "Rated matches between teams. The favourite is the team that was more \
+         likely to win by the forecast; the closer to 50 % it won, the more even the teams were.";
 
 /// What stands in the place of numbers that are not known yet.
-pub(super) const COUNTING: &str = text!(words.the_matches_are_being_counted_again);
+pub(super) const COUNTING: &str = "The matches are being counted again. This takes a moment.";
 
 /// Why weights are about to change.
-pub(super) const CORRECTING: &str = text!(words.history_was_corrected);
+pub(super) const CORRECTING: &str = "History was corrected, and the matches are being counted again. Until that is done, \
+         weights are those without the correction.";
 
 /// Why a match is not rated, as a sentence.
 pub(super) fn unrated(code: &str) -> &'static str {
     match code {
-        "no-play-time" => text!(words.nobody_played),
-        "too-short" => text!(words.it_was_too_short),
-        "abandoned" => text!(common.it_was_abandoned),
-        "no-scores" => text!(words.no_score_was_reported),
-        "team-empty" => text!(words.a_team_had_no_player),
-        "no-opponent" => text!(words.only_one_player_took_part),
-        "too-few-humans" => text!(words.there_were_too_few_humans),
-        "void" => text!(words.an_operator_has_declared_it_void),
-        _ => text!(words.it_does_not_count),
+        "no-play-time" => "Nobody played.",
+        "too-short" => "It was too short.",
+        "abandoned" => "It was abandoned.",
+        "no-scores" => "No score was reported.",
+        "team-empty" => "A team had no player.",
+        "no-opponent" => "Only one player took part.",
+        "too-few-humans" => "There were too few humans.",
+        "void" => "An operator has declared it void.",
+        _ => "It does not count.",
     }
 }
 

@@ -176,9 +176,9 @@ impl Page for Board {
 
     fn description(&self, _: &Site) -> String {
         let first = self.rows.first().filter(|row| row.place == Some(1));
-        let first = first.map(|row| format!(text!(board.is_first), row.player.plain()));
+        let first = first.map(|row| format!(" {0} is first.", row.player.plain()));
         format!(
-            text!(board.the_of_by_strength),
+            "The {0} of {1} by strength.{2}",
             counted(self.players - self.away, self.kind),
             self.ruleset,
             first.unwrap_or_default()
@@ -201,45 +201,46 @@ impl Page for Board {
         Ok(html! {
             h1 { (words::ruleset(&self.ruleset)) }
             p {
-                a href=(site.links.balance(&self.ruleset)) { (text!(board.how_even_its_matches_are)) }
+                a href=(site.links.balance(&self.ruleset)) { "How even its matches are" }
                 @if site.settings.shows_numbers() {
-                    " · " a href=(self.regulars(site)) { (text!(board.regulars_over_time)) }
+                    " · " a href=(self.regulars(site)) { "Regulars over time" }
                 }
             }
             (self.controls(site))
             @if self.rows.is_empty() && self.search.is_empty() {
-                p { (text!(board.nobody_has_played_lately)) }
+                p { "Nobody has played lately." }
             } @else if self.rows.is_empty() {
-                p { (text!(board.no_such_player)) }
+                p { "No such player." }
             } @else {
                 (self.table(site, self.rows.len()))
             }
-            nav.pages aria-label=(text!(board.pages_of_players)) {
-                @if let Some(link) = &previous { a rel="prev" href=(link) { (text!(board.previous)) } }
+            nav.pages aria-label="Pages of players" {
+                @if let Some(link) = &previous { a rel="prev" href=(link) { "← Previous" } }
                 span {
-                    (mark!(board.page, { (self.page) }))
-                    @if let Some(pages) = self.pages.filter(|pages| *pages > 0) { (mark!(board.of, { (pages) })) }
+                    (mark!("Page {0}", { (self.page) }))
+                    @if let Some(pages) = self.pages.filter(|pages| *pages > 0) { (mark!(" of {0}", { (pages) })) }
                 }
-                @if let Some(link) = &next { a rel="next" href=(link) { (text!(board.next)) } }
+                @if let Some(link) = &next { a rel="next" href=(link) { "Next →" } }
             }
             (self.order(site))
             @if let Some(distribution) = &self.distribution { (distribution.body(&self.ruleset, None)?) }
             @if site.settings.shows_numbers() {
                 p.note {
-                    (text!(board.a_weight_is_between_0_and_100_a)) " " (text!(board.better_than_is))
+                    "A weight is between 0 and 100; 50 is the average of those who play here. \
+         The number after ± is how uncertain it is. In a game in which people hardly differ, all weights are near 50." " " "“Better than” is the share of the others with a place who have a lower one."
                 }
             }
             @if !self.now.is_empty() {
-                h2 { a href=(site.links.to("/live")) { (text!(common.playing_now)) } }
+                h2 { a href=(site.links.to("/live")) { "Playing now" } }
                 @for game in &self.now {
                     p { (game.server_or_dash()) ", " (game.score()) ": " (names(site, game.players())) }
                 }
             }
             @if self.search.is_empty() {
-                h2 { (text!(common.latest_matches)) }
+                h2 { "Latest matches" }
                 (matches(site, &self.matches, false))
             }
-            p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { (text!(common.all_its_matches)) } }
+            p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { "All its matches" } }
             (share(site, &format!("/rulesets/{}", path_part(&self.ruleset)), false, true))
         })
     }
@@ -257,15 +258,15 @@ impl Board {
         let here = |kind: &str| (self.kind == kind).then_some("true");
         html! {
             div.controls {
-                nav.tabs aria-label=(text!(board.kind_of_player)) {
-                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { (text!(common.humans)) }
-                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { (text!(common.bots)) }
+                nav.tabs aria-label="Kind of player" {
+                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { "Humans" }
+                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { "Bots" }
                 }
-                form.search role="search" aria-label=(text!(board.in_this_ruleset)) method="get" action=(site.links.ruleset(&self.ruleset)) {
+                form.search role="search" aria-label="In this game type" method="get" action=(site.links.ruleset(&self.ruleset)) {
                     input type="hidden" name="kind" value=(self.kind);
-                    label for="q" { (text!(board.search_a_name)) }
+                    label for="q" { "Search a name" }
                     input #q type="search" name="q" value=(self.search) maxlength=(SEARCH);
-                    button type="submit" { (text!(common.search)) }
+                    button type="submit" { "Search" }
                 }
             }
         }
@@ -282,13 +283,15 @@ impl Board {
             @if self.away > 0 && self.search.is_empty() {
                 p {
                     @match self.shows_away {
-                        true => { a href=(to(false)) { (text!(board.hide_those_who_are_away)) } },
-                        false => { a href=(to(true)) { (mark!(board.show_those_who_are_away_too, { (self.away) })) } },
+                        true => { a href=(to(false)) { "Hide those who are away" } },
+                        false => { a href=(to(true)) { (mark!("Show those who are away, too ({0})", { (self.away) })) } },
                     }
                 }
             }
             p.note {
-                (mark!(board.the_order_is_that_of_the_weight,
+                (mark!("The order is that of the weight minus its uncertainty: what a player is \
+         worth at least. Who has played fewer than {0} matches, or has an uncertain weight, is being placed; who had \
+         not played for {1} days when the latest match was played is away.",
                     { (Standing::MATCHES_TO_PLACE) },
                     { (Standing::DAYS_AWAY) }
                 ))
@@ -301,24 +304,20 @@ impl Board {
         let player = |row: &BoardLine| {
             html! {
                 (row.player.link(&site.links))
-                @if row.plays_now { " " span.tag { (text!(board.plays_now)) } }
+                @if row.plays_now { " " span.tag { "plays now" } }
             }
         };
-        Table::of(text!(common.players), self.rows.iter().take(most))
-            .num(text!(common.place), BoardLine::place_or_why)
+        Table::of("Players", self.rows.iter().take(most))
+            .num("Place", BoardLine::place_or_why)
             .only_if(site.settings.shows_numbers())
-            .name(text!(common.player), player)
-            .num(text!(common.weight), |row| words::or_dash(row.measure()))
+            .name("Player", player)
+            .num("Weight", |row| words::or_dash(row.measure()))
             .only_if(site.settings.shows_numbers())
-            .num(text!(common.better_than), |row| {
-                words::or_dash(row.better_than())
-            })
-            .text(text!(common.division), |row| {
-                words::or_dash(row.division.clone())
-            })
+            .num("Better than", |row| words::or_dash(row.better_than()))
+            .text("Division", |row| words::or_dash(row.division.clone()))
             .only_if(self.rows.iter().any(|row| row.division.is_some()))
-            .num(text!(common.games), |row| row.games)
-            .wide_text(text!(common.last_seen), |row| words::day(row.last_seen))
+            .num("Games", |row| row.games)
+            .wide_text("Last seen", |row| words::day(row.last_seen))
     }
 }
 
@@ -398,20 +397,21 @@ impl Distribution {
         };
         let bars: Vec<Bar> = self.0.iter().enumerate().map(bar).collect();
         let here = own.map_or(String::new(), |(name, worth)| {
-            format!(text!(distribution.is_at), words::tenths(worth), name = name)
+            format!("; {name} is at {0}", words::tenths(worth), name = name)
         });
         let label = format!(
-            text!(distribution.players_with_a_place_in_by_weight),
+            "Players with a place in {ruleset} by weight minus uncertainty, \
+         in percent{here}",
             ruleset = ruleset,
             here = here
         );
         Ok(html! {
             figure {
                 figcaption {
-                    (text!(distribution.all_players_with_a_place_in_percent))
-                    @if let Some((name, _)) = own { (mark!(distribution.is_in_the_other_colour, { (name) })) }
+                    "All players with a place, in percent"
+                    @if let Some((name, _)) = own { (mark!(": {0} is in the other colour", { (name) })) }
                 }
-                (plot::bars(&label, text!(distribution.weight_minus_its_uncertainty), &bars)?)
+                (plot::bars(&label, "weight minus its uncertainty", &bars)?)
             }
         })
     }

@@ -76,16 +76,12 @@ impl GamePage {
         let told = &self.summary.chances;
         let told = (told.started.as_ref().map(|teams| (AS_STARTED, teams)))
             .or(told.picked.as_ref().map(|teams| (AS_PICKED, teams)));
-        let expected = told.map(|(moment, teams)| {
-            sentence(moment, teams, text!(chances.had), &self.summary.team_names)
-        });
+        let expected =
+            told.map(|(moment, teams)| sentence(moment, teams, "had", &self.summary.team_names));
         let happened = match (self.summary.outcome.as_str(), self.summary.winner) {
-            (_, Some(team)) => format!(
-                text!(common.one_has_won),
-                self.summary.team_names.title(team.into())
-            ),
-            ("draw", _) => text!(game.it_was_a_draw).to_owned(),
-            ("abandoned", _) => text!(common.it_was_abandoned).to_owned(),
+            (_, Some(team)) => format!("{0} won.", self.summary.team_names.title(team.into())),
+            ("draw", _) => "It was a draw.".to_owned(),
+            ("abandoned", _) => "It was abandoned.".to_owned(),
             _ => String::new(),
         };
         html! {
@@ -93,7 +89,7 @@ impl GamePage {
                 @if let Some(sentence) = &expected { (sentence) " " }
                 (happened)
                 @if let Some(surprise) = self.summary.surprise() { " " (surprise) }
-                @if let Some(code) = &self.summary.unrated { (mark!(game.the_match_does_not_count, { (words::unrated(code)) })) }
+                @if let Some(code) = &self.summary.unrated { (mark!(" The match does not count: {0}", { (words::unrated(code)) })) }
             }
         }
     }
@@ -102,17 +98,17 @@ impl GamePage {
         let line = &self.summary;
         html! {
             dl.facts {
-                div { dt { (text!(common.map)) } dd { (site.links.to_map(&line.raw_map)) } }
-                @if line.ruleset.is_some() { div { dt { (text!(common.ruleset)) } dd { (ruleset_link(site, line)) } } }
-                div { dt { (text!(game.began)) } dd { (words::time(line.started)) } }
-                div { dt { (text!(common.played)) } dd {
+                div { dt { "Map" } dd { (site.links.to_map(&line.raw_map)) } }
+                @if line.ruleset.is_some() { div { dt { "Game type" } dd { (ruleset_link(site, line)) } } }
+                div { dt { "Began" } dd { (words::time(line.started)) } }
+                div { dt { "Played" } dd {
                     @match line.untimed {
                         true => "–",
-                        false => { (mark!(game.min, { (words::length(self.millis())) })) },
+                        false => { (mark!("{0} min", { (words::length(self.millis())) })) },
                     }
                 } }
-                @if !line.server.is_empty() { div { dt { (text!(common.server)) } dd { a href=(site.links.server(&line.raw_server)) { (line.server) } } } }
-                @if !self.mutators.is_empty() { div { dt { (text!(game.mutators)) } dd { (self.mutators.join(", ")) } } }
+                @if !line.server.is_empty() { div { dt { "Server" } dd { a href=(site.links.server(&line.raw_server)) { (line.server) } } } }
+                @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
             }
         }
     }
@@ -177,7 +173,7 @@ impl Page for GamePage {
     }
 
     fn title(&self) -> String {
-        format!(text!(game.match_on), self.summary.id, self.summary.map)
+        format!("Match {0} on {1}", self.summary.id, self.summary.map)
     }
 
     fn path(&self) -> String {
@@ -187,7 +183,7 @@ impl Page for GamePage {
     fn description(&self, _: &Site) -> String {
         let line = &self.summary;
         format!(
-            text!(game.on),
+            "{0}. {1} on {2}, {3}.",
             line.headline(),
             line.ruleset_or_dash(),
             words::minute(line.ended),
@@ -223,7 +219,7 @@ impl Page for GamePage {
                             h2 { span class=(words::team_class(names.colour(at))) { (names.title(at)) } @if let Some(score) = team.score { " – " (words::number(score)) } }
                             p.note {
                                 (counted(team.players.len(), "player"))
-                                @if let Some(sum) = weights_before(&team.players) { (mark!(game.weights_before, { (words::tenths(sum)) })) }
+                                @if let Some(sum) = weights_before(&team.players) { (mark!(", weights before {0}", { (words::tenths(sum)) })) }
                             }
                             (players(site, &names.title(at), &team.players, self.millis(), other(&team.players)))
                         }
@@ -231,22 +227,25 @@ impl Page for GamePage {
                 }
             }
             @if !self.others.is_empty() {
-                h2 { @if self.teams.is_empty() { (text!(common.players)) } @else { (text!(game.on_no_team)) } }
-                (players(site, text!(common.players), &self.others, self.millis(), false))
+                h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
+                (players(site, "Players", &self.others, self.millis(), false))
             }
             @if let Some(forecast) = self.summary.forecast {
                 p.note { (FORECAST) ": " (favourite(of_forecast(forecast), &self.summary.team_names)) ". " (OF_FORECAST) }
             }
             @if any_other {
                 p.note {
-                    (text!(game.of_the_columns)) " " (text!(game.other_side_is_the_forecast_for_the))
+                    "“K : D” are kills and deaths, “Played” is the time on the team. “Before” is the weight before \
+         this match, “Change” what the match did to it, and “Reason” what moved it or held it." " " "“Other side” is the forecast for the other team if this player alone \
+         had been on it, by the weights before the match. What the system has learned since, how much a strength or \
+         a side of the map counts, is as of now."
                 }
             }
             @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }
             (self.course.body(&self.summary, self.millis())?)
             (chances_table(site, &self.summary, &self.changes))
             @if let Some(reasons) = &self.reasons {
-                h2 { (text!(common.why_these_teams)) }
+                h2 { "Why these teams" }
                 (reasons.body())
             }
             (share(site, &self.path(), false, false))
@@ -326,32 +325,24 @@ fn players<'a>(
         }
     };
     Table::of(caption, list)
-        .name(text!(common.player), player)
-        .num(text!(common.points), |seat| {
-            known(seat.points, words::number)
-        })
+        .name("Player", player)
+        .num("Points", |seat| known(seat.points, words::number))
         .only_if(list.iter().any(|seat| seat.points.is_some()))
-        .wide_num(text!(game.k_d), |seat| {
-            format!("{} : {}", seat.kills, seat.deaths)
-        })
-        .explained(text!(game.kills_and_deaths))
+        .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
+        .explained("Kills and deaths")
         .only_if(list.iter().any(|seat| seat.kills > 0 || seat.deaths > 0))
-        .num(text!(common.played), move |seat| played(seat.played, whole))
-        .num(text!(common.before), |seat| {
-            known(seat.before(), words::tenths)
-        })
-        .explained(text!(game.the_weight_before_this_match))
+        .num("Played", move |seat| played(seat.played, whole))
+        .num("Before", |seat| known(seat.before(), words::tenths))
+        .explained("The weight before this match")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
-        .num(text!(common.change), |seat| {
+        .num("Change", |seat| {
             known(seat.entry.as_ref().map(Entry::change), words::signed)
         })
-        .explained(text!(game.how_the_weight_changed_from_before))
+        .explained("How the weight changed from before this match to after it")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
-        .wide_text(text!(common.reason), |seat| words::or_dash(seat.reason()))
+        .wide_text("Reason", |seat| words::or_dash(seat.reason()))
         .only_if(list.iter().any(|seat| seat.reason().is_some()))
-        .num(text!(game.other_side), |seat| {
-            known(seat.other_side, words::chance)
-        })
+        .num("Other side", |seat| known(seat.other_side, words::chance))
         .only_if(other)
 }
 
@@ -407,7 +398,7 @@ impl GameChange {
                 (before)
                 @match &self.player {
                     Some(player) => (player.link(&site.links)),
-                    None => span.gone { (text!(common.a_player)) },
+                    None => span.gone { "a player" },
                 }
             }
             (after)
@@ -452,11 +443,11 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
     };
     let has_bots = |one: &Moment<'_>| one.teams.bots.iter().any(|&bots| bots > 0);
     let sizes = |one: &Moment<'_>| Some(one.teams.sizes()).filter(|sizes| !sizes.is_empty());
-    let mut table = Table::of(text!(game.chances), &moments)
-        .text(text!(game.time), |one| &one.time)
-        .name(text!(common.teams), |one| &one.what)
-        .num(text!(common.players), move |one| words::or_dash(sizes(one)))
-        .num(text!(game.of_them_bots), |one| versus(&one.teams.bots))
+    let mut table = Table::of("Chances", &moments)
+        .text("Time", |one| &one.time)
+        .name("Teams", |one| &one.what)
+        .num("Players", move |one| words::or_dash(sizes(one)))
+        .num("of them bots", |one| versus(&one.teams.bots))
         .only_if(moments.iter().any(has_bots));
     for team in 0..teams {
         table = table.num(&summary.team_names.title(team), move |one| {
@@ -464,11 +455,11 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
         });
     }
     html! {
-        h2 { (text!(game.chances)) }
+        h2 { "Chances" }
         (table)
         p.note {
             (OF_CHANCES)
-            @if changes.len() >= MAX_TEAM_CHANGES { (mark!(game.only_the_first_changes_are_kept, { (MAX_TEAM_CHANGES) })) }
+            @if changes.len() >= MAX_TEAM_CHANGES { (mark!(" Only the first {0} changes are kept.", { (MAX_TEAM_CHANGES) })) }
         }
     }
 }
@@ -509,10 +500,7 @@ impl Course {
         let Some(scores) = summary.known_scores().filter(|_| !self.events.is_empty()) else {
             return Ok(html! {});
         };
-        let label = format!(
-            text!(game.score_over_time_to_the_result),
-            words::scores(&scores)
-        );
+        let label = format!("Score over time, to the result {0}", words::scores(&scores));
         let score = plot::score(&label, (scores.len(), names), millis, &self.events)?;
         let chance = match self.chance_over_time.is_empty() {
             true => html! {},
@@ -522,7 +510,7 @@ impl Course {
             div.columns {
                 figure {
                     figcaption {
-                        (text!(game.score_over_time))
+                        "Score over time: "
                         @for team in 0..scores.len() { span class=(words::team_class(names.colour(team))) { (names.name(team)) } " " }
                     }
                     (score)
@@ -542,7 +530,7 @@ impl Course {
         let least = points.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let most = points.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let label = format!(
-            text!(game.chance_of_over_time_at_the_start),
+            "Chance of {0} over time: {1} at the start, between {2} and {3}",
             names.name(0),
             of(points.first()),
             of(least),
@@ -551,7 +539,7 @@ impl Course {
         let plot = plot::chance(&label, points, names.colour(0))?;
         Ok(html! {
             figure {
-                figcaption { (mark!(game.chance_of_with_the_score, { span class=(words::team_class(names.colour(0))) { (names.name(0)) } })) }
+                figcaption { (mark!("Chance of {0} with the score", { span class=(words::team_class(names.colour(0))) { (names.name(0)) } })) }
                 (plot)
             }
         })
@@ -596,7 +584,7 @@ impl FairestExchange {
         let [one, other] = &self.players;
         html! {
             p {
-                (mark!(game.most_even_with_one_exchange_for,
+                (mark!("Most even with one exchange: {0} for {1}, which would have made it {2}.",
                     { (one.link(&site.links)) },
                     { (other.link(&site.links)) },
                     { (favourite(of_forecast(self.chance), names)) }

@@ -102,15 +102,16 @@ impl Page for Home {
     }
 
     fn title(&self) -> String {
-        text!(home.rulesets_and_matches).to_owned()
+        "Game types and matches".to_owned()
     }
 
     fn description(&self, site: &Site) -> String {
         let (rulesets, now) = (self.rulesets.len(), self.now.len());
         let name = plain_name(&site.settings.title);
         format!(
-            text!(home.with_leaderboards_and_how_even),
-            counted(rulesets, text!(common.one_game_type)),
+            "{name}: {0} with leaderboards, and how even their matches are. Running \
+         now: {1}.",
+            counted(rulesets, "game type"),
             counted(now, "game"),
             name = name
         )
@@ -118,24 +119,27 @@ impl Page for Home {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { (text!(common.rulesets)) }
+            h1 { "Game types" }
             @if self.is_counting {
                 p { (words::COUNTING) }
             } @else if self.rulesets.is_empty() {
-                p { (text!(home.no_match_has_been_rated_yet_weights)) }
+                p { "No match has been rated yet. Weights are learned from finished \
+         matches." }
             } @else {
                 (self.lists(site))
                 p.note {
-                    (mark!(home.the_difference_is_that_between_the, { (OF_FORECAST) }))
+                    (mark!("The difference is that between the highest and the lowest score of a \
+         match. The favourite is the team that was more likely to win by the forecast: the closer to 50 % it won, of \
+         the matches that a team won, the more even the teams were. {0}", { (OF_FORECAST) }))
                 }
             }
             @if !self.now.is_empty() {
-                h2 { a href=(site.links.to("/live")) { (text!(common.playing_now)) } }
+                h2 { a href=(site.links.to("/live")) { "Playing now" } }
                 (games(site, &self.now))
             }
-            h2 { (text!(common.latest_matches)) }
+            h2 { "Latest matches" }
             (matches(site, &self.matches, true))
-            p { a href=(site.links.to("/matches")) { (text!(common.all_matches)) } }
+            p { a href=(site.links.to("/matches")) { "All matches" } }
         })
     }
 }
@@ -150,7 +154,7 @@ impl Home {
                 (rulesets(site, &many))
                 @if !few.is_empty() {
                     details {
-                        summary { (mark!(home.with_fewer_than_matches, { (counted(few.len(), text!(common.one_game_type))) }, { (FEWEST) })) }
+                        summary { (mark!("{0} with fewer than {1} matches", { (counted(few.len(), "game type")) }, { (FEWEST) })) }
                         (rulesets(site, &few))
                     }
                 }
@@ -164,38 +168,32 @@ fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> 
         0 => html! { (game.humans + game.bots) },
         _ => names(site, game.players()),
     };
-    Table::of(text!(common.playing_now), list)
-        .name(text!(common.server), PresentGame::server_or_dash)
-        .wide_text(text!(common.ruleset), |game| words::ruleset(&game.ruleset))
-        .wide_text(text!(common.map), |game| words::or_dash(game.map.clone()))
-        .num(text!(common.score), PresentGame::score)
-        .text(text!(common.players), players)
+    Table::of("Playing now", list)
+        .name("Server", PresentGame::server_or_dash)
+        .wide_text("Game type", |game| words::ruleset(&game.ruleset))
+        .wide_text("Map", |game| words::or_dash(game.map.clone()))
+        .num("Score", PresentGame::score)
+        .text("Players", players)
 }
 
 /// A table of rulesets, without the columns that have nothing to say about any of them.
 fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> Table<'a, RulesetSummary> {
     let any = |has: fn(&RulesetSummary) -> bool| list.iter().any(|line| has(line));
-    Table::of(text!(common.rulesets), list.iter().copied())
-        .name(text!(common.ruleset), |line| {
-            site.links.to_ruleset(&line.name)
-        })
-        .num(text!(common.matches), |line| line.rated_matches)
-        .wide_num(text!(common.humans), |line| line.humans)
+    Table::of("Game types", list.iter().copied())
+        .name("Game type", |line| site.links.to_ruleset(&line.name))
+        .num("Matches", |line| line.rated_matches)
+        .wide_num("Humans", |line| line.humans)
         .only_if(any(|line| line.humans > 0))
-        .wide_num(text!(common.bots), |line| line.bots)
+        .wide_num("Bots", |line| line.bots)
         .only_if(any(|line| line.bots > 0))
-        .num(text!(common.mean_difference), |line| {
-            known(line.mean_gap, tenths)
-        })
+        .num("Mean difference", |line| known(line.mean_gap, tenths))
         .only_if(any(|line| line.mean_gap.is_some()))
-        .num(text!(common.favourite_won), |line| {
-            known(line.favourite_won, percent)
-        })
+        .num("Favourite won", |line| known(line.favourite_won, percent))
         .explained(OF_DECIDED)
         .only_if(any(|line| line.favourite_won.is_some()))
-        .wide_num(text!(common.draws), |line| known(line.draws, percent))
+        .wide_num("Draws", |line| known(line.draws, percent))
         .only_if(any(|line| line.draws.is_some_and(|share| share > 0.0)))
-        .wide_text(text!(home.last_match), |line| words::time(line.last))
+        .wide_text("Last match", |line| words::time(line.last))
 }
 
 /// The most players that are listed.
@@ -263,7 +261,7 @@ impl Page for SearchPage {
     }
 
     fn title(&self) -> String {
-        text!(common.search).to_owned()
+        "Search".to_owned()
     }
 
     fn path(&self) -> String {
@@ -271,29 +269,30 @@ impl Page for SearchPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        text!(search.players_and_rulesets_by_a_part_of).to_owned()
+        "Players and game types by a part of their names.".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { (text!(common.search)) }
-            @if self.search.is_empty() { p { (text!(search.type_a_part_of_a_name_above)) } }
+            h1 { "Search" }
+            @if self.search.is_empty() { p { "Type a part of a name above." } }
             @else if self.players.is_empty() && self.rulesets.is_empty() {
-                p { (mark!(search.no_player_and_no_ruleset_has_in_the, { (self.search) })) }
+                p { (mark!("No player and no game type has “{0}” in the name.", { (self.search) })) }
             }
             @if !self.players.is_empty() {
                 h2 { (counted(self.players.len(), "player")) }
-                (Table::of(text!(common.players), &self.players)
-                    .name(text!(common.player), |row| row.player.link(&site.links))
-                    .num(text!(common.games), |row| row.games)
-                    .text(text!(search.mostly), |row| site.links.to_ruleset(&row.ruleset))
-                    .wide_text(text!(common.last_seen), |row| words::day(row.last_seen)))
+                (Table::of("Players", &self.players)
+                    .name("Player", |row| row.player.link(&site.links))
+                    .num("Games", |row| row.games)
+                    .text("Mostly", |row| site.links.to_ruleset(&row.ruleset))
+                    .wide_text("Last seen", |row| words::day(row.last_seen)))
                 @if self.players.len() >= LISTED {
-                    p.note { (text!(search.those_with_most_games_are_listed_a)) }
+                    p.note { "Those with most games are listed, of the first 200 names that were found. \
+         A longer part of the name finds fewer." }
                 }
             }
             @if !self.rulesets.is_empty() {
-                h2 { (counted(self.rulesets.len(), text!(common.one_game_type))) }
+                h2 { (counted(self.rulesets.len(), "game type")) }
                 ul { @for name in &self.rulesets { li { (site.links.to_ruleset(name)) } } }
             }
         })

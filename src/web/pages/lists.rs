@@ -115,9 +115,9 @@ impl MatchSummary {
     /// How the match ended, in a few words.
     pub(super) fn result(&self) -> String {
         match (self.outcome.as_str(), self.winner) {
-            (_, Some(team)) => format!(text!(common.one_won), self.team_names.name(team.into())),
-            ("draw", _) => text!(lists.draw).to_owned(),
-            ("abandoned", _) => text!(lists.abandoned_2).to_owned(),
+            (_, Some(team)) => format!("{0} won", self.team_names.name(team.into())),
+            ("draw", _) => "draw".to_owned(),
+            ("abandoned", _) => "abandoned".to_owned(),
             _ => "–".to_owned(),
         }
     }
@@ -146,19 +146,19 @@ impl MatchSummary {
         Some(match chance {
             chance if chance < 0.2 => {
                 format!(
-                    text!(lists.a_great_upset_that_happens_in_of),
+                    "A great upset: that happens in {in_hundred} of such matches.",
                     in_hundred = in_hundred
                 )
             }
             chance if chance < 0.4 => {
                 format!(
-                    text!(lists.an_upset_that_happens_in_of_such),
+                    "An upset: that happens in {in_hundred} of such matches.",
                     in_hundred = in_hundred
                 )
             }
-            chance if chance <= 0.6 => text!(lists.it_could_have_gone_either_way).to_owned(),
+            chance if chance <= 0.6 => "It could have gone either way.".to_owned(),
             _ => format!(
-                text!(lists.that_happens_in_of_such_matches),
+                "That happens in {in_hundred} of such matches.",
                 in_hundred = in_hundred
             ),
         })
@@ -178,7 +178,7 @@ impl MatchSummary {
         match (self.winner, expected) {
             (Some(won), Some((team, chance))) if won == team => {
                 format!(
-                    text!(lists.won_as_expected_with),
+                    "{0} won{scores}, as expected with {chance}",
                     title(won),
                     scores = scores,
                     chance = chance
@@ -187,22 +187,26 @@ impl MatchSummary {
             (Some(won), Some((team, chance))) => {
                 let (won, team) = (title(won), name(team));
                 format!(
-                    text!(lists.won_against_with_a_chance_of),
+                    "{won} won{scores}, against {team} with a chance of {chance}",
                     won = won,
                     scores = scores,
                     team = team,
                     chance = chance
                 )
             }
-            (Some(won), None) => format!(text!(lists.won), title(won), scores = scores),
+            (Some(won), None) => format!("{0} won{scores}", title(won), scores = scores),
             (None, expected) => {
                 let result = match self.outcome.as_str() {
-                    "draw" => text!(common.draw),
-                    "abandoned" => text!(lists.abandoned),
-                    _ => text!(common.played),
+                    "draw" => "Draw",
+                    "abandoned" => "Abandoned",
+                    _ => "Played",
                 };
                 let favourite = expected.map_or(String::new(), |(team, chance)| {
-                    format!(text!(lists.had_a_chance_of), name(team), chance = chance)
+                    format!(
+                        ", {0} had a chance of {chance}",
+                        name(team),
+                        chance = chance
+                    )
                 });
                 format!("{result}{scores}{favourite}")
             }
@@ -223,27 +227,25 @@ impl MatchSummary {
 /// A table of matches. The ruleset has a column only where it is not that of the page.
 pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) -> Markup {
     if list.is_empty() {
-        return html! { p { (text!(lists.no_matches_yet)) } };
+        return html! { p { "No matches yet." } };
     }
     // A column has one kind of chance.
     let as_started = list.iter().any(|line| line.chances.started.is_some());
     let (head, means) = chance_head(as_started);
     let numbers = site.settings.shows_numbers();
-    let table = Table::of(text!(common.matches), list)
-        .text(text!(common.match), |line| {
-            match_link(site, line.id, line.ended)
-        })
-        .text(text!(common.map), |line| site.links.to_map(&line.raw_map))
-        .wide_text(text!(common.ruleset), |line| ruleset_link(site, line))
+    let table = Table::of("Matches", list)
+        .text("Match", |line| match_link(site, line.id, line.ended))
+        .text("Map", |line| site.links.to_map(&line.raw_map))
+        .wide_text("Game type", |line| ruleset_link(site, line))
         .only_if(with_ruleset)
-        .num(text!(common.score), |line| {
+        .num("Score", |line| {
             words::or_dash(line.known_scores().map(|scores| words::scores(&scores)))
         })
-        .wide_text(text!(common.result), MatchSummary::result)
+        .wide_text("Result", MatchSummary::result)
         .wide_num(head, |line| words::or_dash(line.favourite(as_started)))
         .explained(means)
         .only_if(numbers)
-        .wide_num(text!(common.players), |line| line.humans + line.bots);
+        .wide_num("Players", |line| line.humans + line.bots);
     html! {
         (table)
         @if numbers { p.note.wide { "“" (head) "”: " (means) } }

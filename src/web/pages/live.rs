@@ -53,12 +53,12 @@ impl Page for LivePage {
     }
 
     fn title(&self) -> String {
-        text!(live.running_games).to_owned()
+        "Running games".to_owned()
     }
 
     fn description(&self, _: &Site) -> String {
         format!(
-            text!(live.and_play_in_now),
+            "{0} and {1} play in {2} now.",
             counted(self.humans, "human"),
             counted(self.bots, "bot"),
             counted(self.running, "game")
@@ -67,7 +67,7 @@ impl Page for LivePage {
 
     fn card(&self, site: &Site) -> Option<Markup> {
         Some(html! {
-            @if self.running == 0 { p { (text!(live.nobody_plays_at_the_moment)) } }
+            @if self.running == 0 { p { "Nobody plays at the moment." } }
             @for game in self.games.iter().take(CARD) { (section(site, game)) }
         })
     }
@@ -75,26 +75,26 @@ impl Page for LivePage {
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let more = self.running - self.games.len();
         Ok(html! {
-            h1 { (text!(live.running_games)) }
+            h1 { "Running games" }
             @if self.running == 0 {
-                p { (text!(live.nobody_plays_at_the_moment)) }
+                p { "Nobody plays at the moment." }
             } @else {
                 p {
-                    (mark!(live.and_play_in,
+                    (mark!("{0} and {1} play in {2}.",
                         { (counted(self.humans, "human")) },
                         { (counted(self.bots, "bot")) },
                         { (counted(self.running, "game")) }
                     ))
                 }
             }
-            p.note #updates { (text!(live.load_this_page_again_to_see_how_the)) }
+            p.note #updates { "Load this page again to see how the games go on." }
             @for game in &self.games { (section(site, game)) }
-            @if more > 0 { p { (mark!(live.and_with_fewer_players, { (counted(more, "game")) })) } }
+            @if more > 0 { p { (mark!("And {0} with fewer players.", { (counted(more, "game")) })) } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
             @if self.games.iter().any(|game| game.chance_with_score.is_some()) { p.note { (OF_WITH_SCORE) } }
             script src=(site.links.to(&frame::LIVE.path)) data-page=(site.links.to("/live"))
-                data-follows=(text!(live.this_page_follows)) data-old=(text!(live.may_be_old))
-                data-game=(text!(live.a_game)) data-played=(text!(live.clock_played)) data-left=(text!(live.clock_left)) defer {}
+                data-follows="This page follows the games by itself." data-old="The games cannot be asked for at the moment; what is shown may be old."
+                data-game="A game" data-played=" · {} played" data-left="{} left" defer {}
         })
     }
 }
@@ -110,7 +110,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     false => (words::ruleset(&game.ruleset)),
                 }
                 " · " (state(site, game))
-                @if !game.connected { (text!(live.the_game_server_is_away)) }
+                @if !game.connected { " · the game server is away" }
             }
             @if !game.scores.is_empty() {
                 (words::coloured_scores(&game.scores, &game.team_names))
@@ -118,7 +118,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
             @if let Some(chance) = game.chance_with_score { p { strong { (with_score(chance, &game.team_names)) } } }
             (told(game))
             @if left_out {
-                p { (mark!(live.and_play, { (counted(game.humans, "human")) }, { (counted(game.bots, "bot")) })) }
+                p { (mark!("{0} and {1} play.", { (counted(game.humans, "human")) }, { (counted(game.bots, "bot")) })) }
             } @else {
                 @if !game.teams.is_empty() {
                     div.columns.teams {
@@ -131,7 +131,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                     }
                 }
                 @if !game.others.is_empty() {
-                    p { @if !game.teams.is_empty() { (text!(live.on_no_team)) } (names(site, game.others.iter())) }
+                    p { @if !game.teams.is_empty() { "On no team: " } (names(site, game.others.iter())) }
                 }
             }
         }
@@ -141,15 +141,11 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
 /// What was predicted of the teams of a game so far.
 fn told(game: &PresentGame) -> Markup {
     let (chances, names) = (&game.chances, &game.team_names);
-    let has = if game.began.is_some() {
-        text!(chances.had)
-    } else {
-        text!(chances.has)
-    };
+    let has = if game.began.is_some() { "had" } else { "has" };
     let moments = [
         (AS_PICKED, &chances.picked, has),
         (AS_STARTED, &chances.started, has),
-        (text!(live.now), &chances.now, text!(chances.has)),
+        ("Now", &chances.now, "has"),
     ];
     html! {
         @for (moment, teams, has) in moments {
@@ -164,18 +160,18 @@ fn state(site: &Site, game: &PresentGame) -> Markup {
     html! {
         @match game.began {
             Some(began) => {
-                (mark!(live.in_play_since, { (words::time(began)) }))
+                (mark!("in play since {0}", { (words::time(began)) }))
                 span.clock data-played=(now.0 - began.0) data-left=[game.ends.map(|ends| ends.0 - now.0)] {}
             },
-            None => (text!(common.not_in_play)),
+            None => "not in play",
         }
-        @if let Some(ends) = game.ends { (mark!(live.until_by_the_games_clock, { (words::time(ends)) })) }
+        @if let Some(ends) = game.ends { (mark!(" · until {0} by the game’s clock", { (words::time(ends)) })) }
     }
 }
 
 fn list(site: &Site, players: &[Player]) -> Markup {
     html! {
-        @if players.is_empty() { p.note { (text!(live.nobody)) } } @else {
+        @if players.is_empty() { p.note { "nobody" } } @else {
             ul.players { @for player in players { li { (player.link(&site.links)) } } }
         }
     }

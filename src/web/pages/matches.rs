@@ -98,9 +98,9 @@ impl MatchesPage {
         html! {
             form.controls method="get" action=(site.links.to("/matches")) {
                 span.field {
-                    label for="ruleset" { (text!(common.ruleset)) }
+                    label for="ruleset" { "Game type" }
                     select #ruleset name="ruleset" {
-                        option value="" { (text!(matches.all)) }
+                        option value="" { "all" }
                         @for name in &self.rulesets {
                             option value=(name) selected[ruleset == Some(name)] { (name) }
                         }
@@ -108,15 +108,15 @@ impl MatchesPage {
                 }
                 @for name in ["map", "server"] {
                     span.field {
-                        label for=(name) { (if name == "map" { text!(common.map) } else { text!(common.server) }) }
+                        label for=(name) { (if name == "map" { "Map" } else { "Server" }) }
                         input id=(name) type="text" name=(name) value=[self.value(name)] maxlength=(LONGEST);
                     }
                 }
                 @for name in ["player", "with", "against", "cause", "since"] {
                     @if let Some(value) = self.value(name) { input type="hidden" name=(name) value=(value); }
                 }
-                label { input type="checkbox" name="picked" value="true" checked[self.value("picked").is_some()]; (text!(matches.picked_by_evenkeel)) }
-                button type="submit" { (text!(common.show)) }
+                label { input type="checkbox" name="picked" value="true" checked[self.value("picked").is_some()]; " picked by Evenkeel" }
+                button type="submit" { "Show" }
             }
         }
     }
@@ -128,10 +128,10 @@ impl MatchesPage {
             @if cause.is_some() || self.value("since").is_some() {
                 p {
                     @match cause {
-                        Some(cause) => { (mark!(matches.rated_matches_with_scores, { (cause_name(cause)) })) },
-                        None => (text!(common.matches)),
+                        Some(cause) => { (mark!("Rated matches with scores: {0}", { (cause_name(cause)) })) },
+                        None => "Matches",
                     }
-                    @if let Some(since) = self.value("since") { (mark!(matches.since, { (since) })) }
+                    @if let Some(since) = self.value("since") { (mark!(", since {0}", { (since) })) }
                     "."
                 }
             }
@@ -141,14 +141,14 @@ impl MatchesPage {
     /// Whose matches these are.
     fn whose(&self, site: &Site) -> Markup {
         let how = if self.value("with").is_some() {
-            text!(matches.with)
+            " with "
         } else {
-            text!(matches.against)
+            " against "
         };
         html! {
             @if let Some(player) = self.players.first() {
                 p {
-                    (mark!(matches.rated_matches_of,
+                    (mark!("Rated matches of {0}{1}.",
                         { (player.link(&site.links)) },
                         { @if let Some(other) = self.players.get(1) { (how) (other.link(&site.links)) } }
                     ))
@@ -223,7 +223,7 @@ impl Page for MatchesPage {
     }
 
     fn title(&self) -> String {
-        text!(common.matches).to_owned()
+        "Matches".to_owned()
     }
 
     fn path(&self) -> String {
@@ -231,20 +231,20 @@ impl Page for MatchesPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        text!(matches.all_matches_with_their_results_and).to_owned()
+        "All matches with their results and the chances that were predicted.".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { (text!(common.matches)) }
+            h1 { "Matches" }
             (self.whose(site))
             (self.caused())
             (self.controls(site))
             (matches(site, &self.matches, self.value("ruleset").is_none()))
-            nav.pages aria-label=(text!(matches.pages_of_matches)) {
-                @if self.before.is_some() { a href=(site.links.to(&self.address(None))) { (text!(matches.latest)) } }
+            nav.pages aria-label="Pages of matches" {
+                @if self.before.is_some() { a href=(site.links.to(&self.address(None))) { "← Latest" } }
                 @if self.next.is_some() {
-                    a rel="next" href=(site.links.to(&self.address(self.next))) { (text!(matches.earlier)) }
+                    a rel="next" href=(site.links.to(&self.address(self.next))) { "Earlier →" }
                 }
             }
         })
@@ -301,9 +301,9 @@ async fn latest(site: &Site, filter: MatchFilter<'_>) -> Result<Vec<MatchSummary
 fn list(site: &Site, name: &str, raw: &str, found: &[MatchSummary]) -> Markup {
     let all = format!("/matches?{name}={}", path_part(raw));
     html! {
-        h2 { (text!(common.latest_matches)) }
+        h2 { "Latest matches" }
         (matches(site, found, true))
-        p { a href=(site.links.to(&all)) { (text!(common.all_its_matches)) } }
+        p { a href=(site.links.to(&all)) { "All its matches" } }
     }
 }
 
@@ -344,7 +344,7 @@ impl Page for MapPage {
     }
 
     fn title(&self) -> String {
-        format!(text!(venues.map), self.map)
+        format!("Map {0}", self.map)
     }
 
     fn path(&self) -> String {
@@ -352,7 +352,7 @@ impl Page for MapPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        format!(text!(venues.the_matches_on_and_how_even_they), self.map)
+        format!("The matches on {0}, and how even they are.", self.map)
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -360,7 +360,7 @@ impl Page for MapPage {
             h1 { (self.title()) }
             @if self.is_counting { p { (words::COUNTING) } }
             @if !self.rulesets.is_empty() {
-                (balance_table(text!(common.rulesets), text!(common.ruleset), &self.rulesets, &self.first_team))
+                (balance_table("Game types", "Game type", &self.rulesets, &self.first_team))
                 p.note { (words::OF_MAPS) }
             }
             (list(site, "map", &self.raw, &self.matches))
@@ -385,7 +385,7 @@ impl Page for ServerPage {
     }
 
     fn title(&self) -> String {
-        format!(text!(venues.server), self.server)
+        format!("Server {0}", self.server)
     }
 
     fn path(&self) -> String {
@@ -393,7 +393,7 @@ impl Page for ServerPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        format!(text!(venues.the_latest_matches_on_the_server), self.server)
+        format!("The latest matches on the server {0}.", self.server)
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {

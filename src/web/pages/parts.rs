@@ -137,8 +137,8 @@ pub(super) enum Span {
 /// Each with its name in the query, and what visitors read.
 const SPANS: [(Span, &str, &str); 3] = [
     (Span::Month, "month", "30 days"),
-    (Span::Year, "year", text!(span.a_year)),
-    (Span::All, "all", text!(common.all)),
+    (Span::Year, "year", "A year"),
+    (Span::All, "all", "All"),
 ];
 
 impl Span {

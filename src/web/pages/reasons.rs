@@ -65,33 +65,35 @@ impl Reasons {
         html! {
             ul {
                 li {
-                    (mark!(reasons.the_weaker_team_had_of_the_weight,
+                    (mark!("The weaker team had {0} of the weight of the stronger one, among \
+         {1}.",
                         { (words::percent(self.ratio)) },
                         { (counted(self.humans as u64, "human")) }
                     ))
                 }
                 @if terms.best_gap > 0.005 {
-                    li { (mark!(reasons.the_best_players_of_the_teams, { (words::percent(terms.best_gap)) })) }
+                    li { (mark!("The best players of the teams differed by {0} in weight.", { (words::percent(terms.best_gap)) })) }
                 }
                 @if terms.spread_gap > 0.005 {
-                    li { (mark!(reasons.one_team_was_more_mixed_than_the, { (words::percent(terms.spread_gap)) })) }
+                    li { (mark!("One team was more mixed than the other: the spread of weights \
+         differed by {0}.", { (words::percent(terms.spread_gap)) })) }
                 }
                 @if self.parties > 0 {
                     li {
-                        @match self.parties { 1 => (text!(reasons.n_1_party)), parties => { (mark!(reasons.parties, { (parties) })) } }
-                        (text!(reasons.asked_to_be_together))
-                        @match self.parties_apart { 0 => (text!(reasons.all_were)), apart => { (mark!(reasons.could_not_be, { (apart) })) } }
+                        @match self.parties { 1 => "1 party", parties => { (mark!("{0} parties", { (parties) })) } }
+                        " asked to be together; "
+                        @match self.parties_apart { 0 => "all were.", apart => { (mark!("{0} could not be.", { (apart) })) } }
                     }
                 }
                 @if terms.avoided_pairs > 0.0 {
-                    li { (mark!(reasons.of_players_who_avoid_each_other, { (counted(terms.avoided_pairs as u64, "pair")) })) }
+                    li { (mark!("{0} of players who avoid each other shared a team.", { (counted(terms.avoided_pairs as u64, "pair")) })) }
                 }
                 @for why in &self.wishes_refused {
-                    li { (mark!(reasons.a_wish_for_a_side_was_not_granted, { (why) })) }
+                    li { (mark!("A wish for a side was not granted: {0}.", { (why) })) }
                 }
-                @if terms.moved > 0.0 { li { (mark!(reasons.had_to_change_teams, { (players(terms.moved)) })) } }
+                @if terms.moved > 0.0 { li { (mark!("{0} had to change teams.", { (players(terms.moved)) })) } }
                 @if terms.repeated > 0.0 {
-                    li { (mark!(reasons.of_the_pairs_of_the_match_before, { (words::percent(terms.repeated)) })) }
+                    li { (mark!("{0} of the pairs of the match before were together again.", { (words::percent(terms.repeated)) })) }
                 }
             }
         }

@@ -129,13 +129,13 @@ impl RegularsPage {
                         (line.player.link(&site.links)) ", " (counted(line.matches as u64, "match"))
                         " · "
                         a href=(other(line)) {
-                            @if line.is_picked { (text!(regulars.put_back)) } @else { (text!(regulars.pick_out)) }
+                            @if line.is_picked { "put back" } @else { "pick out" }
                             span.unseen { " " (line.player.plain()) }
                         }
                     }
                 }
             }
-            @if !picked.is_empty() { p { a href=(site.links.to(&self.address(&[]))) { (text!(regulars.show_all_in_colour)) } } }
+            @if !picked.is_empty() { p { a href=(site.links.to(&self.address(&[]))) { "Show all in colour" } } }
         }
     }
 }
@@ -177,7 +177,7 @@ impl Page for RegularsPage {
     }
 
     fn title(&self) -> String {
-        format!(text!(regulars.regulars_of), self.ruleset)
+        format!("Regulars of {0}", self.ruleset)
     }
 
     fn path(&self) -> String {
@@ -190,7 +190,7 @@ impl Page for RegularsPage {
             .iter()
             .map(|line| line.player.plain())
             .collect();
-        format!(text!(regulars.the_weights_over_time_of), names.join(", "))
+        format!("The weights over time of {0}.", names.join(", "))
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -205,20 +205,21 @@ impl Page for RegularsPage {
         };
         let lines: Vec<Line> = self.regulars.iter().map(line).collect();
         let label = format!(
-            text!(regulars.weights_over_time_in),
+            "Weights over time in {0}: {1}",
             self.ruleset,
             self.description(site)
         );
         Ok(html! {
-            h1 { (text!(regulars.regulars)) }
+            h1 { "Regulars" }
             p { (site.links.to_ruleset(&self.ruleset)) }
             figure.large {
-                figcaption { (text!(regulars.weights_over_time)) }
+                figcaption { "Weights over time" }
                 (plot::lines(&label, &lines)?)
             }
             (self.legend(site))
             p.note {
-                (mark!(regulars.those_who_were_in_most_of_the, { (MATCHES) }))
+                (mark!("Those who were in most of the latest {0} rated matches. The weight \
+         after some of their last 1,000 matches, as far as they are of this game type, and after the latest one.", { (MATCHES) }))
             }
         })
     }

@@ -64,10 +64,10 @@ impl BoardLine {
         match (self.standing, self.place) {
             (Standing::Placed, place) => words::or_dash(place.map(|place| place.to_string())),
             (Standing::Placing, _) if self.games < enough => {
-                format!(text!(board_line.placing_of), self.games, enough = enough)
+                format!("placing {0} of {enough}", self.games, enough = enough)
             }
-            (Standing::Placing, _) => text!(board.placing).to_owned(),
-            (Standing::Away, _) => text!(board.away).to_owned(),
+            (Standing::Placing, _) => "placing".to_owned(),
+            (Standing::Away, _) => "away".to_owned(),
         }
     }
 
@@ -136,7 +136,7 @@ impl PlayerStanding {
         let measure = line.measure().or_else(|| line.division.clone());
         let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
         let place = match line.place {
-            Some(place) => format!(text!(player.place_of_2), place = place, of = of),
+            Some(place) => format!("place {place} of {of} · ", place = place, of = of),
             None if line.standing == Standing::Placed => String::new(),
             None => format!("{} · ", line.place_or_why()),
         };

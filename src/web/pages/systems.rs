@@ -73,20 +73,21 @@ impl Page for SystemsPage {
     }
 
     fn title(&self) -> String {
-        text!(systems.rating_systems).to_owned()
+        "Rating systems".to_owned()
     }
 
     fn description(&self, _: &Site) -> String {
-        text!(systems.how_well_each_rating_system_would).to_owned()
+        "How well each rating system would have predicted the latest matches.".to_owned()
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { (text!(systems.rating_systems)) }
+            h1 { "Rating systems" }
             @match &self.comparison {
                 Some(comparison) => (comparison.body(site)),
                 None => p {
-                    (text!(systems.the_rating_systems_have_not_been))
+                    "The rating systems have not been compared yet. That is done in the \
+         background, once there are 32 matches."
                 },
             }
         })
@@ -97,7 +98,9 @@ impl SystemsComparison {
     fn body(&self, site: &Site) -> Markup {
         html! {
             p {
-                (mark!(systems.how_well_each_rating_system_would_2,
+                (mark!("How well each rating system would have predicted the last {0}, \
+         from {1} to {2}. Each one predicts a match, then learns from it. Measured are {3} of two teams that one of \
+         them won, after the first fifth. Computed on {4}.",
                     { (counted(self.matches, "match")) },
                     { (words::time(self.from)) },
                     { (words::time(self.to)) },
@@ -106,47 +109,44 @@ impl SystemsComparison {
                 ))
             }
             p {
-                (mark!(systems.the_weights_on_these_pages_come, { @match self.configured.as_str() {
-                    "auto" => (text!(systems.the_system_that_is_best_for_each)),
-                    name => { (mark!(systems.the_system, { strong { (name) } })) },
+                (mark!("The weights on these pages come from {0}.", { @match self.configured.as_str() {
+                    "auto" => "the system that is best for each game type",
+                    name => { (mark!("the system {0}", { strong { (name) } })) },
                 } }))
             }
             (self.table())
             p.note {
-                (mark!(systems.log_loss_is_what_counts_the_mean_of, { (self.reference) }))
+                (mark!("Log loss is what counts: the mean of −ln of the chance that was \
+         given to the result; a coin has 0.693, and the lower, the better. Brier is the mean squared difference of \
+         chance and result; a coin has 0.25. Calibration is how far chances are from how often they came true. The \
+         interval contains, with 95 % confidence, the log loss minus that of {0}; if it contains 0, both are level.", { (self.reference) }))
             }
             @if self.best.iter().any(has_enough) {
-                h2 { (text!(systems.best_by_ruleset)) }
+                h2 { "Best by game type" }
                 (best(site, &self.best))
-                p.note { (mark!(systems.rulesets_with_at_least_predicted, { (FEWEST) })) }
+                p.note { (mark!("Game types with at least {0} predicted matches.", { (FEWEST) })) }
             }
         }
     }
 
     fn table(&self) -> Table<'_, SystemMeasures> {
-        Table::of(text!(systems.rating_systems), &self.systems)
-            .name(text!(systems.system), |row| &row.system)
-            .num(text!(systems.log_loss), |row| {
-                format!("{:.4}", row.log_loss)
-            })
-            .num(text!(systems.accuracy), |row| {
-                format!("{:.1} %", 100.0 * row.accuracy)
-            })
-            .wide_num(text!(systems.brier), |row| format!("{:.4}", row.brier))
-            .wide_num(text!(systems.calibration), |row| {
-                format!("{:.3}", row.calibration_error)
-            })
-            .text(&format!(text!(systems.beside), self.reference), |row| {
+        Table::of("Rating systems", &self.systems)
+            .name("System", |row| &row.system)
+            .num("Log loss", |row| format!("{:.4}", row.log_loss))
+            .num("Accuracy", |row| format!("{:.1} %", 100.0 * row.accuracy))
+            .wide_num("Brier", |row| format!("{:.4}", row.brier))
+            .wide_num("Calibration", |row| format!("{:.3}", row.calibration_error))
+            .text(&format!("Beside {0}", self.reference), |row| {
                 words::or_dash(row.beside.clone())
             })
-            .wide_num(text!(systems.interval), |row| {
+            .wide_num("Interval", |row| {
                 words::or_dash(row.difference.map(interval))
             })
     }
 }
 
 fn interval([low, high]: [f64; 2]) -> String {
-    format!(text!(systems.to), low = low, high = high).replace('-', "−")
+    format!("{low:+.4} to {high:+.4}", low = low, high = high).replace('-', "−")
 }
 
 fn has_enough(row: &BestOfRuleset) -> bool {
@@ -155,15 +155,11 @@ fn has_enough(row: &BestOfRuleset) -> bool {
 
 fn best<'a>(site: &'a Site, list: &'a [BestOfRuleset]) -> Table<'a, BestOfRuleset> {
     Table::of(
-        text!(systems.best_by_ruleset),
+        "Best by game type",
         list.iter().filter(|row| has_enough(row)),
     )
-    .name(text!(common.ruleset), |row| {
-        site.links.to_ruleset(&row.ruleset)
-    })
-    .text(text!(systems.system), |row| &row.system)
-    .num(text!(systems.log_loss), |row| {
-        format!("{:.4}", row.log_loss)
-    })
-    .num(text!(common.matches), |row| row.matches)
+    .name("Game type", |row| site.links.to_ruleset(&row.ruleset))
+    .text("System", |row| &row.system)
+    .num("Log loss", |row| format!("{:.4}", row.log_loss))
+    .num("Matches", |row| row.matches)
 }

@@ -92,17 +92,17 @@ impl VersusPage {
             site.links
                 .to(&format!("/matches?player={own}&{word}={other}"))
         };
-        Table::of(text!(versus.matches_of_both), rows)
-            .name(text!(common.teams), |(name, _)| *name)
-            .num(text!(common.matches), move |(name, line)| {
+        Table::of("Matches of both", rows)
+            .name("Teams", |(name, _)| *name)
+            .num("Matches", move |(name, line)| {
                 let word = if *name == TOGETHER { "with" } else { "against" };
                 html! { a href=(to(word)) { (line.games) } }
             })
             .num(
-                &format!(text!(versus.won_by), self.players[0].plain()),
+                &format!("Won by {0}", self.players[0].plain()),
                 |(_, line)| words::number(line.won),
             )
-            .num(text!(versus.above_expected), |(_, line)| {
+            .num("Above expected", |(_, line)| {
                 known(line.above(), words::signed)
             })
             .only_if(site.settings.shows_numbers())
@@ -110,7 +110,7 @@ impl VersusPage {
 }
 
 /// The name of the line of matches on the same team.
-const TOGETHER: &str = text!(versus.the_same);
+const TOGETHER: &str = "the same";
 
 impl Page for VersusPage {
     type Choice = VersusChoice;
@@ -140,7 +140,7 @@ impl Page for VersusPage {
 
     fn title(&self) -> String {
         let [one, two] = &self.players;
-        format!(text!(versus.and), one.plain(), two.plain())
+        format!("{0} and {1}", one.plain(), two.plain())
     }
 
     fn path(&self) -> String {
@@ -150,7 +150,7 @@ impl Page for VersusPage {
 
     fn description(&self, _: &Site) -> String {
         format!(
-            text!(versus.matches_on_one_team_against_each),
+            "{0}: {1} matches on one team, {2} against each other.",
             self.title(),
             self.together.games,
             self.against.games
@@ -159,17 +159,15 @@ impl Page for VersusPage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let [one, two] = &self.players;
-        let rows = [
-            (TOGETHER, self.together),
-            (text!(versus.different_ones), self.against),
-        ];
+        let rows = [(TOGETHER, self.together), ("different ones", self.against)];
         Ok(html! {
-            h1 { (mark!(versus.and, { (one.link(&site.links)) }, { (two.link(&site.links)) })) }
+            h1 { (mark!("{0} and {1}", { (one.link(&site.links)) }, { (two.link(&site.links)) })) }
             (self.table(site, &rows))
             p.note {
-                (mark!(versus.rated_matches_with_a_result_the, { (COUNTED) }))
+                (mark!("Rated matches with a result, the last {0}; a draw is half a win. \
+         “Above expected” is the wins minus the sum of the forecasts for the team.", { (COUNTED) }))
             }
-            h2 { (text!(versus.latest_matches_of_both)) }
+            h2 { "Latest matches of both" }
             (matches(site, &self.matches, true))
         })
     }
@@ -240,13 +238,15 @@ impl CompanionTables {
     pub(super) fn body(&self, site: &Site, own: &str) -> Markup {
         html! {
             @if !self.with.is_empty() || !self.against.is_empty() {
-                h2 { (text!(companions.wins_with_and_against)) }
+                h2 { "Wins with and against" }
                 div.columns {
-                    (table(site, own, text!(companions.on_the_same_team), (&self.with, self.with_of)))
-                    (table(site, own, text!(companions.on_the_other_team), (&self.against, self.against_of)))
+                    (table(site, own, "On the same team", (&self.with, self.with_of)))
+                    (table(site, own, "On the other team", (&self.against, self.against_of)))
                 }
                 p.note {
-                    (mark!(companions.players_in_at_least_of_the_last,
+                    (mark!("Players in at least {0} of the last {1} matches. Of the {2} who \
+         were in most of them, each table lists the {3} with whom, or against whom, this page's player won the \
+         largest share; a draw is half a win.",
                         { (FEWEST) },
                         { (GAMES) },
                         { (LOOKED_AT) },
@@ -270,12 +270,12 @@ fn table(site: &Site, own: &str, title: &str, (list, of): (&[CompanionLine], usi
     html! {
         section {
             h3 { (title) }
-            @if list.is_empty() { p { (text!(companions.nobody_yet)) } } @else {
-                p { (mark!(common.n_of_all, { (list.len()) }, { (counted(of as u64, "player")) })) }
+            @if list.is_empty() { p { "Nobody yet." } } @else {
+                p { (mark!("{0} of {1}", { (list.len()) }, { (counted(of as u64, "player")) })) }
                 (Table::of(title, list)
-                    .name(text!(common.player), |row| row.player.link(&site.links))
-                    .num(text!(common.won), |row| words::percent(row.won))
-                    .num(text!(common.games), |row| {
+                    .name("Player", |row| row.player.link(&site.links))
+                    .num("Won", |row| words::percent(row.won))
+                    .num("Games", |row| {
                         html! {
                             @match both(row) {
                                 Some(link) => a href=(link) { (row.games) },

@@ -80,7 +80,7 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
     let typed = listed(&pick.names);
     if typed.len() + pick.known.len() + pick.new.len() > MOST_PLAYERS {
         return Err(Problem::bad(format!(
-            text!(teams.at_most_people_can_play),
+            "At most {most_players} people can play.",
             most_players = MOST_PLAYERS
         )));
     }
@@ -89,7 +89,7 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
     let known = called(site, &pick.ruleset, &texts, &pick.known).await?;
     let is_there = |handle: &String| known.iter().any(|one| one.handle == *handle);
     if !pick.known.iter().all(is_there) {
-        let why = text!(teams.somebody_who_was_ticked_is_not);
+        let why = "Somebody who was ticked is not known any more. See who is still ticked.";
         return Err(Problem::bad(why));
     }
     let regulars = match typed.is_empty() {
@@ -107,7 +107,7 @@ pub(super) fn question(
     team_names: &TeamNames,
 ) -> Result<AskedGame, Problem> {
     if people.len() < usize::from(pick.teams) {
-        let why = format!(text!(teams.teams_need_at_least_as_many_people), pick.teams);
+        let why = format!("{0} teams need at least as many people.", pick.teams);
         return Err(Problem::bad(why));
     }
     let players = players(pick, people, team_names)?;
@@ -121,7 +121,7 @@ pub(super) fn question(
     let mut game: AskedGame = game.map_err(|error| Problem::bad(error.to_string()))?;
     let weight = |person: &Person| {
         let weight = pick.weight_of(person)?;
-        let line = format!(text!(teams.line_of_a_list), weight, person.name());
+        let line = format!("“{0} {1}”", weight, person.name());
         Some((weight.parse().ok()?, line))
     };
     game.state_weights(people.iter().map(weight));
@@ -138,14 +138,14 @@ pub(super) fn question(
 /// The players of the question, with their wishes.
 fn players(pick: &Pick, people: &[Person], team_names: &TeamNames) -> Result<Vec<Value>, Problem> {
     let mut party: Vec<usize> = (0..people.len()).collect();
-    for group in wishes(text!(teams.together), &pick.together, people)? {
+    for group in wishes("Together", &pick.together, people)? {
         // Who wants to be with one of a party is of that party.
         let merged: BTreeSet<usize> = group.iter().map(|at| party[*at]).collect();
         let first = merged.first().copied().unwrap_or_default();
         let of_group = party.iter_mut().filter(|own| merged.contains(own));
         of_group.for_each(|own| *own = first);
     }
-    let apart = wishes(text!(teams.apart), &pick.apart, people)?;
+    let apart = wishes("Apart", &pick.apart, people)?;
     let pins = pins(pick, people, team_names)?;
     let players = people.iter().enumerate().map(|(at, person)| {
         let own = apart.iter().filter(|group| group.contains(&at));
@@ -179,7 +179,7 @@ fn wishes(field: &str, text: &str, people: &[Person]) -> Result<Vec<BTreeSet<usi
 fn whom(field: &str, name: &str, people: &[Person]) -> Result<usize, Problem> {
     let none = || {
         Problem::bad(format!(
-            text!(teams.nobody_who_plays_is_called),
+            "{field}: nobody who plays is called “{name}”.",
             field = field,
             name = name
         ))
@@ -197,10 +197,10 @@ fn pins(
     for line in pick.pinned.lines().filter(|line| !line.trim().is_empty()) {
         let (team, who) = line.split_once(':').unwrap_or((line, ""));
         let team = team.trim();
-        let none = || Problem::bad(format!(text!(teams.no_team_is_called), name = team));
+        let none = || Problem::bad(format!("There is no team “{name}”.", name = team));
         let number = team_called(team, pick.teams, team_names).ok_or_else(none)?;
         for name in pick::names(who) {
-            pins.insert(whom(text!(teams.on_a_team), &name, people)?, number);
+            pins.insert(whom("On a team", &name, people)?, number);
         }
     }
     Ok(pins)

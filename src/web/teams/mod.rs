@@ -90,9 +90,7 @@ fn refuse_foreign(api: &Api, fields: &HeaderMap) -> Result<(), Problem> {
     api.refuse_foreign(fields).map_err(Problem::forbidden)?;
     match fields.contains_key(header::ORIGIN) {
         true => Ok(()),
-        false => Err(Problem::forbidden(text!(
-            teams.the_origin_of_this_form_is_not
-        ))),
+        false => Err(Problem::forbidden("the Origin of this form is not stated")),
     }
 }
 
@@ -177,7 +175,7 @@ async fn show_pick(site: &Site, sender: &Sender, mut pick: Pick) -> Result<Shown
 
 async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup, Problem> {
     if !sender.may_pick() {
-        return Err(Problem::forbidden(text!(teams.sign_in_to_make_teams)));
+        return Err(Problem::forbidden("Sign in to make teams."));
     }
     let who = ask::who(site, pick).await?;
     pick.weights.extend(who.weights);
@@ -238,16 +236,16 @@ async fn undo(site: &Site, sender: &Sender, pick: Pick, fields: &Fields) -> Resu
 fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
     let shown = made.unwrap_or_else(|problem| Shown {
         page: html! {
-            h1 { (text!(teams.that_did_not_work)) }
+            h1 { "That did not work" }
             p.alert role="alert" { (problem.detail) }
-            p { a href=(site.links.to("/teams")) { (text!(teams.back_to_the_teams)) } }
+            p { a href=(site.links.to("/teams")) { "Back to the teams" } }
         },
         status: problem.status,
         cookie: None,
     });
     let head = Head {
-        description: text!(teams.description),
-        ..Head::of(text!(common.teams), "/teams")
+        description: "Fair teams for people who play without a game server, made of the results of their games.",
+        ..Head::of("Teams", "/teams")
     };
     let page = frame(site, &head, &shown.page).into_string();
     let mut response = uncached(shown.status, Form::Html.content_type(), page);
@@ -286,27 +284,31 @@ fn sign_in(site: &Site, sender: &Sender, pick: &Pick) -> Markup {
     if let Some(client) = sender.client() {
         return html! {
             section.sign {
-                p { (mark!(teams.this_browser_records_for, { b { (client) } })) }
+                p { (mark!("This browser records for {0}.", { b { (client) } })) }
                 (form_of_pick(site, sender, &pick.fields(), &html! {
-                    button type="submit" name="do" value="out" { (text!(teams.sign_out)) }
+                    button type="submit" name="do" value="out" { "Sign out" }
                 }))
             }
         };
     }
     let why = match sender.may_pick() {
         true => {
-            text!(teams.to_record_who_has_won_show_a_token)
+            "To record who has won, show a token once. It is then good for 30 \
+         days in this browser."
         }
-        false => text!(teams.to_make_teams_show_a_token_once_it),
+        false => {
+            "To make teams, show a token once. It is then good for 30 days in \
+         this browser."
+        }
     };
     html! {
         section.sign {
-            h2 { (text!(teams.sign_in)) }
+            h2 { "Sign in" }
             p { (why) }
             (form_of_pick(site, sender, &pick.fields(), &html! {
-                label for="token" { (text!(teams.token)) }
+                label for="token" { "Token" }
                 input #token type="password" name="token" required maxlength="1024" autocomplete="current-password";
-                button.main type="submit" name="do" value="in" { (text!(teams.sign_in)) }
+                button.main type="submit" name="do" value="in" { "Sign in" }
             }))
         }
     }
@@ -337,7 +339,7 @@ async fn start_page(
     let latest = latest(site, sender).await?;
     let status = problem.as_ref().map(|problem| problem.status);
     let page = html! {
-        h1 { (text!(teams.fair_teams)) }
+        h1 { "Fair teams" }
         @if let Some(problem) = &problem { (alert(problem)) }
         @if let Some(line) = &latest { (played::latest_result(site, sender, &pick, line)) }
         @if sender.may_pick() {
@@ -392,7 +394,7 @@ fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetTotals]) -> Ma
     let here = |name: &str| (name == pick.ruleset).then_some("true");
     html! {
         @if rulesets.len() > 1 {
-            nav.tabs.wrap aria-label=(text!(teams.what_is_played)) {
+            nav.tabs.wrap aria-label="What is played" {
                 @for line in rulesets.iter().take(RULESETS) {
                     a href=(link(&line.ruleset)) aria-current=[here(&line.ruleset)] { (line.ruleset) }
                 }
@@ -407,39 +409,40 @@ fn fields(pick: &Pick, rulesets: &[RulesetTotals], ticks: &[Known], team: &str) 
     let wishes = [&pick.together, &pick.apart, &pick.pinned];
     let has_wishes = wishes.iter().any(|wish| !wish.is_empty());
     html! {
-        label for="ruleset" { (text!(teams.what_do_you_play)) }
+        label for="ruleset" { "What do you play?" }
         input #ruleset name="ruleset" value=(pick.ruleset) list="rulesets" required maxlength="255"
-            autocomplete="off" autocapitalize="none" placeholder=(text!(teams.futsal));
+            autocomplete="off" autocapitalize="none" placeholder="futsal";
         datalist #rulesets {
             @for line in rulesets.iter().take(RULESETS) { option value=(line.ruleset) {} }
         }
-        label for="names" { (text!(teams.who_plays_one_name_on_each_line_or)) }
+        label for="names" { "Who plays? One name on each line, or with commas; with weights before \
+        the names, their sums decide" }
         textarea #names name="names" rows="5" autocomplete="off" { (pick.names) }
         @if !ticks.is_empty() || !pick.new.is_empty() {
             fieldset.ticks {
-                legend { (text!(teams.or_tick_who_played_last)) }
+                legend { "Or tick who played last" }
                 @for name in &pick.new {
-                    label { input type="checkbox" name="new" value=(name) checked; bdi { (name) } span.tag { (text!(teams.new)) } }
+                    label { input type="checkbox" name="new" value=(name) checked; bdi { (name) } span.tag { "new" } }
                 }
                 @for one in ticks {
                     label { input type="checkbox" name="on" value=(one.handle) checked[is_ticked(one)]; bdi { (one.name) } }
                 }
             }
         }
-        label for="teams" { (text!(teams.how_many_teams)) }
+        label for="teams" { "How many teams?" }
         select #teams name="teams" {
-            @for number in 2..=8 { option value=(number) selected[number == pick.teams] { (mark!(teams.teams, { (number) })) } }
+            @for number in 2..=8 { option value=(number) selected[number == pick.teams] { (mark!("{0} teams", { (number) })) } }
         }
         details open[has_wishes] {
-            summary { (text!(teams.who_must_be_together_and_who_apart)) }
-            label for="together" { (text!(teams.together_one_group_on_each_line)) }
-            textarea #together name="together" rows="2" placeholder=(text!(teams.ann_bob)) autocomplete="off" { (pick.together) }
-            label for="apart" { (text!(teams.apart_one_group_on_each_line)) }
-            textarea #apart name="apart" rows="2" placeholder=(text!(teams.cid_dan)) autocomplete="off" { (pick.apart) }
-            label for="pinned" { (text!(teams.on_a_team_one_team_on_each_line)) }
-            textarea #pinned name="pinned" rows="2" placeholder=(format!(text!(teams.team_and_names), team)) autocomplete="off" { (pick.pinned) }
+            summary { "Who must be together, apart, or on a certain team" }
+            label for="together" { "Together: one group on each line" }
+            textarea #together name="together" rows="2" placeholder="ann, bob" autocomplete="off" { (pick.together) }
+            label for="apart" { "Apart: one group on each line" }
+            textarea #apart name="apart" rows="2" placeholder="cid, dan" autocomplete="off" { (pick.apart) }
+            label for="pinned" { "On a team: the team, a colon, and names, one team on each line" }
+            textarea #pinned name="pinned" rows="2" placeholder=(format!("{0}: eve, fay", team)) autocomplete="off" { (pick.pinned) }
         }
-        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) span #count data-of=(text!(teams.of_so_many)) {} }
+        button.main type="submit" name="do" value="pick" { "Make teams" span #count data-of=" of {}" {} }
     }
 }
 
@@ -452,17 +455,17 @@ fn questions(site: &Site, sender: &Sender, pick: &Pick, questions: &[Question]) 
         @for (number, one) in others.iter().enumerate() { (question(number, one)) }
         @if !new.is_empty() {
             fieldset.ticks {
-                legend { (text!(teams.new_players)) }
+                legend { "New players" }
                 @for one in new {
                     label { input type="checkbox" name="new" value=(one.name()) checked; bdi { (one.name()) } }
                 }
             }
         }
-        button.main type="submit" name="do" value="pick" { (text!(teams.make_teams)) }
-        button type="submit" name="do" value="edit" formnovalidate { (text!(teams.back)) }
+        button.main type="submit" name="do" value="pick" { "Make teams" }
+        button type="submit" name="do" value="edit" formnovalidate { "Back" }
     };
     html! {
-        h1 { (text!(teams.who_is_who)) }
+        h1 { "Who is who?" }
         (form_of_pick(site, sender, &pick.fields(), &body))
     }
 }
@@ -486,23 +489,23 @@ fn question(number: usize, question: &Question) -> Markup {
     let name = question.name();
     let (said, choices) = match &question.why {
         Doubt::Unknown { near } => {
-            let said = html! { (mark!(teams.did_you_mean, { bdi { (name) } })) };
+            let said = html! { (mark!("{0}: did you mean", { bdi { (name) } })) };
             let new = choice(
                 &format!("new:{name}"),
-                &html! { (mark!(teams.is_a_new_player, { bdi { (name) } })) },
+                &html! { (mark!("{0} is a new player", { bdi { (name) } })) },
             );
             (said, html! { @for one in near { (known(one)) } (new) })
         }
         Doubt::Several { who } => {
-            let said = html! { (mark!(teams.which, { bdi { (name) } })) };
+            let said = html! { (mark!("Which {0}?", { bdi { (name) } })) };
             (said, html! { @for one in who { (known(one)) } })
         }
         Doubt::Twice { other } => {
-            let once = choice("drop", &html! { (text!(teams.the_same_person_count_once)) });
-            let two = html! { (mark!(teams.somebody_else, { bdi { (other) } })) };
+            let once = choice("drop", &html! { "The same person: count once" });
+            let two = html! { (mark!("Somebody else: {0}", { bdi { (other) } })) };
             let two = choice(&format!("new:{other}"), &two);
             (
-                html! { (mark!(teams.is_there_twice, { bdi { (name) } })) },
+                html! { (mark!("{0} is there twice", { bdi { (name) } })) },
                 html! { (once) (two) },
             )
         }
@@ -512,7 +515,7 @@ fn question(number: usize, question: &Question) -> Markup {
         fieldset {
             legend { (said) }
             (choices)
-            @if leave_out { (choice("drop", &html! { (text!(teams.does_not_play)) })) }
+            @if leave_out { (choice("drop", &html! { "Does not play" })) }
         }
     }
 }

@@ -23,7 +23,7 @@ impl Fields {
         let fields: Vec<_> = fields.take(FIELDS + 1).collect();
         match fields.len() > FIELDS {
             true => Err(Problem::bad(format!(
-                text!(teams.the_form_has_more_than_fields),
+                "the form has more than {fields} fields",
                 fields = FIELDS
             ))),
             false => Ok(Self(fields)),

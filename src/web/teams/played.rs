@@ -38,8 +38,8 @@ pub(super) fn teams(
     };
     let names = site.team_names(&played.ruleset);
     let again = html! {
-        button type="submit" name="do" value="again" { (text!(teams.again_the_next_best_teams)) }
-        button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
+        button type="submit" name="do" value="again" { "Again: the next best teams" }
+        button type="submit" name="do" value="edit" { "Change who plays" }
     };
     html! {
         h1 { (sizes(played)) }
@@ -69,23 +69,20 @@ fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
     let mut players = teams.teams.iter().flat_map(|team| &team.players);
     if !teams.sums.is_empty() {
         let sums: Vec<String> = teams.sums.iter().copied().map(amount).collect();
-        return format!(
-            text!(teams.the_sums_of_the_weights_decide),
-            sums.join(text!(teams.to))
-        );
+        return format!("The sums of the weights decide: {0}.", sums.join(" to "));
     }
     let chance = |chance| words::chance(chance).replace(" %", "\u{a0}%");
     match chances[..] {
         [one, other] => format!(
-            text!(teams.wins_with_with),
+            "{0} wins with {1}, {2} with {3}.",
             names.title(0),
             chance(one),
             names.name(1),
             chance(other)
         ),
         [] if players.any(|player| player.shown_weight().is_some()) => String::new(),
-        [] => text!(teams.nothing_is_known_of_anybody_yet_it).to_owned(),
-        _ => text!(teams.the_chance_of_each_team_to_win_is).to_owned(),
+        [] => "Nothing is known of anybody yet. It comes with the results.".to_owned(),
+        _ => "The chance of each team to win is beside its name.".to_owned(),
     }
 }
 
@@ -122,9 +119,9 @@ pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played
     let buttons = html! {
         div.buttons {
             @for team in 0..count {
-                button.main type="submit" name="do" value=(format!("won-{team}")) { (mark!(common.one_won, { (names.title(team)) })) }
+                button.main type="submit" name="do" value=(format!("won-{team}")) { (mark!("{0} won", { (names.title(team)) })) }
             }
-            button.main type="submit" name="do" value="draw" { (text!(common.draw)) }
+            button.main type="submit" name="do" value="draw" { "Draw" }
         }
     };
     let scores = html! {
@@ -135,13 +132,13 @@ pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played
                 }
             }
         }
-        button type="submit" name="do" value="score" { (text!(teams.record_the_score)) }
+        button type="submit" name="do" value="score" { "Record the score" }
     };
     html! {
-        h2 { (text!(teams.who_won)) }
+        h2 { "Who won?" }
         (form_of_pick(site, sender, &hidden, &buttons))
         details {
-            summary { (text!(teams.enter_the_score_instead)) }
+            summary { "Enter the score instead" }
             (form_of_pick(site, sender, &hidden, &scores))
         }
     }
@@ -155,20 +152,20 @@ fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) 
     };
     html! {
         @if let Some((reasons, among)) = &teams.weighed {
-            p.note { (mark!(teams.these_are_number_of_the_best, { (pick.place as usize % among.max(&1) + 1) }, { (among) })) }
+            p.note { (mark!("These are number {0} of the {1} best.", { (pick.place as usize % among.max(&1) + 1) }, { (among) })) }
             @if let Some(why) = teams.why.as_ref().filter(|why| !why.is_empty()) {
                 details {
-                    summary { (text!(common.why_these_teams)) }
+                    summary { "Why these teams" }
                     (reasons.body())
-                    details { summary { (text!(teams.in_numbers)) } pre.why { @for line in why { (line) "\n" } } }
+                    details { summary { "In numbers" } pre.why { @for line in why { (line) "\n" } } }
                 }
             }
         }
         @if let Some(other) = &teams.closest_alternative {
             details {
                 summary {
-                    (text!(teams.the_closest_alternative))
-                    @if let Some(chance) = other.chance.flatten() { (mark!(teams.wins_with, { (called.name(0)) }, { (words::chance(chance)) })) }
+                    "The closest alternative"
+                    @if let Some(chance) = other.chance.flatten() { (mark!(": {0} wins with {1}", { (called.name(0)) }, { (words::chance(chance)) })) }
                 }
                 @for (at, team) in other.teams.iter().enumerate() {
                     p { span class=(words::team_class(called.colour(at))) { (called.title(at)) } ": " (names(team)) }
@@ -234,7 +231,7 @@ impl Played {
                 Some(("new", name)) => clean(name).map(Person::New),
                 _ => None,
             };
-            let gone = || Problem::bad(text!(teams.somebody_of_these_teams_is_not));
+            let gone = || Problem::bad("somebody of these teams is not known any more: pick again");
             teams[usize::from(team)].push(person.ok_or_else(gone)?);
         }
         Ok(Self {
@@ -311,13 +308,13 @@ impl Played {
             let team = team.filter(|team| usize::from(*team) < self.teams.len());
             return team
                 .map(Outcome::Won)
-                .ok_or_else(|| Problem::bad(text!(teams.there_is_no_such_team)));
+                .ok_or_else(|| Problem::bad("there is no such team"));
         }
         let score = |text: &str| text.trim().replace(',', ".").parse().ok();
         let scores: Option<Vec<f64>> = fields.all("score").map(score).collect();
         let scores = scores.filter(|scores| scores.iter().all(|score| score.is_finite()));
         let scores = scores.filter(|scores| scores.len() == self.teams.len());
-        let why = text!(teams.state_the_score_of_each_team_as_a);
+        let why = "State the score of each team as a number.";
         scores.map(Outcome::Scores).ok_or_else(|| Problem::bad(why))
     }
 }
@@ -325,7 +322,7 @@ impl Played {
 /// Leaves a match out of the ratings.
 pub(super) async fn undo(sender: &Sender, fields: &Fields) -> Result<i64, Problem> {
     let number = fields.one("match").parse();
-    let number = number.map_err(|_| Problem::bad(text!(teams.no_match_has_this_number)))?;
+    let number = number.map_err(|_| Problem::bad("no match has this number"))?;
     set_void(&sender.call, number, true).await?;
     Ok(number)
 }
@@ -385,27 +382,27 @@ pub(super) fn recorded(
     let said = match &of.outcome {
         Outcome::Won(team) => {
             let names = site.team_names(&played.ruleset);
-            format!(text!(common.one_has_won), names.title((*team).into()))
+            format!("{0} won.", names.title((*team).into()))
         }
-        Outcome::Draw => text!(teams.a_draw).to_owned(),
+        Outcome::Draw => "A draw.".to_owned(),
         Outcome::Scores(scores) => format!("{}.", words::scores(scores)),
     };
     html! {
-        h1 { (text!(teams.recorded)) }
+        h1 { "Recorded" }
         p role="status" {
-            (mark!(teams.it_is,
+            (mark!("{0} It is {1}. ",
                 { (said) },
-                { a href=(site.links.game(of.number)) { (mark!(teams.match, { (of.number) })) } }
+                { a href=(site.links.game(of.number)) { (mark!("match {0}", { (of.number) })) } }
             ))
-            @if let Some(code) = &of.unrated { (mark!(teams.it_does_not_count, { (words::unrated(code)) })) }
+            @if let Some(code) = &of.unrated { (mark!("It does not count: {0}", { (words::unrated(code)) })) }
         }
         (form_of_pick(site, sender, &undone, &html! {
-            button type="submit" name="do" value="undo" { (text!(teams.undo)) }
+            button type="submit" name="do" value="undo" { "Undo" }
         }))
         (lineups(site, played))
         (form_of_pick(site, sender, &pick.fields(), &html! {
-            button.main type="submit" name="do" value="pick" { (text!(teams.next_game_same_people)) }
-            button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
+            button.main type="submit" name="do" value="pick" { "Next game, same people" }
+            button type="submit" name="do" value="edit" { "Change who plays" }
         }))
     }
 }
@@ -419,10 +416,10 @@ pub(super) fn undone(
     number: i64,
 ) -> Markup {
     html! {
-        p role="status" { (mark!(teams.match_does_not_count_any_more, { (number) })) }
+        p role="status" { (mark!("Match {0} does not count any more.", { (number) })) }
         @if played.teams.is_empty() {
-            h1 { (text!(teams.undone)) }
-            p { a href=(site.links.to("/teams")) { (text!(teams.back_to_the_teams)) } }
+            h1 { "Undone" }
+            p { a href=(site.links.to("/teams")) { "Back to the teams" } }
         } @else {
             (to_record(site, sender, pick, played, None, None))
         }
@@ -442,7 +439,8 @@ pub(super) fn to_record(
         h1 { (sizes(played)) }
         @match problem {
             Some(problem) if problem.is_repeated() => p.alert role="alert" {
-                (text!(teams.this_game_is_recorded_already_with))
+                "This game is recorded already, with another result. To change it, \
+         undo it first."
             },
             Some(problem) => (alert(problem)),
             None => {},
@@ -454,7 +452,7 @@ pub(super) fn to_record(
             false => (sign_in(site, sender, pick)),
         }
         (form_of_pick(site, sender, &pick.fields(), &html! {
-            button type="submit" name="do" value="edit" { (text!(teams.change_who_plays)) }
+            button type="submit" name="do" value="edit" { "Change who plays" }
         }))
     }
 }
@@ -474,21 +472,21 @@ pub(super) fn latest_result(site: &Site, sender: &Sender, pick: &Pick, line: &Ma
     let said = match (line.winner, line.outcome.as_str()) {
         (Some(team), _) => {
             let names = site.team_names(line.ruleset.as_deref().unwrap_or_default());
-            format!(text!(common.one_won), names.name(team.into()))
+            format!("{0} won", names.name(team.into()))
         }
         (None, outcome) => outcome.to_owned(),
     };
     html! {
         section.sign {
             p {
-                (mark!(teams.recorded_last,
-                    { a href=(site.links.game(line.id)) { (mark!(teams.match, { (line.id) })) } },
+                (mark!("Recorded last: {0}, {1}, {2}",
+                    { a href=(site.links.game(line.id)) { (mark!("match {0}", { (line.id) })) } },
                     { (said) },
                     { (words::time(line.ended)) }
                 ))
             }
             (form_of_pick(site, sender, &hidden, &html! {
-                button type="submit" name="do" value="undo" { (mark!(teams.undo_match, { (line.id) })) }
+                button type="submit" name="do" value="undo" { (mark!("Undo match {0}", { (line.id) })) }
             }))
         }
     }

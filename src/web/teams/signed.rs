@@ -87,9 +87,9 @@ impl Sender {
         let fits: bool = own.as_bytes().ct_eq(code.as_bytes()).into();
         match fits || self.secret.is_none() {
             true => Ok(()),
-            false => Err(Problem::forbidden(text!(
-                teams.this_form_was_not_made_for_you_load
-            ))),
+            false => Err(Problem::forbidden(
+                "this form was not made for you: load the page again",
+            )),
         }
     }
 
@@ -160,7 +160,8 @@ fn set_cookie(site: &Site, value: &str, max_age: i64, is_https: bool) -> String 
     let path = site.links.to("/teams");
     let secure = if is_https { "; Secure" } else { "" };
     format!(
-        text!(teams.path_max_age_httponly_samesite),
+        "{cookie}={value}; Path={path}; Max-Age={max_age}; HttpOnly; \
+         SameSite=Strict{secure}",
         cookie = COOKIE,
         value = value,
         path = path,

@@ -3,7 +3,6 @@
 
 mod circles;
 mod sources;
-mod texts;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

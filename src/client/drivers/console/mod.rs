@@ -2,7 +2,9 @@
 
 mod darkplaces;
 mod idtech3;
+mod source;
 mod tcp;
+mod teeworlds;
 
 use std::{io, net::SocketAddr};
 
@@ -14,7 +16,8 @@ use tokio::{
 
 pub use darkplaces::{DarkPlacesConsole, Security};
 pub use idtech3::IdTech3Console;
-pub use tcp::{SourceConsole, TeeworldsConsole};
+pub use source::SourceConsole;
+pub use teeworlds::TeeworldsConsole;
 
 /// How many characters of an answer are shown to the operator.
 const SHOWN: usize = 200;

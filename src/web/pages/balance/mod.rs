@@ -81,15 +81,15 @@ impl BalancePage {
     fn controls(&self, site: &Site) -> Markup {
         html! {
             form.controls method="get" action=(site.links.to("/balance")) {
-                label for="ruleset" { (text!(common.ruleset)) }
+                label for="ruleset" { "Game type" }
                 select #ruleset name="ruleset" {
                     @for name in &self.rulesets {
                         option value=(name) selected[self.ruleset.as_ref() == Some(name)] { (name) }
                     }
                 }
-                label for="date" { (text!(balance.compare_before_and_after)) }
+                label for="date" { "Compare before and after" }
                 input #date type="date" name="date" value=[self.date.as_ref()];
-                button type="submit" { (text!(common.show)) }
+                button type="submit" { "Show" }
             }
         }
     }
@@ -111,7 +111,7 @@ impl BalancePage {
 
     /// What one-sided matches have in common, with links to the matches of each cause.
     fn causes(&self, site: &Site) -> Markup {
-        let tabs = self.span.tabs(text!(balance.time_of_the_causes), |name| {
+        let tabs = self.span.tabs("Time of the causes", |name| {
             site.links
                 .to(&format!("{}#causes", self.address(Some(name))))
         });
@@ -132,22 +132,23 @@ impl BalancePage {
         let gaps = gaps.map(|(at, bar)| Bar::new(bar.name(at == last), bar.matches as f64));
         let gaps: Vec<Bar> = gaps.collect();
         let gaps = plot::bars(
-            text!(balance.number_of_matches_by_the_difference),
-            text!(balance.difference_of_scores),
+            "Number of matches by the difference of scores",
+            "difference of scores",
             &gaps,
         )?;
         let calibration = plot::calibration(
-            text!(balance.how_often_favourites_won_by_their),
+            "How often favourites won, by their forecast",
             &self.calibration,
         )?;
         Ok(html! {
             div.columns {
                 @if !self.gaps.is_empty() {
-                    figure { figcaption { (text!(balance.matches_by_the_difference_of_scores)) } (gaps) }
+                    figure { figcaption { "Matches by the difference of scores" } (gaps) }
                 }
                 @if !self.calibration.is_empty() {
                     figure {
-                        figcaption { (text!(balance.forecasts_on_the_line_favourites)) }
+                        figcaption { "Forecasts: on the line, favourites win as often as predicted. A draw \
+         is half a win" }
                         (calibration)
                     }
                 }
@@ -230,8 +231,8 @@ impl Page for BalancePage {
 
     fn title(&self) -> String {
         match &self.ruleset {
-            Some(ruleset) => format!(text!(balance.balance_of), ruleset = ruleset),
-            None => text!(common.balance).to_owned(),
+            Some(ruleset) => format!("Balance of {ruleset}", ruleset = ruleset),
+            None => "Balance".to_owned(),
         }
     }
 
@@ -243,17 +244,14 @@ impl Page for BalancePage {
         let won = self.all.favourite_won.map(|share| {
             let (share, matches) = (words::percent(share), self.all.matches);
             format!(
-                text!(balance.favourites_won_of_the_decided_ones),
+                "Favourites won {share} of the decided ones among {matches} matches.",
                 share = share,
                 matches = matches
             )
         });
-        let ruleset = self
-            .ruleset
-            .as_deref()
-            .unwrap_or(text!(balance.all_rulesets));
+        let ruleset = self.ruleset.as_deref().unwrap_or("all game types");
         format!(
-            text!(balance.how_even_the_matches_of_are),
+            "How even the matches of {ruleset} are. {0}",
             won.unwrap_or_default(),
             ruleset = ruleset
         )
@@ -266,17 +264,9 @@ impl Page for BalancePage {
             between_equals: None,
             team_0: None,
         };
-        let mut parts = vec![part(text!(common.all), &self.all)];
-        parts.extend(
-            self.before
-                .iter()
-                .map(|line| part(text!(common.before), line)),
-        );
-        parts.extend(
-            self.after
-                .iter()
-                .map(|line| part(text!(balance.after), line)),
-        );
+        let mut parts = vec![part("All", &self.all)];
+        parts.extend(self.before.iter().map(|line| part("Before", line)));
+        parts.extend(self.after.iter().map(|line| part("After", line)));
         let by_week = self
             .weeks
             .iter()
@@ -288,38 +278,41 @@ impl Page for BalancePage {
             .map(|ruleset| site.team_names(ruleset));
         let team_0 = names.unwrap_or_default().title(0);
         Ok(html! {
-            h1 { (text!(common.balance)) }
+            h1 { "Balance" }
             @if self.ruleset.is_none() {
-                p { (text!(balance.no_match_has_been_rated_yet)) }
+                p { "No match has been rated yet." }
             } @else {
                 (self.controls(site))
                 (self.verdict.body())
                 @if let Some(predictions) = &self.predictions { (predictions.body(site)) }
-                (balance_table(text!(common.balance), text!(balance.weeks), &parts, &team_0))
+                (balance_table("Balance", "Weeks", &parts, &team_0))
                 p.note {
-                    (mark!(balance.the_favourite_is_the_team_that_was, { (OF_FORECAST) }))
+                    (mark!("The favourite is the team that was more likely to win by the \
+         forecast; the closer to 50 % it won, the more even the teams were. Shares of wins are of the matches that a \
+         team won, without draws. A week counts as before a date if it begins before it. {0}", { (OF_FORECAST) }))
                 }
                 (self.plots()?)
                 @if by_week.len() > 1 {
                     figure {
-                        figcaption { (text!(balance.mean_difference_of_scores_by_week)) }
-                        (plot::bars(text!(balance.mean_difference_of_scores_by_week), text!(balance.week_that_begins_on), &by_week)?)
+                        figcaption { "Mean difference of scores by week" }
+                        (plot::bars("Mean difference of scores by week", "week that begins on", &by_week)?)
                     }
                 }
                 (self.causes(site))
-                h2 { (text!(balance.by_map)) }
-                (balance_table(text!(balance.by_map), text!(common.map), &self.maps, &team_0))
+                h2 { "By map" }
+                (balance_table("By map", "Map", &self.maps, &team_0))
                 @if self.maps.iter().any(|of| of.between_equals.is_some()) {
                     p.note {
-                        (mark!(balance.equal_teams_is_how_often_that_team,
+                        (mark!("“{0}, equal teams” is how often that team would win between \
+         equally strong teams, {1} v {2}: the side alone, without who happened to play on it.",
                             { (team_0) },
                             { (self.usual_size) },
                             { (self.usual_size) }
                         ))
                     }
                 }
-                h2 { (text!(balance.by_week)) }
-                (balance_table(text!(balance.by_week), WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
+                h2 { "By week" }
+                (balance_table("By week", WEEK_OF, self.weeks.iter().rev().take(LISTED_WEEKS), &team_0))
             }
         })
     }
@@ -400,7 +393,7 @@ impl From<Closeness> for BalanceLine {
 }
 
 /// The heading of a column of dates, which are not broken into two lines.
-const WEEK_OF: &str = text!(balance.week_of);
+const WEEK_OF: &str = "Week of";
 
 /// A table of these lines, without those that have no match.
 pub(super) fn balance_table<'a>(
@@ -418,24 +411,22 @@ pub(super) fn balance_table<'a>(
             first,
             move |own| html! { span.date[is_date] { (own.name) } },
         )
-        .num(text!(common.matches), |of| of.line.matches)
-        .num(text!(common.mean_difference), |of| {
-            known(of.line.mean_gap, tenths)
-        })
-        .wide_num(&format!(text!(balance.won), team_0 = team_0), |of| {
+        .num("Matches", |of| of.line.matches)
+        .num("Mean difference", |of| known(of.line.mean_gap, tenths))
+        .wide_num(&format!("{team_0} won", team_0 = team_0), |of| {
             of.team_0_won()
         })
-        .wide_num(
-            &format!(text!(balance.equal_teams), team_0 = team_0),
-            |of| known(of.between_equals, percent),
-        )
-        .explained(text!(balance.the_chance_between_equally_strong))
-        .only_if(any_side)
-        .num(text!(common.favourite_won), |of| {
-            known(of.line.favourite_won, percent)
+        .wide_num(&format!("{team_0}, equal teams", team_0 = team_0), |of| {
+            known(of.between_equals, percent)
         })
+        .explained(
+            "The chance between equally strong teams, as the rating system has \
+         learned it",
+        )
+        .only_if(any_side)
+        .num("Favourite won", |of| known(of.line.favourite_won, percent))
         .explained(OF_DECIDED)
-        .wide_num(text!(common.draws), |of| known(of.line.draws, percent))
+        .wide_num("Draws", |of| known(of.line.draws, percent))
 }
 
 /// How far the predictions of a ruleset are from a coin.
@@ -467,7 +458,7 @@ impl PredictionLine {
         html! {
             p {
                 (self.sentence) ". "
-                a href=(site.links.to("/systems")) { (text!(balance.all_rating_systems_compared)) }
+                a href=(site.links.to("/systems")) { "All rating systems compared" }
             }
         }
     }

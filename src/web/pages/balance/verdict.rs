@@ -44,7 +44,7 @@ impl Share {
 
     pub(in crate::web::pages) fn text(&self) -> String {
         format!(
-            text!(balance.to),
+            "{0} ({1:.0} to {2:.0})",
             words::percent(self.won),
             100.0 * self.low,
             100.0 * self.high
@@ -105,8 +105,8 @@ impl Verdict {
 
     pub(super) fn body(&self) -> Markup {
         let rows = [
-            (text!(balance.teams_picked_by_evenkeel), self.picked),
-            (text!(balance.all_others), self.others),
+            ("Teams picked by Evenkeel", self.picked),
+            ("All others", self.others),
         ];
         let rows: Vec<(&str, Share)> = rows
             .into_iter()
@@ -115,12 +115,14 @@ impl Verdict {
         html! {
             p { strong { (self.sentence) } }
             @if !rows.is_empty() {
-                (Table::of(text!(balance.does_it_help), &rows)
-                    .name(text!(balance.of_the_latest_matches), |(name, _)| *name)
-                    .num(text!(balance.decided_matches), |(_, share)| share.decided)
-                    .num(text!(common.favourite_won), |(_, share)| share.text()))
+                (Table::of("Does it help?", &rows)
+                    .name("Of the latest matches", |(name, _)| *name)
+                    .num("Decided matches", |(_, share)| share.decided)
+                    .num("Favourite won", |(_, share)| share.text()))
                 p.note {
-                    (text!(balance.the_numbers_in_brackets_are_a_95))
+                    "The numbers in brackets are a 95 % interval: with more matches, the \
+         share comes to lie in it in 95 of 100 cases. The closer to 50 %, the more even. Matches are counted as \
+         picked if BALANCE or a queue has chosen their teams."
                 }
             }
         }
@@ -134,25 +136,26 @@ const MONTH: usize = 4;
 fn sentence(latest: Option<Share>, before: Option<Share>) -> String {
     let Some(latest) = latest else {
         return format!(
-            text!(balance.it_is_too_early_for_a_verdict_that),
+            "It is too early for a verdict: that needs {0} with a forecast that \
+         a team won.",
             counted(FEWEST, "match")
         );
     };
     let Some(before) = before else {
         return format!(
-            text!(balance.favourites_won_in_the_last_four),
+            "Favourites won {0} in the last four weeks with matches.",
             latest.text()
         );
     };
     let uneven = |share: &Share| (share.won - 0.5).abs();
     let overlap = latest.low <= before.high && before.low <= latest.high;
     let verdict = match uneven(&latest).total_cmp(&uneven(&before)) {
-        _ if overlap => text!(balance.about_as_even_as_the_four_weeks),
-        std::cmp::Ordering::Less => text!(balance.more_even_than_the_four_weeks),
-        _ => text!(balance.less_even_than_the_four_weeks),
+        _ if overlap => "About as even as the four weeks before",
+        std::cmp::Ordering::Less => "More even than the four weeks before",
+        _ => "Less even than the four weeks before",
     };
     format!(
-        text!(balance.favourites_won_before),
+        "{verdict}: favourites won {0}, before {1}.",
         latest.text(),
         before.text(),
         verdict = verdict
@@ -167,10 +170,10 @@ const Z: f64 = 1.959_964;
 /// What visitors read of a cause.
 pub(in crate::web::pages) fn cause_name(cause: Cause) -> &'static str {
     match cause {
-        Cause::LateJoin => text!(balance.a_player_came_late),
-        Cause::Leaver => text!(balance.a_player_left_early),
-        Cause::UnevenSizes => text!(balance.teams_of_different_sizes),
-        Cause::Newcomer => text!(balance.a_player_with_fewer_than_10_matches),
+        Cause::LateJoin => "A player came late",
+        Cause::Leaver => "A player left early",
+        Cause::UnevenSizes => "Teams of different sizes",
+        Cause::Newcomer => "A player with fewer than 10 matches",
     }
 }
 
@@ -252,7 +255,7 @@ pub(super) fn causes(lines: &[GapsByCauses]) -> Vec<CauseLine> {
 impl CauseLine {
     fn text(&self) -> String {
         format!(
-            text!(balance.to),
+            "{0} ({1:.0} to {2:.0})",
             words::percent(self.explains),
             100.0 * self.explains_low,
             100.0 * self.explains_high
@@ -271,21 +274,24 @@ pub(super) fn causes_body(
         return html! {};
     }
     html! {
-        h2 #causes { (text!(balance.what_one_sided_matches_have_in)) }
+        h2 #causes { "What one-sided matches have in common" }
         (tabs)
         @if lines.is_empty() {
-            p { (text!(balance.too_few_matches_have_a_cause_in)) }
+            p { "Too few matches have a cause in this time." }
         } @else {
-            (Table::of(text!(balance.causes), lines)
-                .name(text!(balance.what_happened), |line| cause_name(line.of))
-                .num(text!(balance.explains), CauseLine::text)
-                .num(text!(common.matches), |line| html! { a href=(matches(line.cause)) { (line.matches) } })
-                .wide_num(text!(balance.difference_with_it), |line| words::tenths(line.gap_with))
-                .wide_num(text!(balance.without), |line| words::tenths(line.gap_without)))
+            (Table::of("Causes", lines)
+                .name("What happened", |line| cause_name(line.of))
+                .num("Explains", CauseLine::text)
+                .num("Matches", |line| html! { a href=(matches(line.cause)) { (line.matches) } })
+                .wide_num("Difference with it", |line| words::tenths(line.gap_with))
+                .wide_num("without", |line| words::tenths(line.gap_without)))
         }
         p.note {
-            (mark!(balance.of_all_rated_matches_with_scores,
-                { @if let Some(since) = since { (mark!(balance.since, { (since) })) } }
+            (mark!("Of all rated matches with scores{0}. “Explains” \
+         is the part of all differences of scores that would be missing if these matches had been as even as the \
+         others, with its 95 % interval: one that begins at 0 may be chance alone. Two causes may meet in one match, \
+         and neither needs to be the reason.",
+                { @if let Some(since) = since { (mark!(" since {0}", { (since) })) } }
             ))
         }
     }

@@ -121,29 +121,19 @@ fn weight_here(line: &StandingLine) -> WeightHere {
 
 impl PlayerPage {
     fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStanding> {
-        Table::of(text!(player.standings), &self.standings)
-            .name(text!(common.ruleset), |row| {
-                site.links.to_ruleset(&row.ruleset)
-            })
-            .num(text!(common.weight), |row| {
-                words::or_dash(row.line.measure())
-            })
+        Table::of("Standings", &self.standings)
+            .name("Game type", |row| site.links.to_ruleset(&row.ruleset))
+            .num("Weight", |row| words::or_dash(row.line.measure()))
             .only_if(site.settings.shows_numbers())
-            .text(text!(common.division), |row| {
-                words::or_dash(row.line.division.clone())
-            })
+            .text("Division", |row| words::or_dash(row.line.division.clone()))
             .only_if(self.standings.iter().any(|row| row.line.division.is_some()))
-            .num(text!(common.place), |row| match row.line.place {
-                Some(place) => format!(text!(player.of), row.players, place = place),
+            .num("Place", |row| match row.line.place {
+                Some(place) => format!("{place} of {0}", row.players, place = place),
                 None => row.line.place_or_why(),
             })
-            .num(text!(common.better_than), |row| {
-                words::or_dash(row.line.better_than())
-            })
-            .num(text!(common.games), |row| row.line.games)
-            .wide_text(text!(common.last_seen), |row| {
-                words::day(row.line.last_seen)
-            })
+            .num("Better than", |row| words::or_dash(row.line.better_than()))
+            .num("Games", |row| row.line.games)
+            .wide_text("Last seen", |row| words::day(row.line.last_seen))
     }
 
     fn handle(&self) -> &str {
@@ -250,8 +240,8 @@ impl Page for PlayerPage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         Ok(html! {
-            h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { (text!(common.bot)) } } }
-            @if let Some(identity) = &self.identity { p { (mark!(player.identity, { bdi { (identity) } })) } }
+            h1 { (self.player.coloured()) @if self.player.bot { " " span.tag { "bot" } } }
+            @if let Some(identity) = &self.identity { p { (mark!("Identity: {0}", { bdi { (identity) } })) } }
             @if site.settings.shows_numbers() {
                 @if let Some(row) = self.standings.first() { (in_a_line(site, row, self.progress.as_ref(), self.pinned)) }
             }
@@ -260,11 +250,13 @@ impl Page for PlayerPage {
             (self.plots(site)?)
             @if site.settings.shows_numbers() {
                 p.note {
-                    (text!(player.the_band_is_one_standard_deviation))
+                    "The band is one standard deviation: how far off the weight may \
+         easily be. 50 is the average of those who play here. The dots mark the peak and the weight of now; one beside the \
+         line is a weight that an operator has fixed."
                 }
             }
             (self.distribution()?)
-            h2 { (text!(player.record)) }
+            h2 { "Record" }
             (self.record.body(site, GAMES))
             (self.companions.body(site, self.handle()))
             (self.maps())
@@ -295,7 +287,7 @@ impl Form {
         let form: String = self.0.iter().collect();
         match form.is_empty() {
             true => form,
-            false => format!(text!(player.last_results_the_latest_first_2), form = form),
+            false => format!(" Last results, the latest first: {form}.", form = form),
         }
     }
 
@@ -304,7 +296,7 @@ impl Form {
         html! {
             @if !self.0.is_empty() {
                 p {
-                    (mark!(player.last_results_the_latest_first,
+                    (mark!("Last results, the latest first: {0}",
                         { span.form { @for result in &self.0 { span class=(result_word(*result)) { (result) } " " } } }
                     ))
                 }
@@ -377,9 +369,9 @@ fn map_table(title: &str, list: &[MapResult]) -> Markup {
         section {
             h3 { (title) }
             (Table::of(title, list)
-                .name(text!(common.map), |row| &row.map)
-                .num(text!(common.won), |row| words::percent(row.won))
-                .num(text!(common.games), |row| row.games))
+                .name("Map", |row| &row.map)
+                .num("Won", |row| words::percent(row.won))
+                .num("Games", |row| row.games))
         }
     }
 }
@@ -402,7 +394,7 @@ impl PlayerPage {
         for row in many.clone().take(PLOTS) {
             let name = self.player.plain();
             let label = format!(
-                text!(player.weight_of_in_over_time),
+                "Weight of {name} in {0} over time",
                 row.ruleset,
                 name = name
             );
@@ -412,11 +404,11 @@ impl PlayerPage {
         let path = site.links.to(&self.path());
         Ok(html! {
             @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
-                (self.span.tabs(text!(player.time_of_the_plots), |name| format!("{path}?span={name}")))
+                (self.span.tabs("Time of the plots", |name| format!("{path}?span={name}")))
             }
             @for (ruleset, plot) in plots {
                 figure {
-                    figcaption { (mark!(player.weight_in_with_its_uncertainty, { (words::ruleset(ruleset)) })) }
+                    figcaption { (mark!("Weight in {0}, with its uncertainty", { (words::ruleset(ruleset)) })) }
                     (plot)
                 }
             }
@@ -426,12 +418,12 @@ impl PlayerPage {
     fn maps(&self) -> Markup {
         html! {
             @if !self.best_maps.is_empty() {
-                h2 { (text!(player.maps)) }
+                h2 { "Maps" }
                 div.columns {
-                    (map_table(text!(player.best), &self.best_maps))
-                    @if !self.worst_maps.is_empty() { (map_table(text!(player.worst), &self.worst_maps)) }
+                    (map_table("Best", &self.best_maps))
+                    @if !self.worst_maps.is_empty() { (map_table("Worst", &self.worst_maps)) }
                 }
-                p.note { (mark!(player.maps_with_at_least_games_of_the, { (ON_MAP) }, { (GAMES) })) }
+                p.note { (mark!("Maps with at least {0} games, of the last {1}.", { (ON_MAP) }, { (GAMES) })) }
             }
         }
     }
@@ -439,13 +431,16 @@ impl PlayerPage {
     fn matches(&self, site: &Site) -> Markup {
         let all = format!("/matches?player={}", path_part(self.handle()));
         html! {
-            h2 { (text!(common.latest_matches)) }
+            h2 { "Latest matches" }
             (past::games_table(site, &self.games))
-            p { a href=(site.links.to(&all)) { (text!(common.all_matches)) } }
+            p { a href=(site.links.to(&all)) { "All matches" } }
             p.note {
-                (text!(player.points_are_those_of_the_player_s))
+                "Points are those of the player's team, and those against it, while \
+         the player was on it."
                 @if site.settings.shows_numbers() {
-                    (text!(player.the_chance_is_that_of_the_player_s)) (text!(player.change_is))
+                    " The chance is that of the player's team." " “Change” is what the match did to the weight, and “Reason” what moved it or held it. Between own \
+         matches a weight stands still. A win never lowers it, and a defeat never raises it: one that is narrower than \
+         expected moves nothing. So it is with half of a strong player's wins, and a defeat costs them more."
                 }
             }
         }
@@ -455,7 +450,7 @@ impl PlayerPage {
     fn why(&self) -> Markup {
         html! {
             @if !self.why.is_empty() {
-                h2 { (text!(player.why_this_rating)) }
+                h2 { "Why this rating" }
                 @for why in &self.why {
                     @if self.why.len() > 1 { h3 { (words::ruleset(&why.ruleset)) } }
                     ul { @for sentence in &why.sentences { li { (sentence) } } }

@@ -108,20 +108,20 @@ impl Record {
     /// The results as facts, with `most`, the number of matches that are looked at.
     pub(super) fn body(&self, site: &Site, most: i64) -> Markup {
         let streak = match self.streak {
-            wins @ 2.. => Some(format!(text!(player.won_in_a_row), wins = wins)),
-            losses @ ..=-2 => Some(format!(text!(player.lost_in_a_row), -losses)),
+            wins @ 2.. => Some(format!("{wins} won in a row", wins = wins)),
+            losses @ ..=-2 => Some(format!("{0} lost in a row", -losses)),
             _ => None,
         };
         html! {
             dl.facts {
-                div { dt { (text!(player.won_lost_drawn)) } dd { (self.won) " : " (self.lost) " : " (self.drawn) } }
-                @if let Some(streak) = streak { div { dt { (text!(player.streak)) } dd { (streak) } } }
+                div { dt { "Won, lost, drawn" } dd { (self.won) " : " (self.lost) " : " (self.drawn) } }
+                @if let Some(streak) = streak { div { dt { "Streak" } dd { (streak) } } }
                 @if let Some(above) = self.above_expected {
-                    div { dt { (text!(player.won_beyond_the_forecasts)) } dd { (words::signed(above)) } }
+                    div { dt { "Won beyond the forecasts" } dd { (words::signed(above)) } }
                 }
                 @if let Some(best) = &self.best_win {
-                    div { dt { (text!(player.best_win)) } dd {
-                        (mark!(player.with_a_chance_of,
+                    div { dt { "Best win" } dd {
+                        (mark!("with a chance of {0}, {1}",
                             { (words::chance(best.forecast)) },
                             { (match_link(site, best.id, best.ended)) }
                         ))
@@ -129,7 +129,8 @@ impl Record {
                 }
             }
             p.note {
-                (mark!(player.rated_matches_the_last_at_most_a, { (most) }))
+                (mark!("Rated matches, the last {0} at most. A forecast counts as that part \
+         of a win; a draw is half a win.", { (most) }))
             }
         }
     }
@@ -171,13 +172,13 @@ pub(super) fn in_a_line(
             @if let Some(deviation) = row.line.deviation.filter(|deviation| *deviation > 0.0) {
                 " ± " (tenths(deviation))
             }
-            (mark!(player.in, { (site.links.to_ruleset(&row.ruleset)) }, { @match row.line.place {
-                Some(place) => { (mark!(player.place_of, { (place) }, { (row.players) })) },
+            (mark!(" in {0}{1}{2}.", { (site.links.to_ruleset(&row.ruleset)) }, { @match row.line.place {
+                Some(place) => { (mark!(", place {0} of {1}", { (place) }, { (row.players) })) },
                 None => { ", " (row.line.place_or_why()) },
-            } }, { @if let Some(better) = better { (mark!(player.ahead_of_of_the_others, { (better) })) } }))
-            @if pinned { (text!(player.an_operator_has_fixed_it)) }
+            } }, { @if let Some(better) = better { (mark!(", ahead of {0} of the others", { (better) })) } }))
+            @if pinned { " An operator has fixed it." }
             @if let Some(progress) = progress {
-                (mark!(player.over_the_last_peak_after,
+                (mark!(" Over the last {0}: {1}. Peak: {2} after {3}.",
                     { (counted(progress.matches, "match")) },
                     { (words::signed(progress.change)) },
                     { (tenths(progress.peak)) },
@@ -339,26 +340,24 @@ pub(super) fn games_table<'a>(site: &'a Site, games: &'a [PlayedGame]) -> Table<
     let as_started = games.iter().any(|game| game.chance_as_started.is_some());
     let (head, means) = chance_head(as_started);
     let points = |game: &PlayedGame| words::scores(&[game.points_for, game.points_against]);
-    Table::of(text!(common.matches), games)
-        .text(text!(common.match), |game| {
-            match_link(site, game.id, game.ended)
-        })
-        .text(text!(common.map), |game| &game.map)
-        .wide_text(text!(common.ruleset), |game| words::ruleset(&game.ruleset))
-        .text(text!(common.result), |game| {
+    Table::of("Matches", games)
+        .text("Match", |game| match_link(site, game.id, game.ended))
+        .text("Map", |game| &game.map)
+        .wide_text("Game type", |game| words::ruleset(&game.ruleset))
+        .text("Result", |game| {
             game.result.map_or("–", |of| result_word(letter(of)))
         })
-        .wide_num(text!(common.points), points)
+        .wide_num("Points", points)
         .num(head, move |game| {
             known(game.chance(as_started), words::chance)
         })
         .explained(means)
         .only_if(numbers)
-        .num(text!(common.change), |game| {
+        .num("Change", |game| {
             known(game.entry.as_ref().map(Entry::change), words::signed)
         })
         .only_if(numbers)
-        .text(text!(common.reason), |game| {
+        .text("Reason", |game| {
             words::or_dash(game.entry.as_ref().and_then(Entry::reason))
         })
         .only_if(numbers)
@@ -413,32 +412,33 @@ pub(in crate::web) async fn read_recounts(
 pub(super) fn recounts_list(recounts: &[Recounted]) -> Markup {
     html! {
         @if !recounts.is_empty() {
-            h2 { (text!(player.recounted)) }
+            h2 { "Counted again" }
             ul {
                 @for one in recounts {
                     li {
-                        (format!(text!(player.recounted_by), words::signed(one.now - one.then), because(one.cause),
+                        (format!("recounted: {0} ({1}, {2})", words::signed(one.now - one.then), because(one.cause),
                             words::day(one.at)))
                         " (" (words::ruleset(&one.ruleset)) ")"
                     }
                 }
             }
-            p.note { (text!(player.a_correction_counts_again)) }
+            p.note { "After a correction of history, all weights are counted again in the order of \
+         the matches, those before a player's last match included." }
         }
     }
 }
 
 fn because(cause: Option<RecountCause>) -> &'static str {
     match cause {
-        Some(RecountCause::Void) => text!(player.was_made_void),
-        Some(RecountCause::Valid) => text!(player.counts_again),
-        Some(RecountCause::Merge) => text!(player.were_merged),
-        Some(RecountCause::Split) => text!(player.were_split),
-        Some(RecountCause::StartWeight) => text!(player.was_given_a_start),
-        Some(RecountCause::Log) => text!(player.log_was_read_again),
-        Some(RecountCause::Settings) => text!(player.settings_changed),
-        Some(RecountCause::LateMatch) => text!(player.match_arrived_late),
-        None => text!(player.history_was_corrected),
+        Some(RecountCause::Void) => "a match was made void",
+        Some(RecountCause::Valid) => "a void match counts again",
+        Some(RecountCause::Merge) => "two identities are one player",
+        Some(RecountCause::Split) => "two identities are two players again",
+        Some(RecountCause::StartWeight) => "a start weight was changed",
+        Some(RecountCause::Log) => "a log was read again",
+        Some(RecountCause::Settings) => "the settings or the program changed",
+        Some(RecountCause::LateMatch) => "a match arrived late",
+        None => "history was corrected",
     }
 }
 

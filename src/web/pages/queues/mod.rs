@@ -142,7 +142,7 @@ impl QueueSummary {
         let bar =
             |hour: &HourLine| Bar::new(words::hour(hour.from), hour.line.mean_wait.unwrap_or(0.0));
         let bars: Vec<Bar> = self.hours.iter().map(bar).collect();
-        let title = format!(text!(queues.mean_wait_in_by_hour_in_seconds), self.name);
+        let title = format!("Mean wait in {0} by hour, in seconds", self.name);
         let used = self.hours.iter().rev();
         let used: Vec<&HourLine> = used
             .filter(|hour| hour.line != QueueLine::default())
@@ -150,27 +150,27 @@ impl QueueSummary {
         Ok(html! {
             h2 { (self.name) }
             dl.facts {
-                div { dt { (text!(queues.waiting_now)) } dd {
-                    (mark!(queues.in, { (counted(self.players, "player")) }, { (counted(self.tickets, "ticket")) }))
+                div { dt { "Waiting now" } dd {
+                    (mark!("{0} in {1}", { (counted(self.players, "player")) }, { (counted(self.tickets, "ticket")) }))
                 } }
-                div { dt { (text!(queues.oldest_ticket)) } dd { (self.now.oldest()) } }
-                div { dt { (text!(queues.median_wait)) } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
-                div { dt { (text!(queues.matches_in_24_hours)) } dd { (self.day.matches) } }
-                div { dt { (text!(queues.tickets)) } dd {
-                    (mark!(queues.matched_cancelled_expired,
+                div { dt { "Oldest ticket" } dd { (self.now.oldest()) } }
+                div { dt { "Median wait" } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
+                div { dt { "Matches in 24 hours" } dd { (self.day.matches) } }
+                div { dt { "Tickets" } dd {
+                    (mark!("{0} matched, {1} cancelled, {2} expired",
                         { (self.day.matched) },
                         { (self.day.cancelled) },
                         { (self.day.expired) }
                     ))
-                    @if self.day.unready > 0 { (mark!(queues.of_the_cancelled_ones_in_a_ready, { (self.day.unready) })) }
+                    @if self.day.unready > 0 { (mark!("; {0} of the cancelled ones in a ready check", { (self.day.unready) })) }
                 } }
             }
             (self.now.body(&self.name))
             (self.week.body(&self.name, site.now()))
             @if used.is_empty() {
-                p { (text!(queues.no_ticket_has_left_this_queue_in)) }
+                p { "No ticket has left this queue in the last 24 hours." }
             } @else {
-                figure { figcaption { (text!(queues.mean_wait_by_hour_in_seconds)) } (plot::bars(&title, text!(queues.hour_utc), &bars)?) }
+                figure { figcaption { "Mean wait by hour, in seconds" } (plot::bars(&title, "hour (UTC)", &bars)?) }
                 (hours(&self.name, &used))
             }
             @if !self.rules.is_empty() { (rules_table(&self.name, &self.rules, self.matches_looked_at)) }
@@ -185,21 +185,17 @@ fn wait_of(seconds: f64) -> String {
 
 fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> Table<'a, HourLine> {
     Table::of(
-        &format!(text!(queues.hours_of), queue = queue),
+        &format!("Hours of {queue}", queue = queue),
         list.iter().copied(),
     )
-    .name(text!(queues.hour), |hour| words::time(hour.from))
-    .num(text!(common.matches), |hour| hour.line.matches)
-    .num(text!(queues.matched), |hour| hour.line.matched)
-    .wide_num(text!(queues.cancelled), |hour| hour.line.cancelled)
-    .wide_num(text!(queues.expired), |hour| hour.line.expired)
-    .num(text!(queues.mean_wait), |hour| {
-        known(hour.line.mean_wait, wait_of)
-    })
-    .wide_num(text!(queues.longest), |hour| {
-        known(hour.line.longest_wait, wait_of)
-    })
-    .wide_num(text!(queues.mean_penalty), |hour| {
+    .name("Hour", |hour| words::time(hour.from))
+    .num("Matches", |hour| hour.line.matches)
+    .num("Matched", |hour| hour.line.matched)
+    .wide_num("Cancelled", |hour| hour.line.cancelled)
+    .wide_num("Expired", |hour| hour.line.expired)
+    .num("Mean wait", |hour| known(hour.line.mean_wait, wait_of))
+    .wide_num("Longest", |hour| known(hour.line.longest_wait, wait_of))
+    .wide_num("Mean penalty", |hour| {
         known(hour.line.mean_penalty, words::tenths)
     })
 }
@@ -238,15 +234,12 @@ impl Page for QueuesPage {
     }
 
     fn title(&self) -> String {
-        text!(common.queues).to_owned()
+        "Queues".to_owned()
     }
 
     fn description(&self, _: &Site) -> String {
         let waiting: usize = self.queues.iter().map(|queue| queue.players).sum();
-        format!(
-            text!(queues.wait_for_a_match_now),
-            counted(waiting, "player")
-        )
+        format!("{0} wait for a match now.", counted(waiting, "player"))
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
@@ -255,10 +248,12 @@ impl Page for QueuesPage {
             sections.push(queue.body(site)?);
         }
         Ok(html! {
-            h1 { (text!(common.queues)) }
+            h1 { "Queues" }
             @for section in &sections { (section) }
             p.note {
-                (text!(queues.a_ticket_is_one_or_more_players_who))
+                "A ticket is one or more players who queue together. Waits are in \
+         minutes and seconds, by the hour in which a match took the ticket. A penalty is what the violations of \
+         rules that are not hard cost."
             }
             (hosting_body(site, &self.instances, &self.hosted))
         })
@@ -337,16 +332,16 @@ impl QueueNow {
         let even = &self.even;
         html! {
             @if self.waiting.len() > 1 {
-                (Table::of(&format!(text!(queues.who_waits_in), queue = queue), &self.waiting)
-                    .name(text!(queues.ticket), |ticket| counted(ticket.players, "player"))
-                    .num(text!(queues.has_waited), |ticket| wait_of(ticket.seconds as f64)))
+                (Table::of(&format!("Who waits in {queue}", queue = queue), &self.waiting)
+                    .name("Ticket", |ticket| counted(ticket.players, "player"))
+                    .num("Has waited", |ticket| wait_of(ticket.seconds as f64)))
             }
             @if even.matches > 0 {
                 p {
-                    (mark!(queues.the_latest,
+                    (mark!("The latest {0}{1}{2}.",
                         { (counted(even.matches as u64, "match")) },
-                        { @if let Some(chance) = even.favourite { (mark!(queues.a_chance_of_for_the_favourite_on, { (words::chance(chance)) })) } },
-                        { @if let Some(won) = &even.won { (mark!(queues.the_favourite_won_of_those_that_a, { (won.text()) })) } }
+                        { @if let Some(chance) = even.favourite { (mark!(": a chance of {0} for the favourite on average", { (words::chance(chance)) })) } },
+                        { @if let Some(won) = &even.won { (mark!("; the favourite won {0} of those that a team won", { (won.text()) })) } }
                     ))
                 }
             }
@@ -401,13 +396,13 @@ fn rules_table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
     let share = |violated| words::percent(violated as f64 / matches.max(1) as f64);
     let cost = || rules.iter().filter(|own| own.violated > 0);
     html! {
-        h3 { (mark!(queues.penalties_by_rule_over_the_last, { (counted(matches, "match")) })) }
-        @if cost().next().is_none() { p { (text!(queues.no_rule_cost_anything)) } } @else {
-        (Table::of(&format!(text!(queues.rules_of), queue = queue), cost())
-            .name(text!(queues.rule), |own| &own.rule)
-            .num(text!(queues.matches_with_a_cost), |own| format!("{} ({})", own.violated, share(own.violated)))
-            .num(text!(queues.mean_cost), |own| format!("{:.2}", own.mean_cost))
-            .wide_num(text!(queues.highest_cost), |own| format!("{:.2}", own.highest)))
+        h3 { (mark!("Penalties by rule, over the last {0}", { (counted(matches, "match")) })) }
+        @if cost().next().is_none() { p { "No rule cost anything." } } @else {
+        (Table::of(&format!("Rules of {queue}", queue = queue), cost())
+            .name("Rule", |own| &own.rule)
+            .num("Matches with a cost", |own| format!("{} ({})", own.violated, share(own.violated)))
+            .num("Mean cost", |own| format!("{:.2}", own.mean_cost))
+            .wide_num("Highest cost", |own| format!("{:.2}", own.highest)))
         }
     }
 }
@@ -480,26 +475,22 @@ async fn read_hosting(site: &Site) -> Result<(Vec<InstanceSummary>, Vec<HostedSu
 fn hosting_body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSummary]) -> Markup {
     html! {
         @if !instances.is_empty() {
-            h2 { (text!(queues.instances)) }
+            h2 { "Instances" }
             (instance_table(instances))
         }
         @if !hosted.is_empty() {
-            h2 { (text!(queues.hosted_matches)) }
+            h2 { "Hosted matches" }
             (hosted_table(site, hosted))
         }
     }
 }
 
 fn instance_table(list: &[InstanceSummary]) -> Table<'_, InstanceSummary> {
-    Table::of(text!(queues.instances), list)
-        .name(text!(queues.instance), |row| &row.name)
-        .text(text!(queues.region), |row| {
-            words::or_dash(row.region.clone())
-        })
-        .num(text!(common.matches), |row| {
-            format!(text!(common.n_of_all), row.used, row.slots)
-        })
-        .text(text!(queues.state), |row| row.state)
+    Table::of("Instances", list)
+        .name("Instance", |row| &row.name)
+        .text("Region", |row| words::or_dash(row.region.clone()))
+        .num("Matches", |row| format!("{0} of {1}", row.used, row.slots))
+        .text("State", |row| row.state)
 }
 
 fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> Table<'a, HostedSummary> {
@@ -507,15 +498,13 @@ fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> Table<'a, Host
         true => html! { a href=(site.links.game(row.id)) { (row.id) } },
         false => html! { (row.id) },
     };
-    Table::of(text!(queues.hosted_matches), list)
-        .name(text!(common.match), number)
-        .text(text!(queues.queue), |row| &row.queue)
-        .text(text!(queues.state), |row| &row.state)
-        .wide_text(text!(queues.since), |row| words::time(row.since))
-        .wide_text(text!(queues.instance), |row| {
-            words::or_dash(row.instance.clone())
-        })
-        .wide_num(text!(common.players), |row| row.players)
+    Table::of("Hosted matches", list)
+        .name("Match", number)
+        .text("Queue", |row| &row.queue)
+        .text("State", |row| &row.state)
+        .wide_text("Since", |row| words::time(row.since))
+        .wide_text("Instance", |row| words::or_dash(row.instance.clone()))
+        .wide_num("Players", |row| row.players)
 }
 
 #[cfg(test)]

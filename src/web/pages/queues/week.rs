@@ -18,15 +18,7 @@ const WEEK: i64 = 168;
 /// From how many weeks it is computed.
 pub(super) const WEEKS: i64 = 4;
 /// The days, from Monday on.
-const DAYS: [&str; 7] = [
-    text!(queues.mon),
-    text!(queues.tue),
-    text!(queues.wed),
-    text!(queues.thu),
-    text!(queues.fri),
-    text!(queues.sat),
-    text!(queues.sun),
-];
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// The hour of the week, counted from Monday, at the beginning of 1970, which was a Thursday.
 const THURSDAY: i64 = 72;
 
@@ -92,8 +84,8 @@ impl UsualWeek {
         }
         let next = self.at(hour_of_week(now.0.div_euclid(HOUR) + 1));
         let hours: Vec<i64> = (0..24).collect();
-        let mut table = Table::of(&format!(text!(queues.usual_week_of), queue = queue), &hours)
-            .name(text!(queues.hour), |hour| format!("{hour:02}"));
+        let mut table = Table::of(&format!("Usual week of {queue}", queue = queue), &hours)
+            .name("Hour", |hour| format!("{hour:02}"));
         for (day, name) in (0..).zip(DAYS) {
             table = table.num(name, move |hour| {
                 known(
@@ -105,16 +97,17 @@ impl UsualWeek {
         html! {
             @if let Some(next) = next {
                 p {
-                    (mark!(queues.in_the_next_hour_matches_are_usual,
+                    (mark!("In the next hour, {0} matches are usual{1}.",
                         { (words::number(next.matches)) },
-                        { @if let Some(wait) = next.wait { (mark!(queues.after_waits_of, { (wait_of(wait)) })) } }
+                        { @if let Some(wait) = next.wait { (mark!(", after waits of {0}", { (wait_of(wait)) })) } }
                     ))
                 }
             }
             details {
-                summary { (text!(queues.matches_in_each_hour_of_the_week)) }
+                summary { "Matches in each hour of the week" }
                 (table)
-                p.note { (text!(queues.the_mean_of_the_last_four_weeks_at)) }
+                p.note { "The mean of the last four weeks at most, by the hour in UTC. A dash \
+         is an hour that has not come yet." }
             }
         }
     }

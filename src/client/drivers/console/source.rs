@@ -1,0 +1,154 @@
+//! The remote console of a Source server: a TCP connection, which is made again whenever it ends.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use async_trait::async_trait;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::mpsc,
+    time::timeout,
+};
+
+use super::{
+    ConsoleEvent, Password, shown,
+    tcp::{ConsoleError, LOGIN, TcpConsole, TcpLink, connect},
+};
+use crate::sidecar::source::rcon::{AnswerReader, Sent, SourceAnswer, encode};
+
+/// The time limit for the answer to a command.
+const REPLY: Duration = Duration::from_secs(5);
+/// The longest answer to a command that is kept, in bytes.
+const KEPT: usize = 4_096;
+
+/// The remote console of one game server.
+pub type SourceConsole = TcpConsole<SourceLink>;
+
+/// A connection that is logged in.
+pub struct SourceLink {
+    stream: TcpStream,
+    reader: AnswerReader,
+    answers: std::collections::VecDeque<SourceAnswer>,
+    /// The id of the last request.
+    id: i32,
+}
+
+#[async_trait]
+impl TcpLink for SourceLink {
+    async fn open(address: SocketAddr, password: &Password) -> Result<Self, ConsoleError> {
+        let mut connection = Self {
+            stream: connect(address).await?,
+            reader: AnswerReader::default(),
+            answers: [].into(),
+            id: 0,
+        };
+        connection.write(&[Sent::Login(password.text())]).await?;
+        let login = async {
+            loop {
+                match connection.next().await? {
+                    SourceAnswer::Login(true) => return Ok(()),
+                    SourceAnswer::Login(false) => return Err(ConsoleError::Password),
+                    SourceAnswer::Text(..) => {}
+                }
+            }
+        };
+        timeout(LOGIN, login)
+            .await
+            .map_err(|_| ConsoleError::Silent)??;
+        Ok(connection)
+    }
+
+    async fn serve(
+        &mut self,
+        queue: &mut mpsc::Receiver<Vec<String>>,
+        events: &mpsc::Sender<ConsoleEvent>,
+    ) -> Result<(), ConsoleError> {
+        loop {
+            let commands = tokio::select! {
+                commands = queue.recv() => match commands {
+                    Some(commands) => commands,
+                    None => return Ok(()),
+                },
+                // Notice the end of an idle connection. Answers to earlier commands are dropped.
+                answer = self.next() => match answer? {
+                    SourceAnswer::Login(false) => return Err(ConsoleError::Password),
+                    _ => continue,
+                },
+            };
+            for command in commands {
+                let text = self.execute(&command).await?;
+                let text = shown(text.trim_ascii());
+                if !text.is_empty() {
+                    let text = format!("the game server answers: {text}");
+                    let _ = events.send(ConsoleEvent::Note(text)).await;
+                }
+            }
+        }
+    }
+}
+
+impl SourceLink {
+    /// Executes one command, and returns what it prints.
+    async fn execute(&mut self, command: &str) -> Result<Vec<u8>, ConsoleError> {
+        self.write(&[Sent::Command(command), Sent::End]).await?;
+        let (command, end) = (self.id - 1, self.id);
+        let (mut text, mut heard) = (Vec::new(), false);
+        let answer = async {
+            loop {
+                match self.next().await? {
+                    SourceAnswer::Text(id, _) if id == end => return Ok(()),
+                    SourceAnswer::Text(id, part) if id == command => {
+                        heard = true;
+                        let room = KEPT.saturating_sub(text.len());
+                        text.extend(part.into_iter().take(room));
+                    }
+                    SourceAnswer::Login(false) => return Err(ConsoleError::Password),
+                    _ => {}
+                }
+            }
+        };
+        match timeout(REPLY, answer).await {
+            Ok(done) => done?,
+            // A server that does not send the empty request back has still executed the command.
+            Err(_) if heard => {}
+            Err(_) => return Err(ConsoleError::Silent),
+        }
+        Ok(text)
+    }
+
+    async fn write(&mut self, requests: &[Sent<'_>]) -> Result<(), ConsoleError> {
+        let mut packets = Vec::new();
+        for request in requests {
+            // Ids stay above 0: a refusal has -1.
+            self.id = if self.id >= i32::MAX - 4 {
+                1
+            } else {
+                self.id + 1
+            };
+            encode(self.id, *request, &mut packets);
+        }
+        timeout(REPLY, self.stream.write_all(&packets))
+            .await
+            .map_err(|_| ConsoleError::Silent)??;
+        Ok(())
+    }
+
+    /// Waits for the next answer. Can be dropped before it completes.
+    async fn next(&mut self) -> Result<SourceAnswer, ConsoleError> {
+        loop {
+            if let Some(answer) = self.answers.pop_front() {
+                return Ok(answer);
+            }
+            let mut chunk = [0; 4_096];
+            let count = self.stream.read(&mut chunk).await?;
+            if count == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+            let mut answers = Vec::new();
+            self.reader
+                .feed(&chunk[..count], &mut answers)
+                .map_err(|error| ConsoleError::Packet(error.to_string()))?;
+            self.answers.extend(answers);
+        }
+    }
+}
