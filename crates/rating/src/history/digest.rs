@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     People, Played, Settings, Unrated,
-    departures::{arrivals::arrivals, departures, missed, with_missed},
+    departures::{arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
     seats::{own_seats, party_number, ranks},

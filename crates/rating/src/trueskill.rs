@@ -10,20 +10,16 @@
 
 use std::cmp::Ordering;
 
+use evenkeel_model::{
+    Crowding, Link, Outlook,
+    units::{Amount, PositiveAmount, ShareBelowOne},
+};
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
-
-use super::{
+use crate::{
     Player, RatedGame, Scale, Seat, Strength, System,
     normal::{self, Moments},
 };
-
-mod chain;
-mod settings;
-
-use chain::{Gaussian, Links};
-pub use settings::Settings;
 
 /// The unit of weights in deviations of a newcomer, see [`Scale`].
 const UNIT: f64 = 0.9;
@@ -294,11 +290,191 @@ impl System for TrueSkill {
     }
 }
 
+/// A team's performance, or the level of a place.
+#[derive(Clone, Copy, Debug)]
+struct Gaussian {
+    mean: f64,
+    variance: f64,
+}
+
+/// A Gaussian by precision and precision times mean: multiplying two densities adds these.
+#[derive(Clone, Copy, Debug, Default)]
+struct Natural {
+    precision: f64,
+    weighted: f64,
+}
+
+impl Natural {
+    fn of(g: Gaussian) -> Self {
+        Self {
+            precision: 1.0 / g.variance,
+            weighted: g.mean / g.variance,
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            precision: self.precision + other.precision,
+            weighted: self.weighted + other.weighted,
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            precision: self.precision - other.precision,
+            weighted: self.weighted - other.weighted,
+        }
+    }
+
+    fn gaussian(self) -> Gaussian {
+        Gaussian {
+            mean: self.weighted / self.precision,
+            variance: 1.0 / self.precision,
+        }
+    }
+}
+
+/// Teams and levels, and the results between them. No results form a circle.
+#[derive(Clone, Debug)]
+struct Links {
+    priors: Vec<Gaussian>,
+    pairs: Vec<(usize, usize, Ordering)>,
+    margins: Vec<f64>,
+}
+
+impl Links {
+    /// These teams, without results.
+    fn between(teams: &[Gaussian]) -> Self {
+        Self {
+            priors: teams.to_vec(),
+            pairs: Vec::new(),
+            margins: Vec::new(),
+        }
+    }
+
+    /// Adds a level, and returns its number.
+    fn add(&mut self, level: Gaussian) -> usize {
+        self.priors.push(level);
+        self.priors.len() - 1
+    }
+
+    /// Adds a result.
+    fn join(&mut self, a: usize, b: usize, result: Ordering, margin: f64) {
+        self.pairs.push((a, b, result));
+        self.margins.push(margin);
+    }
+
+    /// Expectation propagation: repeats each result's messages to its two ends until none changes. Returns the
+    /// teams, and then the levels. O(sweeps · results).
+    fn propagate(&self) -> Vec<Gaussian> {
+        /// The most sweeps. Each reduces the change about tenfold; many ties need the most.
+        const SWEEPS: usize = 100;
+        /// So small that it does not show in which order the teams of a place were listed.
+        const SETTLED: f64 = 1e-13;
+        let Self {
+            priors,
+            pairs,
+            margins,
+        } = self;
+        let mut teams: Vec<Natural> = priors.iter().copied().map(Natural::of).collect();
+        let mut messages = vec![(Natural::default(), Natural::default()); pairs.len()];
+        for _ in 0..SWEEPS {
+            let mut change = 0.0_f64;
+            let forth = 0..pairs.len();
+            for k in forth.clone().chain(forth.rev()) {
+                let (a, b, result) = pairs[k];
+                let (left, right) = (teams[a].minus(messages[k].0), teams[b].minus(messages[k].1));
+                let (l, r) = (left.gaussian(), right.gaussian());
+                let (mean, variance) = (l.mean - r.mean, l.variance + r.variance);
+                let c = libm::sqrt(variance);
+                let moments = truncated(mean / c, margins[k] / c, result);
+                // First the message about the difference d, then those about its ends: left = d +
+                // right.
+                let kept = (1.0 - moments.w).max(1e-9);
+                let d = Natural {
+                    precision: (1.0 / kept - 1.0).max(1e-12) / variance,
+                    weighted: ((mean + c * moments.v) / kept - mean) / variance,
+                }
+                .gaussian();
+                let to_left = Natural::of(Gaussian {
+                    mean: r.mean + d.mean,
+                    variance: r.variance + d.variance,
+                });
+                let to_right = Natural::of(Gaussian {
+                    mean: l.mean - d.mean,
+                    variance: l.variance + d.variance,
+                });
+                change = change.max((to_left.weighted - messages[k].0.weighted).abs());
+                messages[k] = (to_left, to_right);
+                (teams[a], teams[b]) = (left.plus(to_left), right.plus(to_right));
+            }
+            if change < SETTLED {
+                break;
+            }
+        }
+        teams.into_iter().map(Natural::gaussian).collect()
+    }
+}
+
+/// [`normal::truncated`], but a tie that was hardly expected is found where the distribution is exact, in its lower tail.
+fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
+    match result {
+        Ordering::Equal if t < 0.0 => {
+            let Moments { v, w } = normal::truncated(-t, margin, result);
+            Moments { v: -v, w }
+        }
+        _ => normal::truncated(t, margin, result),
+    }
+}
+
+/// The settings of the paper, on its scale around 25.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Mean strength of a newcomer.
+    #[serde(default = "mean")]
+    pub mean: f64,
+    /// Standard deviation of a newcomer's strength, above 0.
+    #[serde(default = "deviation")]
+    pub deviation: f64,
+    /// Standard deviation of a performance around the strength, above 0.
+    #[serde(rename = "trueskill_beta")]
+    pub beta: PositiveAmount,
+    /// Standard deviation of the drift before each game, 0 or more.
+    #[serde(rename = "trueskill_drift")]
+    pub drift: Amount,
+    /// The share of games that two equal players tie, 0 to below 1.
+    #[serde(rename = "trueskill_ties")]
+    pub ties: ShareBelowOne,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mean: mean(),
+            deviation: deviation(),
+            beta: const { PositiveAmount::of(25.0 / 6.0) },
+            drift: const { Amount::of(25.0 / 300.0) },
+            ties: const { ShareBelowOne::of(0.1) },
+        }
+    }
+}
+
+/// The paper's mean; no key of the configuration changes it.
+fn mean() -> f64 {
+    25.0
+}
+
+/// The paper's deviation; no key of the configuration changes it.
+fn deviation() -> f64 {
+    25.0 / 3.0
+}
+
 #[cfg(test)]
 mod tests {
+    use evenkeel_model::units::ShareBelowOne;
+
     use super::*;
     use crate::testing::{game, strengths};
-    use evenkeel_model::units::ShareBelowOne;
 
     /// The strengths after one game between newcomers with these time shares and places.
     fn after(shares: &[&[f64]], places: &[u16]) -> Vec<(f64, f64)> {

@@ -18,23 +18,18 @@
 //! The published system has no seasons. Here the history starts again with each season: the
 //! estimate of each player at that time, moved towards a newcomer's, becomes that player's prior.
 
+use evenkeel_model::{
+    Crowding, Link, Outlook,
+    units::{GammaShape, PositiveAmount},
+};
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
-
-use super::{
-    Player, PlayerMap, RatedGame, Scale, Strength, System,
+use crate::{
+    Player, PlayerMap, RatedGame, Scale, Seat, Strength, System,
     game::{Comparison, score},
+    hive::SideRecord,
     normal,
-    side_record::SideRecord,
 };
-
-mod parts;
-mod prior;
-
-use parts::{Part, parts};
-use prior::Gamma;
-pub use prior::Settings;
 
 /// The unit of weights per variance of the prior, see [`Scale`].
 const UNIT: f64 = 2.05 / 12.0;
@@ -323,14 +318,118 @@ impl System for HiveHistory {
     }
 }
 
+/// A player's part in a game: the normalised time share on the first of two sides minus that on the
+/// second.
+struct Part {
+    player: Player,
+    share: f64,
+    learns: bool,
+}
+
+/// The parts of all players of two sides, ordered by player. On a side of several teams, a share counts in part.
+fn parts(game: &RatedGame, sides: [&[usize]; 2]) -> Vec<Part> {
+    let factor = |side: usize| 1.0 / sides[side].len() as f64;
+    let own = |seat: &Seat| {
+        let side = sides
+            .iter()
+            .position(|side| side.contains(&seat.team.into()))?;
+        Some((*seat, [factor(side), -factor(side)][side]))
+    };
+    let seats: Vec<(Seat, f64)> = game.by_player().iter().filter_map(own).collect();
+    let total: f64 = seats
+        .iter()
+        .map(|(seat, factor)| seat.share * factor.abs())
+        .sum();
+    let total = if total > 0.0 { total } else { 1.0 };
+    let part = |seats: &[(Seat, f64)]| Part {
+        player: seats[0].0.player,
+        share: seats
+            .iter()
+            .map(|(seat, factor)| seat.share * factor)
+            .sum::<f64>()
+            / total,
+        learns: seats[0].0.learns,
+    };
+    seats
+        .chunk_by(|(x, _), (y, _)| x.player == y.player)
+        .map(part)
+        .collect()
+}
+
+/// The prior on skills. Only the ratio of skills to the noise of a game matters, so both keys
+/// change how far apart the skills of players are expected to be before they have played.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// k, the shape of the Gamma prior. A larger value makes very low skills rarer.
+    #[serde(rename = "hive_k")]
+    pub shape: GammaShape,
+    /// θ, the scale of the Gamma prior. A smaller value makes very high skills rarer.
+    #[serde(rename = "hive_theta")]
+    pub scale: PositiveAmount,
+}
+
+/// The mode is (k − 1)θ = 6; one player in six is above about 12.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            shape: const { GammaShape::of(4.0) },
+            scale: const { PositiveAmount::of(2.0) },
+        }
+    }
+}
+
+impl Settings {
+    /// The prior of a player without games.
+    fn prior(&self) -> Gamma {
+        Gamma {
+            excess: self.shape.get() - 1.0,
+            rate: 1.0 / self.scale.get(),
+        }
+    }
+}
+
+/// A Gamma distribution of a skill. Its logarithm is excess · ln(s) − rate · s, and a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Gamma {
+    /// k − 1, above 0.
+    excess: f64,
+    /// 1/θ, above 0.
+    rate: f64,
+}
+
+impl Gamma {
+    /// The distribution with this mode, above 0, and this variance there.
+    fn around(Strength { mean, deviation }: Strength) -> Self {
+        let rate = mean / (deviation * deviation);
+        Self {
+            excess: mean * rate,
+            rate,
+        }
+    }
+
+    /// The most likely skill.
+    fn mode(self) -> f64 {
+        self.excess / self.rate
+    }
+
+    /// The mode, with the deviation of the Gaussian that has the same curvature there.
+    fn strength(self) -> Strength {
+        Strength {
+            mean: self.mode(),
+            deviation: libm::sqrt(self.excess) / self.rate,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use evenkeel_model::TeamLoad;
+
     use super::*;
     use crate::{
         Seat,
         testing::{game, strengths},
     };
-    use evenkeel_model::TeamLoad;
 
     const MODE: f64 = 6.0;
 
