@@ -2,12 +2,13 @@
 
 use super::{
     doubled::Doubled,
-    encoding::Encoding,
     format::{Context, DateZone, Format, LogParser},
-    item::LogItem,
     lines::{Framed, Lines},
     stamp::Stamps,
-    unknown::UnknownLines,
+};
+use crate::{
+    format::{LogItem, UnknownLines},
+    lines::Encoding,
 };
 
 /// Reads one log. Memory is bounded by one line and one game, however long the log is.

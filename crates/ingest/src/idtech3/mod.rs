@@ -14,8 +14,6 @@
 pub mod clients;
 mod game;
 pub mod grammar;
-mod half_time;
-mod known;
 mod parser;
 pub mod server;
 pub mod setup;
@@ -25,8 +23,8 @@ mod tests;
 use super::{
     format::{DateZone, Format, mostly},
     lines::MAX_LINE,
-    unknown::kind_of,
 };
+use crate::format::kind_of;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {

@@ -6,7 +6,7 @@ use evenkeel_ingest::{
     GameEvent,
     source::{
         grammar::{self, Event, PlayerAction},
-        style::ResultStyle,
+        setup::ResultStyle,
     },
     stamp,
 };

@@ -17,7 +17,7 @@ use super::{
     logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
 use deaths::HeldDeaths;
-use evenkeel_ingest::source::{client::Client, server::LoggedServer};
+use evenkeel_ingest::source::{clients::Client, server::LoggedServer};
 
 /// The engine of one Source game server.
 pub struct Source {

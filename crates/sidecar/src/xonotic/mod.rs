@@ -14,8 +14,7 @@ use super::{
     logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
 use evenkeel_ingest::{
-    GameEvent, stamp,
-    team::ClientTeam,
+    ClientTeam, GameEvent, stamp,
     xonotic::{
         GAME,
         grammar::{self, Event},

@@ -1,21 +1,17 @@
 //! One UT2004 game, from its announcement to its end.
 
-mod roster;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    class::{is_team_game, new_recorder},
-    player::Player,
-};
+use evenkeel_model::{Kind, MAX_TEAMS, MatchRecord, MatchRecorder, PlayerKey, Timestamp};
+
+use super::{is_team_game, new_recorder};
 use crate::{
     clock::LogClock,
-    record,
-    skip::Skip,
+    format::Skip,
+    record::{self, UNKNOWN_TEAM},
     tabs::Fields,
     text::{self, LineResult},
 };
-use evenkeel_model::{MAX_TEAMS, MatchRecord, MatchRecorder, Timestamp};
 
 /// The most player numbers in one game. A real server uses fewer.
 const MAX_PLAYERS: usize = 10_000;
@@ -236,4 +232,151 @@ impl Game {
         };
         record::complete(&self.recorder, record, lasted)
     }
+}
+
+impl Game {
+    /// Handles `C number id name …`. In the stock log the id is a hash of the CD key and of the
+    /// name and password at the statistics site. For a bot, OLStats writes its name instead.
+    fn connect(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        let (number, login) = (fields.player_or_none()?, fields.next()?);
+        let site_name = fields.next().unwrap_or_default();
+        self.disconnect(number, now);
+        let number = number.ok_or("a player's number is missing")?;
+        if self.players.len() >= MAX_PLAYERS {
+            return Err("too many players");
+        }
+        let named = is_hash(login) || login.is_empty();
+        let mut player = Player {
+            connected: true,
+            login: if named { login.to_owned() } else { Vec::new() },
+            name: if named { site_name } else { login }.to_owned(),
+            joined: self.millis(now),
+            ..Player::default()
+        };
+        self.seat(&mut player, now);
+        self.players.insert(number, player);
+        Ok(())
+    }
+
+    fn disconnect(&mut self, number: Option<u32>, now: LogClock) {
+        let Some(mut player) = number.and_then(|number| self.players.remove(&number)) else {
+            return;
+        };
+        player.connected = false;
+        self.seat(&mut player, now);
+    }
+
+    /// Handles a line about a player's team. At login it contains the team that the player got.
+    /// Later it contains the team that the player requested, and is written only if the player did
+    /// change teams; in a game of two teams, the new team is then the other one.
+    fn team_change(&mut self, number: Option<u32>, team: Option<u8>, now: LogClock) {
+        let Some(stated) = team else { return };
+        self.teams = self.teams.max(usize::from(stated) + 1);
+        let two_teams = self.teams <= 2;
+        let Some(mut player) = number.and_then(|number| self.players.remove(&number)) else {
+            return;
+        };
+        match player.team {
+            None => {
+                player.team = Some(stated);
+                if let Some(visit) = player.visit
+                    && let Some((team, _)) = &mut self.recorder.player(visit).current
+                {
+                    *team = stated;
+                }
+            }
+            Some(team) => {
+                player.team = Some(if two_teams { 1 - team } else { stated });
+                self.seat(&mut player, now);
+            }
+        }
+        self.players.extend(number.map(|number| (number, player)));
+    }
+
+    /// Marks a player as a bot. The log mentions a bot only when it first does something. It has
+    /// been there since the last human with a lower number joined, or since play began.
+    fn is_bot(&mut self, number: Option<u32>) {
+        let Some(number) = number else { return };
+        if self.players.get(&number).is_none_or(|player| player.bot) {
+            return;
+        }
+        let earlier = self.players.range(..number);
+        let humans = earlier.filter(|(_, player)| !player.bot);
+        let since = humans.map(|(_, player)| player.joined).max().unwrap_or(0);
+        let Some(player) = self.players.get_mut(&number) else {
+            return;
+        };
+        player.bot = true;
+        if let Some(visit) = player.visit
+            && let Some((_, from)) = &mut self.recorder.player(visit).current
+        {
+            *from = since.min(*from);
+        }
+        self.learn(Some(number), |_| {});
+    }
+
+    /// Changes the data of a player.
+    fn learn(&mut self, number: Option<u32>, change: impl FnOnce(&mut Player)) {
+        if let Some(player) = number.and_then(|number| self.players.get_mut(&number)) {
+            change(player);
+            if let Some(visit) = player.visit {
+                self.recorder.rename(visit, player.key(), player.name());
+            }
+        }
+    }
+
+    /// Moves a player to their present team in the record; to none once they have left.
+    fn seat(&mut self, player: &mut Player, now: LogClock) {
+        if self.began.is_none() {
+            return;
+        }
+        let team = player
+            .connected
+            .then_some(player.team.unwrap_or(UNKNOWN_TEAM));
+        let (visit, millis) = (player.visit, self.millis(now));
+        let named = || (player.key(), player.name());
+        player.visit = self.recorder.place(visit, team, millis, named);
+    }
+}
+
+/// What the game calls a player without a name.
+const UNNAMED: &str = "Player";
+
+/// One player number. The game gives each out once, counting up, so that a lower one joined earlier.
+#[derive(Default)]
+pub(super) struct Player {
+    pub(super) connected: bool,
+    pub(super) bot: bool,
+    /// The hash by which the server knows the player (`GetPlayerIDHash`); only OLStats writes it.
+    pub(super) hash: Vec<u8>,
+    /// The hash by which the statistics site knows the player.
+    pub(super) login: Vec<u8>,
+    pub name: Vec<u8>,
+    pub team: Option<u8>,
+    /// When the player joined, in milliseconds since play began.
+    pub(super) joined: u64,
+    pub(super) visit: Option<usize>,
+    pub(super) points: f64,
+}
+
+impl Player {
+    pub fn key(&self) -> PlayerKey {
+        let kind = if self.bot { Kind::Bot } else { Kind::Human };
+        let strong = [&self.hash, &self.login].into_iter().find(|id| is_hash(id));
+        let id = match strong {
+            _ if self.bot => self.name(),
+            Some(hash) => text::name(hash),
+            None => text::weak_identity(&self.name()),
+        };
+        PlayerKey { kind, id }
+    }
+
+    pub fn name(&self) -> String {
+        text::name_or(&self.name, UNNAMED)
+    }
+}
+
+/// 32 hexadecimal digits, not all zero.
+fn is_hash(id: &[u8]) -> bool {
+    id.len() == 32 && id.iter().all(u8::is_ascii_hexdigit) && id.iter().any(|&b| b != b'0')
 }

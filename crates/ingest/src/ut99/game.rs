@@ -1,21 +1,17 @@
 //! One UT99 game, from the lines that state its settings to its results.
 
-mod roster;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    date::date,
-    player::{Player, place},
-};
+use evenkeel_model::{MatchRecord, MatchRecorder, PlayerKey, Timestamp};
+
+use super::date;
 use crate::{
     clock::LogClock,
-    record,
-    skip::Skip,
+    format::Skip,
+    record::{self, UNKNOWN_TEAM},
     tabs::Fields,
     text::{self, LineResult},
 };
-use evenkeel_model::{MatchRecord, MatchRecorder, Timestamp};
 
 /// Red, blue, green and gold.
 const TEAMS: usize = 4;
@@ -247,4 +243,112 @@ impl Game {
         };
         record::complete(&self.recorder, record, lasted)
     }
+}
+
+impl Game {
+    /// Handles `game key value`, a setting of the game.
+    fn describe(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        let key = fields.next()?;
+        match key {
+            b"realstart" => self.begin(now),
+            b"GameClass" => self.class = text::name(fields.next()?),
+            b"TeamGame" => self.teams = Some(fields.is_true()?),
+            b"GoodMutator" => {
+                let name = text::name(fields.next()?);
+                if !name.is_empty() && self.mutators.len() < MAX_PLAYERS {
+                    self.mutators.insert(name);
+                }
+            }
+            b"insta" | b"JumpMatch" | b"MegaSpeed" if fields.is_true()? => {
+                self.mutators.insert(text::name(key));
+            }
+            b"GameSpeed" => {
+                let speed = text::name(fields.next()?);
+                if text::real(speed.as_bytes()) != Some(100.0) {
+                    self.mutators.insert(format!("GameSpeed={speed}"));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Handles `player what …`. Depending on `what`, the player's number comes first or last.
+    fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        match fields.next()? {
+            what @ (b"Connect" | b"Rename") => {
+                let (name, number) = (fields.next()?, fields.player()?);
+                self.learn(number, now, what == b"Connect", |player| {
+                    name.clone_into(&mut player.name);
+                });
+            }
+            b"IsABot" => {
+                let (number, bot) = (fields.player()?, fields.is_true()?);
+                self.learn(number, now, false, |player| player.bot = bot);
+            }
+            b"Team" | b"Teamchange" => {
+                let (number, team) = (fields.player()?, fields.team(TEAMS)?);
+                self.learn(number, now, true, |player| player.team = team);
+            }
+            b"Disconnect" => {
+                let number = fields.player()?;
+                self.learn(number, now, true, |player| player.there = false);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Changes the data of a player, who is added if new. `moved` says whether the player may have
+    /// changed teams, joined or left.
+    fn learn(&mut self, number: u32, now: LogClock, moved: bool, change: impl FnOnce(&mut Player)) {
+        if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
+            return;
+        }
+        let millis = self.millis(now);
+        let player = self.players.entry(number).or_insert_with(|| Player {
+            there: true,
+            ..Player::default()
+        });
+        let before = (player.there, player.team);
+        change(player);
+        if let Some(visit) = player.visit {
+            self.recorder.rename(visit, player.key(), player.name());
+        }
+        let moved = moved && (player.visit.is_none() || before != (player.there, player.team));
+        if self.began.is_some() && moved {
+            place(player, &mut self.recorder, millis);
+        }
+    }
+}
+
+/// What the game calls a player without a name.
+const UNNAMED: &str = "Player";
+
+/// One player number. The game gives each out once.
+#[derive(Default)]
+pub(super) struct Player {
+    /// Whether the player is on the server.
+    pub(super) there: bool,
+    pub(super) bot: bool,
+    pub name: Vec<u8>,
+    pub team: Option<u8>,
+    pub(super) visit: Option<usize>,
+    pub(super) points: Option<f64>,
+}
+
+impl Player {
+    pub fn key(&self) -> PlayerKey {
+        text::key_by_name(self.bot, self.name())
+    }
+
+    pub fn name(&self) -> String {
+        text::name_or(&self.name, UNNAMED)
+    }
+}
+
+/// Moves a player to their present team in the record; to none once they have left.
+pub fn place(player: &mut Player, recorder: &mut MatchRecorder, millis: u64) {
+    let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
+    player.visit = recorder.place(player.visit, team, millis, || (player.key(), player.name()));
 }
