@@ -6,8 +6,8 @@ use std::{collections::HashMap, ops::Range};
 use super::{
     Ticket, Value,
     columns::{AnyColumn, NumberColumn, QueueColumns, SetColumn, ValueColumn},
-    source::NumberSource,
 };
+use crate::columns::NumberSource;
 use evenkeel_model::Outlook;
 
 /// The players of some tickets, by column.

@@ -1,10 +1,14 @@
 //! Findings about a queue's settings that are valid, but cannot be meant: rules that contradict,
 //! rules that never bind, attributes that nothing uses.
 
-#[cfg(test)]
-mod tests;
+use std::any::Any;
 
-use super::{Finding, Queue, rules::LintContext};
+use evenkeel_model::behaviour;
+
+use crate::{
+    AttributeType, Queue, QueueSettings,
+    rules::{QueueRule, Rule},
+};
 
 impl Queue {
     /// Everything about the settings that cannot be meant.
@@ -78,3 +82,81 @@ impl Queue {
             .collect()
     }
 }
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// No match can ever be formed.
+    Contradiction,
+    /// Matches can be formed, but a part of the settings has no effect.
+    Warning,
+}
+
+/// Something about a queue's settings that cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The rule, attribute or key that it is about.
+    pub about: String,
+    /// What is wrong, in one sentence.
+    pub why: String,
+}
+
+impl Finding {
+    /// A part of the settings without effect.
+    pub(crate) fn warning(about: &str, why: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            about: about.to_owned(),
+            why: why.into(),
+        }
+    }
+
+    /// What keeps all matches from being formed.
+    pub(crate) fn contradiction(about: &str, why: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Contradiction,
+            ..Self::warning(about, why)
+        }
+    }
+}
+
+/// The queue of a rule.
+pub(crate) struct LintContext<'a> {
+    pub settings: &'a QueueSettings,
+    pub rules: &'a [QueueRule],
+}
+
+impl<'a> LintContext<'a> {
+    /// The rules that are of this Rust type, in order.
+    pub(crate) fn rules_like<R: Rule>(&self) -> impl Iterator<Item = (&'a QueueRule, &'a R)> {
+        self.rules.iter().filter_map(|own| {
+            let rule: &dyn Any = own.rule.as_ref();
+            Some((own, rule.downcast_ref()?))
+        })
+    }
+
+    /// What the values of an attribute are; `None` if the queue does not declare it.
+    pub(crate) fn type_of(&self, attribute: &str) -> Option<&'a AttributeType> {
+        let attribute = self.settings.attributes.get(attribute);
+        attribute.map(|attribute| &attribute.of)
+    }
+
+    /// The smallest and the largest number that an attribute can have, if it has bounds.
+    pub(crate) fn extent(&self, attribute: &str) -> Option<(f64, f64)> {
+        match attribute {
+            "@weight" | "@deviation" | "@games" | "@hours" | "@known_since" | "@division" => {
+                Some((0.0, f64::INFINITY))
+            }
+            "@behaviour" => Some((-behaviour::MOST, behaviour::MOST)),
+            _ => match self.type_of(attribute)? {
+                AttributeType::Int { least, most } => Some((f64::from(*least), f64::from(*most))),
+                _ => None,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

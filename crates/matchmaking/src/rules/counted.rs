@@ -21,11 +21,10 @@ use serde::Deserialize;
 use super::{
     BuiltRule, Evaluated, Finding, LintContext, Mirror, PreparedRule, QueueColumns, QueueError,
     QueueRule, Registered, Rule, RuleSettings, RuleTally, Share, Teams, at,
-    compare::Comparison,
-    counts::{CountTally, Symbols},
+    counts::{Comparison, CountTally, Symbols},
     list,
-    settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},
 };
+use crate::settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax};
 use crate::{
     AttributeType,
     columns::{AnyColumn, NumberColumn, ValueColumn},
