@@ -14,6 +14,7 @@ mod chance;
 mod common;
 mod counted;
 mod counts;
+mod lint;
 mod measured;
 mod queue_rule;
 mod range;
@@ -22,12 +23,13 @@ pub(super) mod tests;
 
 use std::{any::Any, borrow::Cow, fmt};
 
-use super::{Finding, QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
-pub(super) use crate::check::LintContext;
+use super::{QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
 use crate::settings::Relax;
 pub use crate::settings::RuleSettings;
 pub(super) use counts::Symbols;
 use evenkeel_model::units::Amount;
+pub(super) use lint::LintContext;
+pub use lint::{Finding, Severity};
 pub(super) use queue_rule::{MAX_STEPS, QueueRule};
 
 /// The texts as a list that ends with this word: `a, b or c`. Beyond [`LISTED`], a number stands for the
