@@ -5,11 +5,10 @@
 //! ends.
 //!
 //! - `grammar` reads one line.
-//! - `setup` reads the settings of a game from its `InitGame:` line, and `known` which game it is.
+//! - `setup` reads the settings of a game from its `InitGame:` line, and which game it is.
 //! - `clients` holds who is on which client number.
 //! - `server` says what the lines mean, for records and for those who follow a running server.
-//! - `half_time` joins the halves of a match whose teams change sides.
-//! - `game` follows one game, and `parser` separates the games of a log.
+//! - `game` follows one game, and `parser` separates the games of a log and joins the halves of a match.
 
 pub mod clients;
 mod game;

@@ -4,7 +4,7 @@
 //! is loaded, and begins again with every round that does not follow a round's end. It ends with
 //! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
 //! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `setup` which
-//! game and settings the server has, `style` how it states results, `server` says what the lines mean, for records and for those
+//! game and settings the server has and how it states results, `server` says what the lines mean, for records and for those
 //! who follow a running server. `game` follows one game, `totals` its scores; this file keeps the games of a log apart.
 
 pub mod clients;

@@ -1,7 +1,7 @@
 //! Teeworlds 0.7: the output of the server, or its `logfile`.
 //!
-//! `grammar` reads one line. `play` follows the games, with `players`, `scoring` and `settings`; the sidecar uses it, too.
-//! `game` makes the record of a match.
+//! `grammar` reads one line. `play` follows the games, with `players`, `scoring` and `settings`, and makes the record
+//! of a match; the sidecar uses it, too.
 
 pub mod grammar;
 pub mod play;

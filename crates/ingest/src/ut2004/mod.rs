@@ -2,7 +2,7 @@
 //!
 //! A line has fields between tabs: seconds, a verb, and its arguments. `NG` announces a game, `SG`
 //! begins play (everything before is warm-up), and `EG` ends it; the result is known by then. The stock
-//! log omits every line whose subject is a bot, OLStats does not. `game` follows one game; `parser`
+//! log omits every line whose subject is a bot, OLStats does not. `game` follows one game; this file
 //! reads lines and separates the games of a log.
 
 mod game;

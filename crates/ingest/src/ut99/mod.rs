@@ -2,7 +2,7 @@
 //!
 //! A line has fields between tabs: seconds, a kind, and its arguments. A log opens with the settings of
 //! its game; play begins with `game_start` (or, in a tournament, again with `realstart`) and ends with
-//! `game_end`. UTStats adds each player's score after that. `game` follows one game; `parser` reads
+//! `game_end`. UTStats adds each player's score after that. `game` follows one game; this file reads
 //! lines and separates the games of a log.
 
 mod game;

@@ -1,31 +1,26 @@
 //! The engine id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
 //!
-//! `live` reads the log, `log` handles what it shows, `chat` the commands of players,
-//! `commands` formats moves, and `hosting` is such a server as an instance, with
-//! the `host_settings` of its operator.
+//! `log` reads the log and handles what it shows, also the commands of players, `commands` formats moves, and `hosting` is such
+//! a server as an instance, with the settings of its operator.
 
-mod chat;
 mod commands;
-mod host_settings;
 mod hosting;
-mod live;
 mod log;
 #[cfg(test)]
 mod tests;
 
 pub use commands::SpareBot;
-pub use host_settings::{host_limit, host_mode};
-pub use hosting::IdTech3Host;
+pub use hosting::{IdTech3Host, host_limit, host_mode};
 
 use super::{
     chat::ChatLine,
     engine::{Engine, TeamChanges, TeamOrders},
     follower::FollowedServer,
-    logged::LoggedPlayer,
     progress::GamePhase,
 };
+use crate::progress::LoggedPlayer;
 use commands::{IdTech3Orders, ReplaceableBot, TEAM_NAMES};
-use live::{LiveLog, is_bot};
+use log::{LiveLog, is_bot};
 
 /// The engine of one id Tech 3 game server.
 pub struct IdTech3 {

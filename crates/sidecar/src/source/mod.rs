@@ -2,10 +2,9 @@
 //! and their relatives, through the server's log and its remote console.
 //!
 //! Teams are chosen until the first round of a map starts, while the server waits for players,
-//! and in a warm-up. `log` handles what the log shows; `deaths` holds what a restore of Counter-Strike may take back;
+//! and in a warm-up. `log` handles what the log shows, also what a restore of Counter-Strike takes back;
 //! `rcon` has the packets of the remote console.
 
-mod deaths;
 mod log;
 pub mod rcon;
 #[cfg(test)]
@@ -14,10 +13,10 @@ mod tests;
 use super::{
     engine::{Engine, TeamChanges, TeamOrders},
     follower::{FollowedServer, OpeningTime, TeamWord, TemplateCommands},
-    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
-use deaths::HeldDeaths;
+use crate::progress::{ConnectionKey, LoggedPlayer, LoggedSetup};
 use evenkeel_ingest::source::{clients::Client, server::LoggedServer};
+use log::HeldDeaths;
 
 /// The engine of one Source game server.
 pub struct Source {

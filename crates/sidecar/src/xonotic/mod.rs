@@ -11,8 +11,8 @@ mod tests;
 use super::{
     engine::{Engine, TeamChanges, TeamOrders},
     follower::{FollowedServer, OpeningTime, TeamWord, TemplateCommands},
-    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
+use crate::progress::{ConnectionKey, LoggedPlayer, LoggedSetup};
 use evenkeel_ingest::{
     ClientTeam, GameEvent, stamp,
     xonotic::{
