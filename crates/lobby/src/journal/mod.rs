@@ -1,10 +1,11 @@
 //! The format of the journal, from which a game is resumed after the daemon was stopped or killed.
 //!
-//! A journal belongs to one session's game. It begins with a [`JournalSnapshot`] of the game and continues
-//! with an [`Entry`] for everything that changed it, collected in frames with a length and a
-//! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
-//! torn or damaged tail is cut off, a damaged beginning is replaced by its copy, and inconsistent content is an error,
-//! never a panic. Entries are in the encoding of postcard.
+//! A journal belongs to one session's game. It begins with a [`JournalSnapshot`] of the game and continues with an
+//! [`Entry`] for everything that changed it, collected in frames with a length and a checksum.
+//! [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a torn or damaged tail is cut
+//! off, a damaged beginning is replaced by its copy, and inconsistent content is an error, never a panic. Entries are
+//! in the encoding of postcard. Of a lobby, it stores the commands, from which the lobby can be made again, and the
+//! lobby itself as plain data.
 //!
 //! This module does not read or write files, and does not use a clock.
 //!
@@ -13,16 +14,21 @@
 mod frame;
 mod replay;
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
-
-use super::{Command, Lobby};
-use evenkeel_model::{Timestamp, Verdict};
-
-use frame::FrameBuffer;
 pub use frame::{HEADER, before_copy, copy_of_beginning};
 pub use replay::{JournaledEnd, JournaledGame};
+
+use std::{borrow::Cow, collections::BTreeSet};
+
+use evenkeel_model::{MAX_PLAYERS, MAX_TEAMS, Timestamp, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Command, Lobby, LobbySettings, Offer, RunningGame,
+    state::{GameBefore, MAX_MUTATORS},
+    streak::Win,
+};
+
+use frame::FrameBuffer;
 
 /// One entry of a journal, in a frame beside the millisecond of the session at which it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -180,4 +186,95 @@ pub enum JournalError {
     /// An entry cannot be written.
     #[error("an entry cannot be written")]
     Unwritable,
+}
+
+impl Lobby {
+    /// Milliseconds of the session at the last command or question.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Notes the commands that decisions apply from now on. It does not note those of
+    /// [`apply`](Self::apply), which the caller knows.
+    pub fn keep_trail(&mut self) {
+        self.trail.get_or_insert_default();
+    }
+
+    /// Passes to `each` the commands that decisions have applied since the last call, in order, each
+    /// with its millisecond.
+    pub fn drain_trail(&mut self, mut each: impl FnMut(u64, Command)) {
+        // It is called for every event, and there is seldom a command.
+        if let Some(trail) = &mut self.trail
+            && !trail.is_empty()
+        {
+            trail.drain(..).for_each(|(at, command)| each(at, command));
+        }
+    }
+
+    /// Has these settings from now on. To be called before GAME: a running game keeps its settings.
+    pub fn set_settings(&mut self, settings: LobbySettings) {
+        self.settings = settings;
+    }
+
+    /// Completes a lobby that was read as plain data, and gives it these settings instead of its
+    /// own; `None` if its parts are inconsistent.
+    pub fn restored(mut self, settings: LobbySettings) -> Option<Self> {
+        let teams = self.teams;
+        if !(2..=MAX_TEAMS).contains(&usize::from(teams))
+            || self.last_teams.len() > MAX_PLAYERS
+            || !self.memory.is_sound()
+            || self.wins.len() > MAX_PLAYERS
+            || !self.wins.iter().all(Win::is_sound)
+        {
+            return None;
+        }
+        let room = settings.roster.max_roster.as_usize();
+        if let Some(game) = self.game.take() {
+            self.game = Some(restored_game(game, teams, room)?);
+        }
+        if let Some(before) = self.before.take() {
+            self.before = Some(Box::new(before.restored(room)?));
+        }
+        self.settings = settings;
+        Some(self)
+    }
+}
+
+impl GameBefore {
+    /// Completes a game that is kept, like [`Lobby::restored`].
+    fn restored(mut self, room: usize) -> Option<Self> {
+        let sound = (2..=MAX_TEAMS).contains(&usize::from(self.teams))
+            && self.last_teams.len() <= MAX_PLAYERS
+            && self.memory.is_sound();
+        self.game = restored_game(self.game, self.teams, room)?;
+        sound.then_some(self)
+    }
+}
+
+fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<RunningGame> {
+    let exists = |team: Option<u8>| team.is_none_or(|team| team < teams);
+    let (humans, bots) = (game.roster.humans(), game.roster.bots());
+    let mut ids = BTreeSet::new();
+    let sound = humans.len() <= MAX_PLAYERS
+        && bots.len() <= MAX_PLAYERS
+        && game.mutators.len() <= MAX_MUTATORS
+        && game.advised.len() <= MAX_PLAYERS
+        && game.died.len() <= MAX_PLAYERS
+        && game.offer.as_ref().is_none_or(Offer::is_sound)
+        && humans
+            .iter()
+            .all(|human| exists(human.team) && exists(human.pin))
+        && bots.iter().all(|bot| exists(Some(bot.team)))
+        && humans.iter().all(|human| ids.insert(human.id.text()))
+        && game.by_score.as_ref().is_none_or(|(by_score, _)| {
+            by_score.len() <= MAX_TEAMS && by_score.iter().all(|one| one.is_finite())
+        })
+        && exists(game.watch.imbalance.map(|(team, _)| team))
+        && exists(game.watch.stronger);
+    if !sound {
+        return None;
+    }
+    game.roster = game.roster.with_room(room);
+    game.recorder = game.recorder.restored()?;
+    Some(game)
 }

@@ -8,10 +8,10 @@ use super::{
     BalanceWatch, BotPlan, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
     bots::with_unplaced,
     command::TimedCommand,
-    player_history::PlayerHistories,
     recorder::GameRecorder,
     streak::{ScoreRun, Win},
 };
+use crate::memory::PlayerHistories;
 use evenkeel_model::{Ident, MAX_TEAMS, Move};
 use evenkeel_partition::Fill;
 

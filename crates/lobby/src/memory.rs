@@ -1,11 +1,11 @@
-//! What a session remembers about humans, even after they leave: their last team, and how often
-//! their behaviour suggests that they exploit the balancing.
+//! What a session remembers even after humans leave: their last team, how often their behaviour suggests that they
+//! exploit the balancing, and who has won.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
+use evenkeel_model::MAX_PLAYERS;
 use evenkeel_partition::Conduct;
+use serde::{Deserialize, Serialize};
 
 /// The most humans remembered at once; the one who left first is forgotten first.
 const MAX_REMEMBERED: usize = 1_024;
@@ -15,41 +15,41 @@ const FORGOTTEN: f64 = 1.0 / 32.0;
 
 /// The memory of one human. Times are milliseconds of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct PlayerHistory {
+pub(crate) struct PlayerHistory {
     /// Counted over all games of the session.
-    pub(super) conduct: Conduct,
+    pub(crate) conduct: Conduct,
     /// How often they were on the weaker side of the map in the last games; a game counts half as much
     /// as the next one.
-    pub(super) weak_sides: f64,
+    pub(crate) weak_sides: f64,
     /// The team from which they left this game, and when.
-    pub(super) left: Option<(Option<u8>, u64)>,
+    pub(crate) left: Option<(Option<u8>, u64)>,
     /// Whether the game server had them leave.
-    pub(super) sent_away: bool,
+    pub(crate) sent_away: bool,
     /// When a decision last moved them in this game.
-    pub(super) moved_at: Option<u64>,
+    pub(crate) moved_at: Option<u64>,
     /// When they last changed to the stronger team, unless [`Conduct::asks`] has already counted
     /// it.
-    pub(super) switched_at: Option<u64>,
+    pub(crate) switched_at: Option<u64>,
     /// The team that they wished for in the last game, too late for it.
-    pub(super) wish: Option<u8>,
+    pub(crate) wish: Option<u8>,
     /// The team that they wished for in this game, too late for it.
-    pub(super) next_wish: Option<u8>,
+    pub(crate) next_wish: Option<u8>,
 }
 
 /// The humans remembered, by id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct PlayerHistories {
+pub(crate) struct PlayerHistories {
     people: BTreeMap<String, PlayerHistory>,
 }
 
 impl PlayerHistories {
     /// The memory of a human; the default if there is none.
-    pub(super) fn of(&self, id: &str) -> PlayerHistory {
+    pub(crate) fn of(&self, id: &str) -> PlayerHistory {
         self.people.get(id).copied().unwrap_or_default()
     }
 
     /// The memory of a human, to change it.
-    pub(super) fn entry(&mut self, id: &str) -> &mut PlayerHistory {
+    pub(crate) fn entry(&mut self, id: &str) -> &mut PlayerHistory {
         if !self.people.contains_key(id) && self.people.len() >= MAX_REMEMBERED {
             self.forget_one();
         }
@@ -58,7 +58,7 @@ impl PlayerHistories {
 
     /// Forgets everything except the conduct, the turns at the weaker side and wishes that came late. `weaker` are the humans
     /// who were on it in the game that is over.
-    pub(super) fn next_game<'a>(&mut self, weaker: impl Iterator<Item = &'a str>) {
+    pub(crate) fn next_game<'a>(&mut self, weaker: impl Iterator<Item = &'a str>) {
         for past in self.people.values_mut() {
             *past = PlayerHistory {
                 conduct: past.conduct,
@@ -78,7 +78,7 @@ impl PlayerHistories {
 
     /// Takes the last [`next_game`](Self::next_game) back, because the same game goes on: `before` is what was remembered
     /// in it. What has happened since counts, too.
-    pub(super) fn undo_game(&mut self, before: &Self) {
+    pub(crate) fn undo_game(&mut self, before: &Self) {
         for (id, old) in &before.people {
             if !self.people.contains_key(id) && self.people.len() >= MAX_REMEMBERED {
                 continue;
@@ -107,7 +107,7 @@ impl PlayerHistories {
     }
 
     /// Whether it contains at most [`MAX_REMEMBERED`] humans, and all numbers are finite.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         let mut people = self.people.values();
         self.people.len() <= MAX_REMEMBERED && people.all(|past| past.weak_sides.is_finite())
     }
@@ -119,6 +119,66 @@ impl PlayerHistories {
         if let Some(id) = oldest.map(|(id, _)| id.clone()) {
             self.people.remove(&id);
         }
+    }
+}
+
+/// The team that has scored last, and how often since another one did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScoreRun {
+    pub(crate) team: u8,
+    pub(crate) count: u32,
+    /// Whether the streak was reported.
+    pub(crate) told: bool,
+}
+
+/// A match that a team has won.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Win {
+    /// Its game type and mutators.
+    pub(crate) ruleset: String,
+    pub(crate) team: u8,
+    /// The humans on that team at its end.
+    pub(crate) humans: Vec<String>,
+    /// How far it was ahead of the next team.
+    pub(crate) lead: f64,
+    /// The sum of both scores.
+    pub(crate) sum: f64,
+}
+
+impl ScoreRun {
+    /// A team has scored.
+    pub(crate) fn score(&mut self, team: u8, points: f64) {
+        if points <= 0.0 {
+            return;
+        }
+        *self = match *self {
+            same if same.count > 0 && same.team == team => Self {
+                count: same.count.saturating_add(1),
+                ..same
+            },
+            _ => Self {
+                team,
+                count: 1,
+                told: false,
+            },
+        };
+    }
+}
+
+impl Win {
+    /// Whether what was read from the disk is possible.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.humans.len() <= MAX_PLAYERS && self.lead.is_finite() && self.sum.is_finite()
+    }
+
+    /// Whether both are of one ruleset, and most of those who have won are the same.
+    pub(crate) fn is_of_the_same(&self, other: &Self) -> bool {
+        if self.ruleset != other.ruleset {
+            return false;
+        }
+        let same = self.humans.iter().filter(|id| other.humans.contains(id));
+        let most = self.humans.len().max(other.humans.len());
+        same.count() * 2 > most
     }
 }
 
