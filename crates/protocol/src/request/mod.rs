@@ -4,8 +4,6 @@
 mod macros;
 
 mod game;
-mod host;
-mod options;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -17,7 +15,8 @@ use bytes::{Bytes, BytesMut};
 
 pub use verbs::{HostRequest, QueueRequest, Request, Verb};
 
-use super::{Code, Refusal, words::Words, writer::WordWriter};
+use super::{Code, Refusal, words::Words};
+use crate::words::WordWriter;
 use evenkeel_model::{Ident, Rights, Secret};
 
 /// What a client needs to ask for a weight.

@@ -10,11 +10,13 @@ use super::{
         put_join, put_leave, put_map, put_rebalance, put_score, put_verdict, rebalance, role,
         score, seconds, team, teams, verdict,
     },
-    host::{address, instance, load, put_instance},
-    options::{maybe, put_maybe},
-    queue::{put_stated, stated, ticket},
+    queue::{address, instance, load, put_instance, put_stated, stated, ticket},
 };
-use crate::{Refusal, words::Words, writer::WordWriter};
+use crate::words::{maybe, put_maybe};
+use crate::{
+    Refusal,
+    words::{WordWriter, Words},
+};
 use evenkeel_model::{
     Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Right, Rights, RoleName, Verdict,
 };
