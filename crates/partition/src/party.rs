@@ -3,10 +3,10 @@
 use super::{
     Objective, Problem, ProblemError, Settings,
     balance::Evenness,
-    clock::StepClock,
     engine::{self, EngineAnswer, Order},
     instance::{Instance, lot},
 };
+use crate::engine::StepClock;
 
 /// Which parties are kept, and the splits that keep them.
 pub(super) struct KeptParties {

@@ -11,12 +11,12 @@ use std::fmt;
 
 use super::{
     Problem, ProblemError, Settings,
-    clock::StepClock,
     engine::{self, EngineAnswer, Order},
     instance::{Atom, Instance},
     party::{self, KeptParties},
     reader::Reader,
 };
+use crate::engine::StepClock;
 use evenkeel_model::{chance_of_weaker, evenness_of_chance};
 
 /// A difference of worth that is rounding alone.
