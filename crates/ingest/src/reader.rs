@@ -2,13 +2,9 @@
 
 use super::{
     doubled::Doubled,
-    format::{Context, DateZone, Format, LogParser},
-    lines::{Framed, Lines},
+    format::{Context, DateZone, Format, LogItem, LogParser, UnknownLines},
+    lines::{Encoding, Framed, Lines},
     stamp::Stamps,
-};
-use crate::{
-    format::{LogItem, UnknownLines},
-    lines::Encoding,
 };
 
 /// Reads one log. Memory is bounded by one line and one game, however long the log is.

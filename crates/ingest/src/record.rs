@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{
     event::GameEvent,
+    format::Skip,
     text::{is_by_name, key_by_name},
 };
-use crate::format::Skip;
 use evenkeel_model::{Kind, MatchRecord, MatchRecorder, PlayerKey, is_default_name};
 
 /// The team of a player whose team no line has stated yet. The record of a team game leaves out the

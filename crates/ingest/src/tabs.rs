@@ -3,10 +3,9 @@
 
 use super::{
     clock::LogClock,
-    format::Context,
+    format::{Context, StrayPlay},
     text::{LineResult, real, whole_number},
 };
-use crate::format::StrayPlay;
 
 /// The most points of a score, positive or negative. Larger numbers are errors in a log.
 const MAX_POINTS: f64 = 1e6;

@@ -48,7 +48,6 @@ mod state;
 mod streak;
 mod told;
 mod weights;
-mod wishes;
 
 #[cfg(test)]
 mod tests;

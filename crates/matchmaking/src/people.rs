@@ -5,9 +5,8 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     Ticket, Value,
-    columns::{AnyColumn, NumberColumn, QueueColumns, SetColumn, ValueColumn},
+    columns::{AnyColumn, NumberColumn, NumberSource, QueueColumns, SetColumn, ValueColumn},
 };
-use crate::columns::NumberSource;
 use evenkeel_model::Outlook;
 
 /// The players of some tickets, by column.

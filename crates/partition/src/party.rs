@@ -3,10 +3,9 @@
 use super::{
     Objective, Problem, ProblemError, Settings,
     balance::Evenness,
-    engine::{self, EngineAnswer, Order},
+    engine::{self, EngineAnswer, Order, StepClock},
     instance::{Instance, lot},
 };
-use crate::engine::StepClock;
 
 /// Which parties are kept, and the splits that keep them.
 pub(super) struct KeptParties {

@@ -11,12 +11,11 @@ use std::fmt;
 
 use super::{
     Problem, ProblemError, Settings,
-    engine::{self, EngineAnswer, Order},
+    engine::{self, EngineAnswer, Order, StepClock},
     instance::{Atom, Instance},
     party::{self, KeptParties},
     reader::Reader,
 };
-use crate::engine::StepClock;
 use evenkeel_model::{chance_of_weaker, evenness_of_chance};
 
 /// A difference of worth that is rounding alone.

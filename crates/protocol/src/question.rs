@@ -7,8 +7,10 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::request::{Demand, WEIGHT_DEMAND};
-use crate::words::put_thousandths;
+use super::{
+    request::{Demand, WEIGHT_DEMAND},
+    words::put_thousandths,
+};
 use evenkeel_model::Kind;
 
 /// A question about one player's weight, as it lies in the input.

@@ -36,7 +36,7 @@ pub(super) const FORMAT: Format = Format {
     is_beneath: Some(grammar::is_beneath),
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
-    unknown: unknown,
+    unknown,
     finds_repeats: false,
     names_games: true,
     dates: DateZone::Local,

@@ -12,10 +12,8 @@
 //! Entry points: [`EntryBuffer`] to write, [`JournaledGame::read`] to read.
 
 mod frame;
-mod replay;
 
 pub use frame::{HEADER, before_copy, copy_of_beginning};
-pub use replay::{JournaledEnd, JournaledGame};
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -23,12 +21,12 @@ use evenkeel_model::{MAX_PLAYERS, MAX_TEAMS, Timestamp, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Command, Lobby, LobbySettings, Offer, RunningGame,
+    Command, Finished, Lobby, LobbySettings, Offer, RecordFrame, RunningGame,
     state::{GameBefore, MAX_MUTATORS},
     streak::Win,
 };
 
-use frame::FrameBuffer;
+use frame::{FrameBuffer, Frames};
 
 /// One entry of a journal, in a frame beside the millisecond of the session at which it happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -277,4 +275,450 @@ fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<Runnin
     game.roster = game.roster.with_room(room);
     game.recorder = game.recorder.restored()?;
     Some(game)
+}
+
+/// A game, restored from its journal.
+#[derive(Clone, Debug)]
+pub struct JournaledGame {
+    /// The game server, if HELLO has named it.
+    pub server: Option<String>,
+    /// The number of the game; `None` if the journal breaks off before it.
+    pub number: Option<i64>,
+    /// The date of the session's millisecond 0, as of START.
+    pub epoch: Timestamp,
+    /// The date of the session's millisecond 0, as of the snapshot.
+    pub origin: Timestamp,
+    /// The lobby after the last entry.
+    pub lobby: Lobby,
+    /// Whether the game has ended, and whether its match is on disk.
+    pub end: JournaledEnd,
+    /// The reasons for the last decision of the game, one per line.
+    pub reasons: Vec<String>,
+    /// The game that the lobby keeps because the present one may be the same once more.
+    pub held: Option<HeldGame>,
+    /// Matches of earlier games of this session, each with the number of its game. Some of them may be
+    /// on disk.
+    pub earlier: Vec<(i64, Finished)>,
+    /// The number of commands that failed, which happens if the settings have changed.
+    pub failed: usize,
+    /// Whether the beginning of the journal is damaged, and its copy was read.
+    pub copied: bool,
+    /// The number of bytes of the journal up to the end of the last undamaged frame.
+    pub valid: usize,
+}
+
+/// Whether a journaled game has ended, and whether its match is on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JournaledEnd {
+    /// The journal contains no END.
+    Open,
+    /// The journal contains END, but not whether the match is on disk.
+    Over {
+        /// The match that END must record.
+        finished: Box<Finished>,
+        /// Whether `ERROR internal kept` has been sent, or was about to be sent.
+        delivered: bool,
+    },
+    /// The match is on disk.
+    Answered(EndAnswer),
+}
+
+impl JournaledGame {
+    /// Reads a journal up to the first frame that is torn or damaged. The commands are carried out under
+    /// `settings`.
+    ///
+    /// # Errors
+    /// Fails with a [`JournalError`] if the first frame cannot be read, or if this version does not
+    /// understand an undamaged frame.
+    pub fn read(journal: &[u8], settings: &LobbySettings) -> Result<Self, JournalError> {
+        let mut frames = Frames::read(journal)?;
+        let first = frames.next().ok_or(JournalError::Damaged)?;
+        let mut entries = Entries::read(first);
+        let mut game = match entries.next() {
+            Some(Ok((at, Entry::Snapshot(snapshot)))) => Self::begin(*snapshot, at, settings)?,
+            _ => return Err(JournalError::Unreadable),
+        };
+        game.follow(entries, settings)?;
+        for frame in frames.by_ref() {
+            game.follow(Entries::read(frame), settings)?;
+        }
+        game.valid = frames.valid();
+        game.copied = frames.is_copied();
+        Ok(game)
+    }
+
+    fn begin(
+        snapshot: JournalSnapshot<'_>,
+        at: u64,
+        settings: &LobbySettings,
+    ) -> Result<Self, JournalError> {
+        let lobby = snapshot.lobby.into_owned().restored(settings.clone());
+        let millis = i64::try_from(at).map_err(|_| JournalError::Inconsistent)?;
+        Ok(Self {
+            server: snapshot.server.map(Cow::into_owned),
+            number: Some(snapshot.number),
+            epoch: snapshot.epoch,
+            origin: snapshot.date.plus_millis(-millis),
+            lobby: lobby.ok_or(JournalError::Inconsistent)?,
+            end: match snapshot.end {
+                Some(answer) => JournaledEnd::Answered(answer),
+                None => JournaledEnd::Open,
+            },
+            reasons: snapshot.reasons.into_owned(),
+            held: snapshot.held.map(Cow::into_owned),
+            earlier: Vec::new(),
+            failed: 0,
+            copied: false,
+            valid: 0,
+        })
+    }
+
+    fn follow(
+        &mut self,
+        entries: Entries<'_>,
+        settings: &LobbySettings,
+    ) -> Result<(), JournalError> {
+        for entry in entries {
+            let (at, entry) = entry?;
+            match entry {
+                Entry::Snapshot(snapshot) => {
+                    let earlier = std::mem::take(&mut self.earlier);
+                    *self = Self::begin(*snapshot, at, settings)?;
+                    self.earlier = earlier;
+                }
+                Entry::Server(server) => self.server = Some(server.into_owned()),
+                Entry::Command(command) => self.carry_out(&command, at),
+                Entry::Reasons(reasons) => self.reasons = reasons.into_owned(),
+                Entry::Number(number) => self.number = Some(number),
+                Entry::Epoch(epoch) => self.epoch = epoch,
+                Entry::End(verdict) => self.end(verdict, at),
+                Entry::Ended(answer) => {
+                    self.lobby.forget_record();
+                    self.end = JournaledEnd::Answered(answer);
+                }
+                Entry::Delivered => match &mut self.end {
+                    JournaledEnd::Open => {}
+                    JournaledEnd::Over { delivered, .. } => *delivered = true,
+                    JournaledEnd::Answered(answer) => answer.delivered = true,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, command: &Command, at: u64) {
+        self.note_held(command);
+        let cut_off = match command {
+            Command::Game(_) if self.held.is_none() => {
+                let frame = self.frame();
+                self.lobby.at(at).abandoned(&frame)
+            }
+            _ => None,
+        };
+        if self.lobby.apply(command, at).is_err() {
+            self.failed += 1;
+            return;
+        }
+        if let Command::Game(_) = command {
+            self.reasons.clear();
+        }
+        if matches!(command, Command::Game(_) | Command::Start) {
+            let over = match std::mem::replace(&mut self.end, JournaledEnd::Open) {
+                JournaledEnd::Over { finished, .. } => Some(*finished),
+                JournaledEnd::Open | JournaledEnd::Answered(_) => cut_off,
+            };
+            if let Some(finished) = over {
+                // The next game has another number.
+                let number = self.number.take();
+                self.earlier.extend(number.map(|number| (number, finished)));
+            }
+        }
+    }
+
+    /// Notes, before a command on the game that is kept is carried out, what the session knew of it.
+    fn note_held(&mut self, command: &Command) {
+        match (command, self.held.take()) {
+            (Command::Hold, _) => {
+                self.held = self.number.map(|number| HeldGame {
+                    number,
+                    epoch: self.epoch,
+                    reasons: std::mem::take(&mut self.reasons),
+                });
+            }
+            (Command::GoOn, Some(held)) => {
+                self.number = Some(held.number);
+                if self.reasons.is_empty() {
+                    self.reasons = held.reasons;
+                }
+            }
+            (Command::DropBefore, Some(held)) => {
+                let frame = RecordFrame {
+                    epoch: held.epoch,
+                    ..self.frame()
+                };
+                let finished = self.lobby.abandoned_before(&frame);
+                let finished = finished.map(|finished| (held.number, finished));
+                self.earlier.extend(finished);
+            }
+            (_, held) => self.held = held,
+        }
+    }
+
+    fn end(&mut self, verdict: Verdict, at: u64) {
+        let frame = self.frame();
+        match self.lobby.at(at).end(verdict, &frame) {
+            Ok(finished) => {
+                let finished = Box::new(finished);
+                self.end = JournaledEnd::Over {
+                    finished,
+                    delivered: false,
+                };
+            }
+            Err(_) => self.failed += 1,
+        }
+    }
+
+    /// The parts of a match record that do not come from the game itself.
+    fn frame(&self) -> RecordFrame {
+        RecordFrame {
+            server: self.server.clone().unwrap_or_default(),
+            epoch: self.epoch,
+            mode: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Journals read again: whole, torn, damaged and forged.
+
+    use std::borrow::Cow;
+
+    use evenkeel_model::{Ident, Outcome};
+    use proptest::{collection::vec, prelude::*};
+
+    use super::{
+        frame::{FrameBuffer, PREFIX},
+        *,
+    };
+    use crate::{NewGame, Update};
+
+    use live::{Live, as_json};
+    use steps::{Step, steps};
+
+    mod live;
+
+    mod steps;
+
+    const DATE: Timestamp = Timestamp(1_000_000_000_000);
+
+    fn read(journal: &[u8]) -> Result<JournaledGame, JournalError> {
+        JournaledGame::read(journal, &LobbySettings::default())
+    }
+
+    /// A journal with this payload in a frame.
+    fn journal_of(payload: &[u8]) -> Vec<u8> {
+        let mut buffer = FrameBuffer::default();
+        buffer.payload().extend_from_slice(payload);
+        [&HEADER[..], buffer.seal().unwrap().unwrap()].concat()
+    }
+
+    /// Plays the steps. Calls `written` whenever the journal is complete.
+    fn play(steps: &[(Step, u64)], mut written: impl FnMut(&Live)) -> Live {
+        let (mut live, mut now) = (Live::new(), 0);
+        written(&live);
+        for (step, passed) in steps {
+            now += passed;
+            live.step(step, now);
+            if live.buffer.is_empty() {
+                written(&live);
+            }
+        }
+        live.write();
+        written(&live);
+        live
+    }
+
+    /// All questions that a game can be asked; none of them may panic.
+    fn question(game: &mut JournaledGame) {
+        let frame = game.frame();
+        let _ = game.lobby.bots();
+        let _ = game.lobby.abandoned(&frame);
+        let now = game.lobby.now();
+        for id in ["a", "b", "c"] {
+            let id = Ident::from_text(id);
+            let _ = game.lobby.apply(&Command::Death { id: id.clone() }, now);
+            let _ = game.lobby.apply(
+                &Command::Kill {
+                    killer: id.clone(),
+                    victim: id,
+                },
+                now,
+            );
+        }
+        let score = Command::Score {
+            team: 1,
+            points: 1.0,
+            by: None,
+        };
+        let _ = game.lobby.apply(&score, now.saturating_add(1));
+        if let Ok(finished) = game.lobby.end(Verdict::Scores, &frame) {
+            assert_eq!(finished.record.check(), Ok(()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_game_is_what_its_journal_says(steps in steps()) {
+            play(&steps, |live| {
+                let game = read(&live.journal).unwrap();
+                live.check(&game);
+                assert_eq!(game.valid, live.journal.len());
+            });
+        }
+
+        #[test]
+        fn a_torn_tail_leaves_the_game_as_it_was_a_frame_before(
+            steps in steps(),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut states: Vec<(Vec<u8>, String)> = Vec::new();
+            let live = play(&steps, |live| states.push((live.journal.clone(), as_json(&live.lobby))));
+            let torn = &live.journal[..cut.index(live.journal.len() + 1)];
+            if let Ok(game) = read(torn) {
+                let whole = &torn[..game.valid];
+                let was = states.iter().rev().find(|(journal, _)| journal == whole);
+                prop_assert_eq!(Some(as_json(&game.lobby)), was.map(|(_, lobby)| lobby.clone()));
+            } else {
+                prop_assert!(states.iter().all(|(journal, _)| !torn.starts_with(journal)));
+            }
+        }
+
+        #[test]
+        fn a_damaged_journal_never_panics(
+            steps in steps(),
+            at in any::<prop::sample::Index>(),
+            flip in 1u8..,
+        ) {
+            let mut journal = play(&steps, |_| ()).journal;
+            let at = at.index(journal.len());
+            journal[at] ^= flip;
+            if let Ok(mut game) = read(&journal) {
+                prop_assert!(game.valid <= at);
+                question(&mut game);
+            }
+        }
+
+        /// Somebody has written the journal by hand: the checksums are right, and the numbers are not.
+        #[test]
+        fn a_forged_journal_never_panics(
+            steps in steps(),
+            forged in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        ) {
+            let live = play(&steps, |_| ());
+            let snapshot = JournalSnapshot {
+                server: None,
+                number: 5,
+                date: DATE,
+                epoch: DATE,
+                end: None,
+                reasons: Cow::Borrowed(&[]),
+                lobby: Cow::Borrowed(&live.lobby),
+                held: None,
+            };
+            let mut buffer = EntryBuffer::default();
+            buffer.push(9, &Entry::Snapshot(Box::new(snapshot))).unwrap();
+            let payload = &mut buffer.frame().unwrap().unwrap()[PREFIX..].to_vec();
+            for (at, byte) in forged {
+                let at = at.index(payload.len());
+                payload[at] = byte;
+            }
+            if let Ok(mut game) = read(&journal_of(payload)) {
+                question(&mut game);
+            }
+        }
+    }
+
+    fn join(id: &str, team: u8) -> Step {
+        Step::Command(Command::Join {
+            id: Ident::from_text(id),
+            update: Update {
+                team: Some(team),
+                ..Update::default()
+            },
+        })
+    }
+
+    fn new_game() -> Step {
+        Step::Command(Command::Game(NewGame {
+            game_type: "ctf".into(),
+            canonical_type: "ctf".into(),
+            has_teams: true,
+            tournament: false,
+        }))
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for points in [f64::NAN, f64::INFINITY] {
+            let id = Ident::from_text("a");
+            let mut buffer = EntryBuffer::default();
+            let command = Command::Points { id, points };
+            buffer
+                .push(3, &Entry::Command(Cow::Owned(command)))
+                .unwrap();
+            let points = buffer.frame().unwrap().unwrap();
+            let journal = [&Live::new().journal[..], points].concat();
+            assert_eq!(read(&journal).map(|_| ()), Err(JournalError::Unreadable));
+        }
+    }
+
+    #[test]
+    fn games_that_ended_before_are_found() {
+        let start = || Step::Command(Command::Start);
+        let steps = [
+            new_game(),
+            join("a", 0),
+            join("b", 1),
+            start(),
+            Step::End(Verdict::Won(1)),
+            // END could not be written; the next game begins, and is cut off by the one after it.
+            start(),
+            new_game(),
+            join("c", 0),
+        ];
+        let steps: Vec<_> = steps.into_iter().map(|step| (step, 1_000)).collect();
+        let live = play(&steps, |_| ());
+        let game = read(&live.journal).unwrap();
+        let earlier = game.earlier.iter();
+        let outcomes: Vec<_> = earlier
+            .map(|(number, finished)| (*number, finished.record.outcome))
+            .collect();
+        assert_eq!(outcomes, [(1, Outcome::Won(1)), (2, Outcome::Abandoned)]);
+        assert_eq!(game.number, Some(3));
+        assert_eq!(game.end, JournaledEnd::Open);
+    }
+
+    #[test]
+    fn what_is_no_journal_is_refused() {
+        let of = |bytes: &[u8]| read(bytes).map(|_| ()).unwrap_err();
+        assert_eq!(of(b""), JournalError::Foreign);
+        assert_eq!(of(b"EVKLGAM\x01"), JournalError::Foreign, "of 0.2");
+        assert_eq!(of(&HEADER), JournalError::Damaged);
+        let mut buffer = EntryBuffer::default();
+        buffer.push(0, &Entry::Number(1)).unwrap();
+        let number = [&HEADER[..], buffer.frame().unwrap().unwrap()].concat();
+        assert_eq!(of(&number), JournalError::Unreadable, "no snapshot");
+        let of_other_versions = [
+            &b"\0\x7f"[..],
+            b"[0,\"something-new\"]",
+            b"[7,{\"command\":{\"clock\":{\"left\":2400}}}]",
+            b"\0\x07\x04\xe0\x12",
+        ];
+        for other in of_other_versions {
+            let mut journal = Live::new().journal;
+            journal.extend_from_slice(&journal_of(other)[HEADER.len()..]);
+            assert_eq!(of(&journal), JournalError::Unreadable, "{other:?}");
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub use crate::settings::PlaceSettings;
 use crate::{
     Question,
     moves::{Arrived, Unit},
-    wishes::late_wish,
+    state::late_wish,
 };
 
 /// The question of PLACE: which team?

@@ -11,8 +11,7 @@ use super::{
     RuleTally, Teams, at,
     counts::{Seated, parts},
 };
-use crate::settings::Relax;
-use crate::{columns::NumberColumn, people::People};
+use crate::{columns::NumberColumn, people::People, settings::Relax};
 use evenkeel_model::{Outlook, TeamLoad, units::Amount};
 
 pub(super) const TYPE: Registered = Registered {

@@ -24,11 +24,11 @@ use super::{
     counts::{Comparison, CountTally, Symbols},
     list,
 };
-use crate::settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax};
 use crate::{
     AttributeType,
     columns::{AnyColumn, NumberColumn, ValueColumn},
     people::People,
+    settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},
 };
 use evenkeel_model::units::{Amount, Count};
 

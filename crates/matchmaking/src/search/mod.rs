@@ -3,7 +3,6 @@
 
 mod anneal;
 mod candidates;
-mod even;
 mod exact;
 mod nearest;
 mod pairs;
@@ -70,7 +69,7 @@ impl MatchProposal {
         anneal::restore(&mut teams, &found.teams);
         found.cost = teams.cost();
         let is_sound = found.cost.hard == 0.0 && found.cost.soft <= self.cost.soft;
-        is_sound.then(|| even::even(pool, found, waited))
+        is_sound.then(|| anneal::even(pool, found, waited))
     }
 
     /// How long its oldest ticket has waited, in seconds.
@@ -151,7 +150,7 @@ impl<'p> MatchSearch<'p> {
                     failure.unfilled = self.unfilled(&grounds, size).map(Box::new);
                 }
                 Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
-                    let found = even::even(self.pool, found, self.waited);
+                    let found = anneal::even(self.pool, found, self.waited);
                     return Ok(self.priced(found));
                 }
                 Some(found) if failure.best.is_none() => failure.best = Some(Box::new(found)),

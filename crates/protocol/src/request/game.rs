@@ -1,10 +1,12 @@
 //! How the arguments of the verbs about games are read and written. Most verbs need only what stands in their row.
 
 use super::{Join, Request, Token};
-use crate::words::{maybe, options, set, unknown_option, yes_or_no};
 use crate::{
     Refusal,
-    words::{WordWriter, Words, bad, decimal, match_id, number},
+    words::{
+        WordWriter, Words, bad, decimal, match_id, maybe, number, options, set, unknown_option,
+        yes_or_no,
+    },
 };
 use evenkeel_model::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict};
 

@@ -1,8 +1,5 @@
 //! What a client can send: one row in the table of `verbs` per request.
 
-#[macro_use]
-mod macros;
-
 mod game;
 mod queue;
 #[cfg(test)]
@@ -15,8 +12,10 @@ use bytes::{Bytes, BytesMut};
 
 pub use verbs::{HostRequest, QueueRequest, Request, Verb};
 
-use super::{Code, Refusal, words::Words};
-use crate::words::WordWriter;
+use super::{
+    Code, Refusal,
+    words::{WordWriter, Words},
+};
 use evenkeel_model::{Ident, Rights, Secret};
 
 /// What a client needs to ask for a weight.

@@ -7,9 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{
     People, Played, Settings, Unrated,
     departures::{arrivals, departures, missed, with_missed},
-    points::points,
+    points::{own_seats, party_number, points, ranks},
     ruling::{self, RatingBasis},
-    seats::{own_seats, party_number, ranks},
     typical_game::{Compared, TypicalGame},
 };
 use crate::{Player, RatedGame, Seat, Shared, Tally};

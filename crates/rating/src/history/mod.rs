@@ -14,11 +14,9 @@
 
 mod account;
 mod balance;
-mod coin;
 mod curve;
 mod departures;
 mod digest;
-mod elsewhere;
 mod evaluate;
 mod fold;
 mod ladder;
@@ -28,7 +26,6 @@ mod newcomers;
 mod people;
 mod points;
 mod ruling;
-mod seats;
 mod settings;
 mod standing;
 mod suspects;
@@ -45,9 +42,7 @@ pub use balance::{
     Balance, BalanceOfRuleset, ChanceStep, Closeness, GapsByCauses, MapOfBalance, RulesetTotals,
     WeekOfBalance, begin_of_week,
 };
-pub use coin::{BesideCoin, Gains};
 pub use curve::{LineupReading, Weight};
-pub use elsewhere::PART as PART_FROM_ELSEWHERE;
 pub use evaluate::{
     Evaluation, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan,
     Prediction, Subset, evaluate, fresh, steps as fresh_steps,
@@ -55,8 +50,10 @@ pub use evaluate::{
 pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
 pub use metrics::{
-    Bin, CONFIDENCE, Comparison, FEWEST as FEWEST_COMPARED, Forecast, Interval, Metrics, interval,
+    BesideCoin, Bin, CONFIDENCE, Comparison, FEWEST as FEWEST_COMPARED, Forecast, Gains, Interval,
+    Metrics, interval,
 };
+pub use newcomers::PART as PART_FROM_ELSEWHERE;
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};

@@ -12,8 +12,7 @@ use super::{
     Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight,
     account::{self, Account, TeamResult},
     curve::{AverageSeat, Curve, soft},
-    elsewhere::{Elsewhere, Known},
-    newcomers::{Features, Newcomers, SETTLED},
+    newcomers::{Elsewhere, Features, Known, Newcomers, SETTLED},
     people::Person,
     settings::prior,
 };

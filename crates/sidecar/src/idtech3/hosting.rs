@@ -6,7 +6,7 @@
 
 use evenkeel_ingest::{GameEvent, idtech3::setup::MATCH_VARIABLE};
 
-use super::{commands::TEAM_NAMES, log::LiveLog};
+use super::{LiveLog, commands::TEAM_NAMES};
 use crate::{
     agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
     progress::{LoggedPlayer, LoggedSetup},

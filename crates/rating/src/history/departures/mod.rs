@@ -12,9 +12,8 @@
 use evenkeel_model::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span};
 
 use super::{
-    points::standing,
+    points::{own_seats, ranks, share, standing},
     ruling,
-    seats::{own_seats, ranks, share},
 };
 use crate::{Arrival, Departure, Player, RatedGame, Seat, Tally};
 
