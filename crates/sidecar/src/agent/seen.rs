@@ -1,4 +1,4 @@
-//! What the log shows: the game that runs, and the clients.
+//! What the log shows: the game that runs, and the clients, with those of them who are players of the match.
 
 use std::collections::BTreeMap;
 
