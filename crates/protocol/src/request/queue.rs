@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    fn host_read(line: &str) -> Result<HostRequest, String> {
+    fn read_host(line: &str) -> Result<HostRequest, String> {
         match Request::parse(line.to_owned().into()) {
             Ok(Some(Request::Host(request))) => Ok(request),
             Ok(other) => Err(format!("{other:?}")),
@@ -223,7 +223,7 @@ mod tests {
     fn what_an_instance_offers() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         assert_eq!(
-            host_read("instance 203.0.113.7:27960 maps=b,a,b Region=eu slots=4 partition=eu"),
+            read_host("instance 203.0.113.7:27960 maps=b,a,b Region=eu slots=4 partition=eu"),
             Ok(HostRequest::Instance {
                 address: "203.0.113.7:27960".to_owned(),
                 region: Some("eu".to_owned()),
@@ -233,13 +233,13 @@ mod tests {
                 partition: Some("eu".to_owned()),
             })
         );
-        assert_eq!(host_read("LOAD 0.25"), Ok(HostRequest::Load(0.25)));
+        assert_eq!(read_host("LOAD 0.25"), Ok(HostRequest::Load(0.25)));
         let id = 7;
         assert_eq!(
-            host_read("READY 7"),
+            read_host("READY 7"),
             Ok(HostRequest::Ready { id, address: None })
         );
-        let Ok(HostRequest::Refuse { id: 7, reason }) = host_read("REFUSE 7 map not loaded") else {
+        let Ok(HostRequest::Refuse { id: 7, reason }) = read_host("REFUSE 7 map not loaded") else {
             panic!("REFUSE is not read");
         };
         assert_eq!(reason.text(), "map not loaded");
@@ -270,9 +270,9 @@ mod tests {
             "BACKFILL 7 1 1 1",
             "REFUSE 7",
         ] {
-            assert!(host_read(bad).is_err(), "{bad}");
+            assert!(read_host(bad).is_err(), "{bad}");
         }
         let many: Vec<String> = (0..=MAX_WORDS).map(|n| format!("m{n}")).collect();
-        assert!(host_read(&format!("INSTANCE a maps={}", many.join(","))).is_err());
+        assert!(read_host(&format!("INSTANCE a maps={}", many.join(","))).is_err());
     }
 }

@@ -406,7 +406,7 @@ mod tests {
     }
 
     /// The part after `players` players whose own strength is `truth` times what is known of them.
-    fn elsewhere_learned(players: u32, truth: f64, deviation: f64) -> f64 {
+    fn part_learned(players: u32, truth: f64, deviation: f64) -> f64 {
         let mut elsewhere = Elsewhere::default();
         for number in 0..players {
             let player = Player(number);
@@ -427,17 +427,17 @@ mod tests {
     #[test]
     fn the_part_is_learned_from_players_in_both() {
         for deviation in [1.0, 0.0] {
-            assert_eq!(elsewhere_learned(0, 1.0, deviation), PART);
+            assert_eq!(part_learned(0, 1.0, deviation), PART);
             assert!(
-                (elsewhere_learned(3, 1.0, deviation) - PART).abs() < 0.2,
+                (part_learned(3, 1.0, deviation) - PART).abs() < 0.2,
                 "cautious"
             );
             for truth in [0.0, 0.3, 0.5, 0.9] {
-                let part = elsewhere_learned(400, truth, deviation);
+                let part = part_learned(400, truth, deviation);
                 assert!((part - truth).abs() < 0.03, "{deviation} {truth} {part}");
             }
-            assert_eq!(elsewhere_learned(400, -1.0, deviation), 0.0);
-            assert_eq!(elsewhere_learned(400, 2.0, deviation), 1.0);
+            assert_eq!(part_learned(400, -1.0, deviation), 0.0);
+            assert_eq!(part_learned(400, 2.0, deviation), 1.0);
         }
     }
 }
