@@ -16,41 +16,32 @@
 
 pub mod clock;
 pub mod doubled;
-mod encoding;
 mod event;
 mod foreign;
 mod format;
 mod halves;
 pub mod idtech3;
-mod item;
 mod jsonl;
 mod lines;
 mod reader;
 mod record;
-mod skip;
 pub mod source;
 pub mod stamp;
-mod stray;
 mod tabs;
-pub mod team;
 pub mod teeworlds;
 pub mod text;
 mod twins;
-mod unknown;
 mod ut2004;
 mod ut99;
 pub mod xonotic;
 
-pub use event::GameEvent;
-pub use event::TEAMS;
+pub use event::{ClientTeam, GameEvent, TEAMS};
 pub use foreign::why_unread;
-pub use format::{Context, DateZone, Format, LogParser};
+pub use format::{Context, DateZone, Format, LogItem, LogParser, Skip};
 pub use halves::{PAUSE, join_halves};
-pub use item::LogItem;
 pub use jsonl::{read_back as read_record, read_reported, write as write_record};
 pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
-pub use skip::Skip;
 pub use twins::{is_same_match, overlap};
 
 /// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
@@ -76,16 +67,16 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 /// Returns the format of a log that begins with these bytes, or `None` if it is of no known format.
 /// Time stamps that another program wrote before the lines do not matter.
 pub fn detect(head: &[u8]) -> Option<&'static Format> {
-    let head = encoding::decoded(head);
+    let head = lines::decoded(head);
     let found = FORMATS.iter().find(|format| (format.detect)(&head));
     found.or_else(|| beneath_stamps(&head[..head.len().min(HEAD)]))
 }
 
 /// The beginning of the first line of a file that has content, readable on a terminal.
 pub fn first_line(head: &[u8]) -> String {
-    let head = encoding::decoded(head);
+    let head = lines::decoded(head);
     let mut lines = head.split(|b| b"\r\n".contains(b)).map(<[u8]>::trim_ascii);
-    item::shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
+    format::shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
 }
 
 /// The format of which most lines are found beneath time stamps.

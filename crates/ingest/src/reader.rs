@@ -2,12 +2,9 @@
 
 use super::{
     doubled::Doubled,
-    encoding::Encoding,
-    format::{Context, DateZone, Format, LogParser},
-    item::LogItem,
-    lines::{Framed, Lines},
+    format::{Context, DateZone, Format, LogItem, LogParser, UnknownLines},
+    lines::{Encoding, Framed, Lines},
     stamp::Stamps,
-    unknown::UnknownLines,
 };
 
 /// Reads one log. Memory is bounded by one line and one game, however long the log is.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     event::GameEvent,
-    skip::Skip,
+    format::Skip,
     text::{is_by_name, key_by_name},
 };
 use evenkeel_model::{Kind, MatchRecord, MatchRecorder, PlayerKey, is_default_name};

@@ -3,8 +3,7 @@
 
 use super::{
     clock::LogClock,
-    format::Context,
-    stray::StrayPlay,
+    format::{Context, StrayPlay},
     text::{LineResult, real, whole_number},
 };
 

@@ -6,10 +6,15 @@
 //! auto-balance). So a decision needs the players' weights, but applying it does not. The same
 //! commands at the same times always give the same lobby, and a journal of them survives a crash.
 
+use std::fmt;
+
+use evenkeel_model::{
+    Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Move, RecordError, RoleName, TeamChances,
+    Withdrawal,
+};
 use serde::{Deserialize, Serialize};
 
-use super::{LastBalance, Offer};
-use evenkeel_model::{Ident, LeaveReason, Move, RoleName, TeamChances};
+use crate::LastBalance;
 
 /// One change of a lobby. Teams are counted from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -271,6 +276,131 @@ impl Command {
             _ => None,
         }
     }
+}
+
+/// Moves that players are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Who moves when the time is over, as far as nobody volunteers.
+    pub moves: Vec<Move>,
+    /// The millisecond of the session at which the time is over.
+    pub until: u64,
+    /// The seed of the REBALANCE that has advised the moves.
+    pub(crate) seed: u64,
+    /// Who has volunteered, in this order.
+    pub(crate) volunteers: Vec<Ident>,
+}
+
+impl Offer {
+    /// Whether what was read from the disk is possible.
+    pub(crate) fn is_sound(&self) -> bool {
+        let exists = |team: u8| usize::from(team) < MAX_TEAMS;
+        let mut steps = self.moves.iter();
+        self.moves.len() <= MAX_PLAYERS
+            && self.volunteers.len() <= MAX_PLAYERS
+            && steps.all(|step| exists(step.to) && step.from.is_none_or(exists))
+    }
+}
+
+/// What has happened to an offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OfferEvent {
+    /// It is open: the moves, and the milliseconds that are left for volunteers.
+    Open(Vec<Move>, u64),
+    /// It has ended: nobody makes these moves.
+    Withdrawn(Vec<Move>, Withdrawal),
+    /// It has ended: these humans move now.
+    Moved {
+        /// The moves.
+        moves: Vec<Move>,
+        /// Whether all who move have volunteered.
+        volunteered: bool,
+        /// How even the teams become, and how even with the moves that were offered.
+        why: String,
+    },
+}
+
+/// The reasons, one per line.
+impl fmt::Display for OfferEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(moves, left) => {
+                writeln!(f, "volunteers are sought for {} s", left.div_ceil(1_000))?;
+                moves
+                    .iter()
+                    .try_for_each(|step| writeln!(f, "offer: move {step}"))
+            }
+            Self::Withdrawn(moves, why) => {
+                writeln!(f, "the offer is withdrawn: {why}")?;
+                moves
+                    .iter()
+                    .try_for_each(|step| writeln!(f, "stays: {}", step.id.text()))
+            }
+            Self::Moved {
+                moves,
+                volunteered,
+                why,
+            } => {
+                let whose = match volunteered {
+                    true => "volunteers move",
+                    false => "the time is over, and too few have volunteered",
+                };
+                writeln!(f, "{whose}: {why}")?;
+                moves.iter().try_for_each(|step| writeln!(f, "move {step}"))
+            }
+        }
+    }
+}
+
+impl OfferEvent {
+    /// Whether this human moves now.
+    pub(crate) fn moves(&self, id: &Ident) -> bool {
+        matches!(self, Self::Moved { moves, .. } if moves.iter().any(|step| step.id == *id))
+    }
+}
+
+/// Why a command or decision failed. It changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LobbyError {
+    /// The session has no game yet.
+    #[error("send GAME first")]
+    NoGame,
+    /// No player with this id or name is in the game.
+    #[error("not in the roster")]
+    UnknownPlayer,
+    /// The id is a placeholder that games send for all players without an identity.
+    #[error("many players share this id; send a name instead")]
+    SharedId,
+    /// The game has as many humans, or bots, as the settings allow.
+    #[error("the roster is full")]
+    RosterFull,
+    /// The game has fewer teams than this number needs.
+    #[error("there is no team {0}")]
+    NoSuchTeam(u8),
+    /// The number of teams is not 2 to 8.
+    #[error("the number of teams cannot be {0}")]
+    BadTeams(u8),
+    /// A human or bot is on, or pinned to, a team that would no longer exist.
+    #[error("a player is on a team, or pinned to one, that would not exist")]
+    TeamInUse,
+    /// The game type is played without teams.
+    #[error("this game type has no teams")]
+    NoTeams,
+    /// The game has more mutators than any real game.
+    #[error("too many mutators")]
+    TooManyMutators,
+    /// Play has not begun, so it cannot end.
+    #[error("send START first")]
+    NotStarted,
+    /// Play has already begun; beginning again would discard its score.
+    #[error("play has begun; send END or GAME first")]
+    AlreadyStarted,
+    /// The numbers in a journal cannot be the sizes and chances of teams.
+    #[error("these cannot be the sizes and chances of teams")]
+    BadChances,
+    /// The reported events do not make a valid match record.
+    #[error("the reported events do not make a valid match record: {0}")]
+    Record(#[from] RecordError),
 }
 
 #[cfg(test)]

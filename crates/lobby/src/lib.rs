@@ -9,7 +9,7 @@
 //! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
 //! as a seed. A command that fails changes nothing.
 //!
-//! `state` contains the game, `command` defines its changes, and `apply` carries them out, with `people` and `play`. A
+//! `state` contains the game, `command` defines its changes, and `apply` carries them out. A
 //! decision takes a [`GameView`](evenkeel_partition::GameView); together with the settings it is a [`Question`], whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
 //! which can be explained line by line, stored and replayed. `moves` finds who goes to which team. `recorder`
@@ -31,30 +31,23 @@ mod bots;
 mod command;
 mod decide;
 mod decision;
-mod earlier;
-mod error;
 #[cfg(test)]
 #[path = "../../partition/src/tests/games.rs"]
 mod games;
 pub mod journal;
+mod memory;
 mod moves;
 mod offers;
-mod parties;
-mod people;
 mod place;
-mod play;
-mod player_history;
 mod question;
 mod rebalance;
 mod recorder;
 mod roster;
-mod saved;
 mod settings;
 mod state;
 mod streak;
 mod told;
 mod weights;
-mod wishes;
 
 #[cfg(test)]
 mod tests;
@@ -69,12 +62,9 @@ pub use autobalance::{
 };
 pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat};
 pub use bots::{BotPlan, BotUse};
-pub use command::{BalanceWatch, Command, NewGame, Update};
-pub use decision::Decision;
-pub use earlier::in_this_form;
-pub use error::LobbyError;
+pub use command::{BalanceWatch, Command, LobbyError, NewGame, Update};
+pub use decision::{Decision, in_this_form};
 pub use offers::{Offer, OfferEvent};
-pub use parties::PartyFactors;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
 pub use question::{Decided, Question};
 pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
@@ -82,4 +72,4 @@ pub use recorder::{Finished, RecordFrame};
 pub use roster::{Bot, Human, Roster};
 pub use settings::{LobbySettings, RosterSettings};
 pub use state::{Lobby, RunningGame};
-pub use weights::{BotWeight, Weights};
+pub use weights::{BotWeight, PartyFactors, Weights};

@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
     }
 
     /// Keeps what is tried if it is legal and better than the best so far.
-    pub(super) fn consider(&mut self) {
+    fn consider(&mut self) {
         let Some(score) = Score::within(&self.sums, self.limits, self.aim) else {
             return;
         };
@@ -364,9 +364,9 @@ impl Arrived {
 
 #[cfg(test)]
 mod arrivals_tests {
+    use super::Score;
     use super::*;
     use crate::games::{by_chance, view};
-    use crate::moves::Score;
     use proptest::prelude::*;
 
     /// The reference: tries every placement, without groups or order.

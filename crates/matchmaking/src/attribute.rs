@@ -1,11 +1,11 @@
-//! Attributes: what a queue lets players state of themselves, and the text that declares it, such
-//! as `int 1..10 = 10`.
+//! Attributes: what a queue lets players state of themselves, the text that declares it, such as `int 1..10 = 10`,
+//! and the values that clients send.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use super::{MAX_WORD, MAX_WORDS, Raw, Value, value::is_word};
+use crate::{MAX_WORD, MAX_WORDS};
 
 /// The type of an attribute's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -233,6 +233,65 @@ fn number(raw: &Raw) -> Option<f64> {
         _ => return None,
     };
     number.is_finite().then_some(number)
+}
+
+/// A checked value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number; a flag is 0 or 1.
+    Number(f64),
+    /// A word of an `enum` or `id`.
+    Word(String),
+    /// The words of a `set`, without repetitions.
+    Set(Vec<String>),
+    /// The numbers of a `map num`, each with its word.
+    Map(Vec<(String, f64)>),
+}
+
+/// A value as a client or a file states it, before the queue has checked it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "an attribute must be true, false, a number, a text, a list of texts, or an object of numbers"
+)]
+pub enum Raw {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A number, as JSON has it.
+    Number(f64),
+    /// Text: a word, or any other value as it is written on the wire.
+    Text(String),
+    /// The words of a set.
+    List(Vec<String>),
+    /// The numbers of a `map num`.
+    Map(BTreeMap<String, f64>),
+}
+
+impl Raw {
+    /// The words of a set, or the only one of them; `None` if it is no text.
+    pub(crate) fn words(&self) -> Option<&[String]> {
+        match self {
+            Self::List(words) => Some(words),
+            Self::Text(word) => Some(std::slice::from_ref(word)),
+            _ => None,
+        }
+    }
+}
+
+impl Value {
+    /// The set of these words.
+    pub(crate) fn set(words: &[String]) -> Self {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        words.dedup();
+        Self::Set(words)
+    }
+}
+
+/// Whether the text can be a word: neither empty nor long, without spaces or control characters.
+pub(crate) fn is_word(text: &str) -> bool {
+    let plain = |c: char| !c.is_control() && !c.is_whitespace();
+    !text.is_empty() && text.len() <= MAX_WORD && text.chars().all(plain)
 }
 
 #[cfg(test)]

@@ -30,43 +30,33 @@ extern crate self as evenkeel_matchmaking;
 mod attribute;
 mod backfill;
 mod bits;
-mod check;
 mod columns;
-mod cores;
 pub mod draw;
 mod error;
-mod finding;
 pub mod lifecycle;
 mod people;
 mod planner;
 mod pool;
 mod queue;
-mod restrict;
-mod round_schedule;
 mod rules;
 mod search;
 mod settings;
-mod source;
 mod stated;
 #[cfg(test)]
 mod tests;
 mod ticket;
-mod value;
 
-pub use attribute::{Attribute, AttributeType};
+pub use attribute::{Attribute, AttributeType, Raw, Value};
 pub use backfill::{Addition, OpenMatch};
 pub use columns::is_known;
-pub use cores::{Cores, OneCore};
 pub use error::{QueueError, TicketError};
-pub use finding::{Finding, Severity};
 pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
 pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
-pub use queue::Queue;
-pub use round_schedule::{AGAIN_MILLIS, REST, SPACING_MILLIS};
-pub use rules::RuleSettings;
+pub use queue::{AGAIN_MILLIS, Queue, REST, SPACING_MILLIS};
+pub use rules::{Finding, RuleSettings, Severity};
+pub use search::{Cores, OneCore};
 pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
 pub use ticket::{Known, PlayerSpec, Ticket, TicketPlayer, TicketSpec, unknown};
-pub use value::{Raw, Value};
 
 /// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in
 /// bytes.

@@ -5,8 +5,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     Ticket, Value,
-    columns::{AnyColumn, NumberColumn, QueueColumns, SetColumn, ValueColumn},
-    source::NumberSource,
+    columns::{AnyColumn, NumberColumn, NumberSource, QueueColumns, SetColumn, ValueColumn},
 };
 use evenkeel_model::Outlook;
 

@@ -1,6 +1,6 @@
-//! A queue: checked settings, and the rules that they declare.
+//! A queue: checked settings, the rules that they declare, and when its rounds begin.
 
-use super::{
+use crate::{
     AttributeType, QueueError, QueueSettings, TicketPlayer, Value,
     columns::{NumberColumn, QueueColumns},
     rules::{MAX_STEPS, QueueRule},
@@ -177,3 +177,12 @@ fn check_smaller(settings: &QueueSettings) -> Result<(), QueueError> {
     let why = "must be pairs of seconds and a size below `size`, the seconds ascending and the sizes descending";
     Err(QueueError::new("smaller", why))
 }
+
+/// The shortest time between the beginnings of two rounds of a queue, in milliseconds.
+pub const SPACING_MILLIS: u64 = 100;
+
+/// The time after which a round begins although nothing has changed but the waits, in milliseconds.
+pub const AGAIN_MILLIS: u64 = 1_000;
+
+/// A queue spends at most one part in this number of its time on searches.
+pub const REST: u32 = 3;

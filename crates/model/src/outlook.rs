@@ -1,9 +1,11 @@
 //! How a rating system turns a difference between two teams into a chance, as plain data that a
 //! decision can store.
+//!
+//! A lineup that has not been played yet, in the form that predictions need.
 
 use serde::{Deserialize, Serialize};
 
-use super::normal;
+use crate::{PlayerKey, normal};
 
 /// The distribution function that turns an edge into a chance to win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -317,6 +319,28 @@ pub fn evenness_of_chance(chance: f64) -> f64 {
 fn log_size(one: usize, other: usize) -> f64 {
     let size = |heads: usize| (heads as f64).max(0.1);
     libm::log(size(one) / size(other))
+}
+
+/// A player of a lineup to predict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineupPlayer {
+    /// The identity by which predictions look up the player.
+    pub key: PlayerKey,
+    /// The number of the player's party, which only its members share; `None` without a party.
+    pub party: Option<u32>,
+    /// Whether the player is to command the team.
+    pub commands: bool,
+}
+
+/// A player without a party who does not command.
+impl From<PlayerKey> for LineupPlayer {
+    fn from(key: PlayerKey) -> Self {
+        Self {
+            key,
+            party: None,
+            commands: false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What the teams of a game are called, for people. Programs count them from 0.
+//! What teams, roles and players are called, for people. Programs count teams from 0.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::MAX_TEAMS;
+use crate::MAX_TEAMS;
 
 /// The most characters of a name.
 const LONGEST: usize = 30;
@@ -81,6 +81,83 @@ impl TeamNames {
     }
 }
 
+/// What sentences call players and teams, for somebody who knows them by other words than the daemon.
+///
+/// A sentence gets its names while it is written. Nothing is replaced in one that is complete: a name can be any text,
+/// and so a part of any word, of a number, and of another name.
+#[derive(Clone, Debug, Default)]
+pub struct Naming {
+    /// The names of players, by identity; the others are called by their identities.
+    players: BTreeMap<String, String>,
+    teams: TeamNames,
+}
+
+impl Naming {
+    /// Names of players, by identity, and of teams.
+    pub fn new(players: BTreeMap<String, String>, teams: TeamNames) -> Self {
+        Self { players, teams }
+    }
+
+    /// What the player with this identity is called.
+    pub fn player<'a>(&'a self, id: &'a str) -> &'a str {
+        self.players.get(id).map_or(id, String::as_str)
+    }
+
+    /// What these players are called, one after the other.
+    pub fn players<'a>(&'a self, ids: impl IntoIterator<Item = &'a String>) -> String {
+        let names = ids.into_iter().map(|id| self.player(id));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a team is called within a sentence.
+    pub fn team(&self, team: impl Into<usize>) -> String {
+        self.teams.name(team.into())
+    }
+}
+
+/// A role that ROLE states: 1 to 32 lower-case letters, digits, hyphens and underscores.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RoleName(String);
+
+impl RoleName {
+    /// The role that rating systems rate apart from playing.
+    pub const COMMANDER: &str = "commander";
+    /// The longest name, in bytes.
+    const LONGEST: usize = 32;
+
+    /// The role of this word, in upper or lower case; `None` if it is no word.
+    pub fn read(word: &str) -> Option<Self> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let fits = (1..=Self::LONGEST).contains(&word.len()) && word.bytes().all(plain);
+        fits.then(|| Self(word.to_ascii_lowercase()))
+    }
+
+    /// The name, in lower case.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is that of a commander.
+    pub fn is_commander(&self) -> bool {
+        self.0 == Self::COMMANDER
+    }
+}
+
+impl TryFrom<String> for RoleName {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        Self::read(&word).ok_or("not the name of a role")
+    }
+}
+
+impl From<RoleName> for String {
+    fn from(role: RoleName) -> Self {
+        role.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,5 +202,37 @@ mod tests {
         assert!(names(&["", "b"]).is_err() && names(&["a\n", "b"]).is_err());
         assert!(names(&["a", &"é".repeat(LONGEST)]).is_ok());
         assert!(names(&["a", &"é".repeat(LONGEST + 1)]).is_err());
+    }
+
+    #[test]
+    fn who_has_no_name_is_called_by_the_identity() {
+        let players = [("01", "a"), ("a", "team 0")].map(|(id, name)| (id.into(), name.into()));
+        let teams = vec!["Red".to_owned(), "a".to_owned()];
+        let naming = Naming::new(players.into(), TeamNames::try_from(teams).unwrap());
+        assert_eq!(
+            ["01", "a", "b"].map(|id| naming.player(id)),
+            ["a", "team 0", "b"]
+        );
+        assert_eq!(
+            naming.players(&["a".to_owned(), "01".to_owned()]),
+            "team 0, a"
+        );
+        assert_eq!(
+            [0u8, 1, 2].map(|team| naming.team(team)),
+            ["Red", "a", "team 2"]
+        );
+        assert_eq!(Naming::default().team(0u8), "team 0");
+    }
+
+    #[test]
+    fn a_role_is_a_short_word() {
+        let role = RoleName::read("Commander").unwrap();
+        assert!(role.is_commander());
+        assert_eq!(role.as_str(), "commander");
+        assert!(!RoleName::read("flag-carrier_2").unwrap().is_commander());
+        for word in ["", "two words", "é", &"x".repeat(33)] {
+            assert_eq!(RoleName::read(word), None, "{word}");
+        }
+        assert!(serde_json::from_str::<RoleName>("\"a b\"").is_err());
     }
 }

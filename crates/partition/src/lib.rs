@@ -10,7 +10,7 @@
 //! cuts short depends on how far it came.
 //!
 //! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the choice of the parties to keep (`party`) make an `instance` of
-//! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits, of which
+//! atoms on a grid of whole numbers. An `engine` finds its K most even splits, of which
 //! `wishes` decides how many wishes for a team they grant. A `reader` computes the [`Terms`] of each and its cost, and `pick`
 //! picks one at random by quality.
 //!
@@ -24,10 +24,7 @@ extern crate self as evenkeel_partition;
 
 mod balance;
 mod best;
-mod clock;
 mod engine;
-mod error;
-mod grid;
 mod instance;
 mod party;
 mod pick;
@@ -43,9 +40,8 @@ mod tests;
 pub(crate) mod view;
 mod wishes;
 
-pub use error::ProblemError;
 pub use pick::{Candidate, Figures, WhatIf};
-pub use problem::{Problem, ProblemSpec, SizeLimits, Tolerance};
+pub use problem::{Problem, ProblemError, ProblemSpec, SizeLimits, Tolerance};
 pub use relax::torn_note;
 pub use settings::{
     DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, Stay, Terms, party_factor,
@@ -78,7 +74,7 @@ pub fn solve(
     if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }
-    let mut clock = clock::StepClock::new(out_of_time);
+    let mut clock = engine::StepClock::new(out_of_time);
     let choice = party::choose(problem, settings, seed, &mut clock)?;
     let choice = wishes::choose(problem, settings, seed, choice, &mut clock)?;
     let mut solution = Solution::of(problem, settings, seed, &choice);

@@ -3,8 +3,7 @@
 use super::{
     Objective, Problem, ProblemError, Settings,
     balance::Evenness,
-    clock::StepClock,
-    engine::{self, EngineAnswer, Order},
+    engine::{self, EngineAnswer, Order, StepClock},
     instance::{Instance, lot},
 };
 

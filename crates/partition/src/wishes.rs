@@ -11,8 +11,7 @@ use std::fmt;
 
 use super::{
     Problem, ProblemError, Settings,
-    clock::StepClock,
-    engine::{self, EngineAnswer, Order},
+    engine::{self, EngineAnswer, Order, StepClock},
     instance::{Atom, Instance},
     party::{self, KeptParties},
     reader::Reader,

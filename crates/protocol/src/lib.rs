@@ -21,24 +21,15 @@ mod testing;
 
 mod error;
 mod framing;
-mod game_push;
-mod host_push;
-mod notice;
 mod push;
 mod question;
-mod quoted;
 mod reply;
 mod request;
-mod thousandths;
 mod words;
-mod writer;
 
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};
-pub use game_push::GameNotice;
-pub use host_push::HostPushReader;
-pub use notice::{HostNotice, HostSeat, HostSession, Notice};
-pub use push::Push;
+pub use push::{GameNotice, HostNotice, HostPushReader, HostSeat, HostSession, Notice, Push};
 pub use question::WeightQuestion;
 pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};
 pub use request::{

@@ -9,7 +9,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::{
     request::{Demand, WEIGHT_DEMAND},
-    thousandths::put_thousandths,
+    words::put_thousandths,
 };
 use evenkeel_model::Kind;
 

@@ -1,9 +1,12 @@
-//! Reads the arguments of a line: plain words, quoted words, options.
+//! The arguments of a line, read and written: plain words, quoted words, options and other arguments that may be
+//! missing, and numbers with three decimal places.
 
-use bytes::Bytes;
+use std::{fmt::Display, io::Write};
 
-use super::{Code, Refusal, quoted::Quoted};
-use evenkeel_model::Ident;
+use bytes::{BufMut, Bytes, BytesMut};
+use evenkeel_model::{Ident, decode};
+
+use crate::{Code, Refusal};
 
 /// Reads a line word by word, from left to right.
 pub(super) struct Words {
@@ -174,4 +177,282 @@ fn filled(ident: Ident, what: &str) -> Result<Ident, Refusal> {
         return Err(bad(format!("{what} is empty")));
     }
     Ok(ident)
+}
+
+/// Writes one line: a verb, its arguments, its options.
+pub(crate) struct WordWriter<'a> {
+    out: &'a mut BytesMut,
+}
+
+impl<'a> WordWriter<'a> {
+    /// Starts a line with this verb.
+    pub(crate) fn new(out: &'a mut BytesMut, verb: &str) -> Self {
+        out.put_slice(verb.as_bytes());
+        Self { out }
+    }
+
+    /// Writes a positional argument, in quotes if it needs them.
+    pub(crate) fn word(&mut self, ident: &Ident) {
+        self.out.put_u8(b' ');
+        self.put(ident);
+    }
+
+    /// Writes a positional argument in exactly the bytes that the peer sent.
+    pub(crate) fn raw(&mut self, ident: &Ident) {
+        self.out.put_u8(b' ');
+        self.out.put_slice(ident.raw());
+    }
+
+    /// Writes a positional argument in quotes, so that it is never read as an option.
+    pub(crate) fn quoted(&mut self, text: &str) {
+        self.out.put_u8(b' ');
+        self.put_quoted(text);
+    }
+
+    /// Writes a positional argument that needs no quotes, such as a number.
+    pub(crate) fn plain(&mut self, argument: impl std::fmt::Display) {
+        // Writing to a growing buffer cannot fail.
+        let _ = write!(self.out.writer(), " {argument}");
+    }
+
+    /// Writes a decimal, rounded to three places, without trailing zeros.
+    pub(crate) fn decimal(&mut self, number: f64) {
+        let text = format!("{number:.3}");
+        self.plain(text.trim_end_matches('0').trim_end_matches('.'));
+    }
+
+    /// Writes an option whose value is a decimal, as [`decimal`](Self::decimal) writes it.
+    pub(crate) fn decimal_option(&mut self, key: &str, number: f64) {
+        let text = format!("{key}={number:.3}");
+        self.plain(text.trim_end_matches('0').trim_end_matches('.'));
+    }
+
+    /// Writes an option `key=value` whose value needs no quotes, if there is one.
+    pub(crate) fn maybe(&mut self, key: &str, value: Option<impl std::fmt::Display>) {
+        if let Some(value) = value {
+            self.plain(format_args!("{key}={value}"));
+        }
+    }
+
+    /// Writes an option `key=value`; an empty value clears what the option sets.
+    pub(crate) fn option(&mut self, key: &str, value: &Ident) {
+        self.plain(key);
+        self.out.put_u8(b'=');
+        if !value.text().is_empty() {
+            self.put(value);
+        }
+    }
+
+    /// Ends the line with LF.
+    pub(crate) fn end(&mut self) {
+        self.out.put_u8(b'\n');
+    }
+
+    /// Writes the received bytes of the identifier if they are one word with the same text, else
+    /// its text in quotes.
+    fn put(&mut self, ident: &Ident) {
+        let raw = ident.raw();
+        let is_word = if raw.first() == Some(&b'"') {
+            Quoted::read(raw).is_some_and(|quoted| {
+                quoted.length == raw.len()
+                    && !raw.contains(&b'\n')
+                    && decode(&quoted.content) == ident.text()
+            })
+        } else {
+            let needs_quotes = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\\');
+            !raw.is_empty() && !raw.iter().any(needs_quotes) && decode(raw) == ident.text()
+        };
+        if is_word {
+            self.out.put_slice(raw);
+        } else {
+            self.put_quoted(ident.text());
+        }
+    }
+
+    /// Writes text in quotes. A line feed in it becomes `?`, because a line cannot contain one.
+    fn put_quoted(&mut self, text: &str) {
+        self.out.put_u8(b'"');
+        for byte in text.bytes() {
+            match byte {
+                b'"' | b'\\' => self.out.put_slice(&[b'\\', byte]),
+                b'\n' => self.out.put_u8(b'?'),
+                _ => self.out.put_u8(byte),
+            }
+        }
+        self.out.put_u8(b'"');
+    }
+}
+
+/// An argument in double quotes, in which `\"` and `\\` stand for `"` and `\`.
+pub(crate) struct Quoted {
+    pub(crate) content: Vec<u8>,
+    /// The number of bytes from the opening quote to the closing one, both included.
+    pub(crate) length: usize,
+}
+
+impl Quoted {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut content = Vec::with_capacity(bytes.len());
+        let mut at = 1;
+        if bytes.first() != Some(&b'"') {
+            return None;
+        }
+        loop {
+            match (bytes.get(at)?, bytes.get(at + 1)) {
+                (b'"', _) => {
+                    return Some(Self {
+                        content,
+                        length: at + 1,
+                    });
+                }
+                (b'\\', Some(&escaped @ (b'"' | b'\\'))) => {
+                    content.push(escaped);
+                    at += 2;
+                }
+                (&plain, _) => {
+                    content.push(plain);
+                    at += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Whether `text` consists of exactly one quoted argument.
+pub(crate) fn is_one_quoted_word(text: &[u8]) -> bool {
+    Quoted::read(text).is_some_and(|quoted| quoted.length == text.len())
+}
+
+/// Writes a number with three decimal places, as `{:.3}` does, without the exact arithmetic that formatting
+/// needs for the few numbers that are close to the middle between two thousandths.
+pub(crate) fn put_thousandths(out: &mut BytesMut, number: f64) {
+    // Up to here, the product is off by less than 1e-7, so that it is certain to which side it is rounded
+    // unless it is this close to the middle.
+    const MOST: f64 = 1e6;
+    const CLOSE: f64 = 1e-6;
+    let scaled = number * 1e3;
+    let whole = scaled.trunc();
+    let part = scaled - whole;
+    if !(0.0..MOST).contains(&number) || number.is_sign_negative() || (part - 0.5).abs() < CLOSE {
+        // Writing to a growing buffer cannot fail.
+        let _ = write!(out.writer(), "{number:.3}");
+        return;
+    }
+    let mut left = whole as u64 + u64::from(part > 0.5);
+    let mut digits = [0; 11];
+    let mut at = digits.len();
+    for place in 0.. {
+        if place > 3 && left == 0 {
+            break;
+        }
+        if place == 3 {
+            at -= 1;
+            digits[at] = b'.';
+        }
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    out.put_slice(&digits[at..]);
+}
+
+/// Reads an argument that may be missing at the end of the line.
+pub(crate) fn maybe<T>(
+    words: &mut Words,
+    read: impl FnOnce(&mut Words) -> Result<T, Refusal>,
+) -> Result<Option<T>, Refusal> {
+    match words.is_empty() {
+        true => Ok(None),
+        false => read(words).map(Some),
+    }
+}
+
+pub(crate) fn put_maybe(line: &mut WordWriter<'_>, argument: Option<impl Display>) {
+    if let Some(argument) = argument {
+        line.plain(argument);
+    }
+}
+
+/// Reads the options at the end of a line. `take` is called with the key, in lower case, and the value of each, and
+/// returns whether this key may be given at this place: `false` if it was given before.
+///
+/// # Errors
+/// Fails with the error of `take`, or if `take` returns `false`.
+pub(crate) fn options(
+    words: &mut Words,
+    mut take: impl FnMut(&str, Ident) -> Result<bool, Refusal>,
+) -> Result<(), Refusal> {
+    while let Some((key, value)) = words.option()? {
+        if !take(&key, value)? {
+            return Err(bad(format!("{key} is given twice")));
+        }
+    }
+    Ok(())
+}
+
+/// Sets the value of an option. Returns whether it had none.
+pub(crate) fn set<T>(option: &mut Option<T>, value: T) -> bool {
+    option.replace(value).is_none()
+}
+
+pub(crate) fn unknown_option(key: &str) -> Result<bool, Refusal> {
+    Err(bad(format!("unknown option {key}")))
+}
+
+pub(crate) fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {
+    match text.text() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(bad(format!("{what} must be yes or no"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(number: f64) -> String {
+        let mut out = BytesMut::new();
+        put_thousandths(&mut out, number);
+        String::from_utf8(out.to_vec()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn thousandths_are_those_of_the_standard_library(
+            number in prop_oneof![
+                0.0f64..=100.0,
+                -10.0f64..2e6,
+                (0u32..2_000_000).prop_map(|half| f64::from(half) / 2e3),
+                (0u32..100_000).prop_map(|n| f64::from(n) / 1e3),
+                any::<f64>(),
+            ],
+        ) {
+            prop_assert_eq!(written(number), format!("{number:.3}"));
+        }
+    }
+
+    #[test]
+    fn numbers_beside_the_middle_are_rounded_like_their_exact_values() {
+        for thousandths in (0u32..200_000).step_by(7) {
+            let middle = (f64::from(thousandths) + 0.5) / 1e3;
+            for number in [middle.next_down(), middle, middle.next_up()] {
+                assert_eq!(written(number), format!("{number:.3}"));
+            }
+        }
+        for number in [
+            0.0,
+            -0.0,
+            999_999.999_9,
+            1e6,
+            0.000_4,
+            9.999_6,
+            99.999_5,
+            f64::NAN,
+        ] {
+            assert_eq!(written(number), format!("{number:.3}"));
+        }
+    }
 }

@@ -15,17 +15,19 @@
 //! offset is *added* to; and the record behind F begins with some games at even odds, because
 //! log(rate / (1 − rate)) is infinite once one side has won every game.
 
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use evenkeel_model::{
+    Crowding, Link, Outlook,
+    units::{Amount, PositiveAmount},
+};
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
-
-use super::{
+use crate::{
     Player, PlayerMap, RatedGame, RoleStrengths, Scale, Seat, Strength, System,
     game::{Pair, score},
     normal,
-    side_record::SideRecord,
 };
-use evenkeel_model::units::{Amount, PositiveAmount};
 
 /// The tunable parameters of the published system.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -281,10 +283,67 @@ impl System for Hive {
     }
 }
 
+/// The counts from which F(side, map, size) is computed: how often side 0 won.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SideRecord {
+    sides: BTreeMap<u32, Tried>,
+    maps: BTreeMap<(u32, u32, bool), Tried>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Tried {
+    won: f64,
+    games: f64,
+}
+
+impl Tried {
+    /// The rate of victories, with `PRIOR` imaginary games at the rate `expected` added.
+    fn rate(&self, expected: f64) -> f64 {
+        /// The number of imaginary games. After as many real games, record and `expected` count the
+        /// same.
+        const PRIOR: f64 = 10.0;
+        (self.won + PRIOR * expected) / (self.games + PRIOR)
+    }
+
+    fn add(&mut self, result: Ordering) {
+        self.won += score(result);
+        self.games += 1.0;
+    }
+}
+
+/// A game with more players than this counts as a large one, as in the published example.
+const LARGE: f64 = 16.0;
+impl SideRecord {
+    fn key(game: &RatedGame) -> (u32, u32, bool) {
+        (game.ruleset, game.map, game.shares() > LARGE)
+    }
+
+    /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
+    pub fn log_odds(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        if !game.sides || game.teams() != 2 {
+            return 0.0;
+        }
+        let tried = |found: Option<&Tried>| found.copied().unwrap_or_default();
+        let side = tried(self.sides.get(&game.ruleset)).rate(0.5);
+        let rate = tried(self.maps.get(&Self::key(game))).rate(side);
+        let log_odds = libm::log(rate / (1.0 - rate));
+        if a < b { log_odds } else { -log_odds }
+    }
+
+    /// Adds the result of a game to the record; a game without sides changes nothing.
+    pub fn add(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
+        if game.sides && game.teams() == 2 {
+            let result = if a < b { result } else { result.reverse() };
+            self.sides.entry(game.ruleset).or_default().add(result);
+            self.maps.entry(Self::key(game)).or_default().add(result);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::game;
+    use crate::{Player, Seat, testing::game};
 
     #[test]
     fn the_first_game_by_hand() {
@@ -419,5 +478,19 @@ mod tests {
         let odds = record.log_odds(&game, 0, 1);
         assert!(odds.is_finite() && odds > 4.0);
         assert_eq!(record.log_odds(&game, 1, 0), -odds);
+    }
+
+    #[test]
+    fn a_large_game_has_many_at_a_time() {
+        // Twenty sat on one chair each after the other, two at a time: a game of two.
+        let seat = |i: u32| Seat {
+            share: 0.1,
+            ..Seat::new(Player(i), (i % 2) as u16)
+        };
+        let game = RatedGame::new((0..20).map(seat).collect());
+        assert!(!SideRecord::key(&game).2);
+        let all = |i: u32| Seat::new(Player(i), (i % 2) as u16);
+        assert!(SideRecord::key(&RatedGame::new((0..18).map(all).collect())).2);
+        assert!(!SideRecord::key(&RatedGame::new((0..16).map(all).collect())).2);
     }
 }

@@ -14,7 +14,6 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
-mod blob;
 pub mod divisions;
 pub mod elo;
 mod game;
@@ -25,20 +24,15 @@ pub mod hive_history;
 pub mod joint;
 pub mod normal;
 pub mod plain_points;
-mod player;
 mod player_map;
 pub mod presence;
-mod running;
 #[cfg(test)]
 mod same_place;
 pub mod scoreboard;
 mod settings;
-mod shared;
-mod side_record;
 mod slope;
 mod strength;
 mod system;
-mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod trueskill;
@@ -50,17 +44,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use blob::Blob;
-pub use game::{Arrival, Departure, RatedGame, Seat};
-pub use player::Player;
-pub use player_map::PlayerMap;
+pub use game::{Arrival, Departure, RatedGame, Seat, Tally};
+pub use player_map::{Player, PlayerMap, Shared};
 pub use settings::{Settings, SystemChoice};
-pub use shared::Shared;
 pub use strength::{
     Effects, NEWCOMER_FACTORS, Parts, RoleStrengths, Scale, Strength, with_effects,
 };
 pub use system::{Persist, System, chances};
-pub use tally::Tally;
 pub use worth::worth;
 
 use weng_lin::{Model, WengLin};

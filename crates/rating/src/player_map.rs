@@ -1,11 +1,11 @@
-//! A table indexed by dense player number.
+//! Players by their dense numbers: tables whose copies share what none has changed.
 //!
 //! It is a tree of two levels, whose parts copies share: copying costs next to nothing, and changing an entry of a copy
 //! copies the few entries beside it.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{ops::Deref, sync::Arc};
 
-use super::{Player, Shared};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Entries of a leaf, and leaves of a branch.
 const FAN: usize = 64;
@@ -149,6 +149,69 @@ impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for PlayerMap<T> {
             map.set(Player(player), entry);
         }
         Ok(map)
+    }
+}
+
+/// A player's dense number: the fold numbers identities from 0 in the order of their first match.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Player(pub u32);
+
+impl Player {
+    /// The number as an index into a vector.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A value that copies share: copying counts a reference, and [`edit`](Self::edit) copies the value if others have it.
+/// It is serialised as the value.
+#[derive(Debug, Default, PartialEq)]
+pub struct Shared<T>(Arc<T>);
+
+impl<T> Shared<T> {
+    /// The value, which nobody else has yet.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// Whether the other one shares this value, so that neither has changed it.
+    pub fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<T: Clone> Shared<T> {
+    /// The value, to change it for this copy alone.
+    pub fn edit(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Serialize> Serialize for Shared<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::new)
     }
 }
 

@@ -12,7 +12,11 @@
 //!
 //! An engine also prints the commands for [`TeamChanges`]. It decides neither when to balance nor whom to move.
 
-use super::{chat::ChatLine, follower::FollowedServer, logged::LoggedPlayer, progress::GamePhase};
+use super::{
+    chat::ChatLine,
+    follower::FollowedServer,
+    progress::{GamePhase, LoggedPlayer},
+};
 
 /// An engine: how its log reads, and which console commands its servers take.
 pub trait Engine {

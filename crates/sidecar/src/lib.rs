@@ -10,8 +10,8 @@
 //! its results. The room `drivers` owns sockets, files and the clock.
 //!
 //! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`],
-//! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` a game and its phase,
-//! `logged` the setups and players that the log describes, `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
+//! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` a game, its players
+//! and its phase, `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
 //! choose teams, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
@@ -29,14 +29,13 @@ mod entry;
 pub mod follower;
 pub mod idtech3;
 mod link;
-mod logged;
 mod progress;
 pub mod source;
 pub mod teeworlds;
 pub mod xonotic;
 
 pub use chat::ChatSettings;
-pub use logged::{ConnectionKey, LoggedPlayer, LoggedSetup};
+pub use progress::{ConnectionKey, LoggedPlayer, LoggedSetup};
 
 use agent::AgentMatch;
 use evenkeel_protocol::{Push, Reply, Request};

@@ -4,7 +4,7 @@ use super::grammar::pairs;
 use crate::text::{name, name_or, real, weak_identity};
 use evenkeel_model::{Kind, PlayerKey};
 
-pub(crate) use crate::team::ClientTeam;
+pub(crate) use crate::event::ClientTeam;
 
 /// What the game calls a player without a name.
 const UNNAMED: &str = "UnnamedPlayer";

@@ -5,17 +5,14 @@
 //! ends.
 //!
 //! - `grammar` reads one line.
-//! - `setup` reads the settings of a game from its `InitGame:` line, and `known` which game it is.
+//! - `setup` reads the settings of a game from its `InitGame:` line, and which game it is.
 //! - `clients` holds who is on which client number.
 //! - `server` says what the lines mean, for records and for those who follow a running server.
-//! - `half_time` joins the halves of a match whose teams change sides.
-//! - `game` follows one game, and `parser` separates the games of a log.
+//! - `game` follows one game, and `parser` separates the games of a log and joins the halves of a match.
 
 pub mod clients;
 mod game;
 pub mod grammar;
-mod half_time;
-mod known;
 mod parser;
 pub mod server;
 pub mod setup;
@@ -25,8 +22,8 @@ mod tests;
 use super::{
     format::{DateZone, Format, mostly},
     lines::MAX_LINE,
-    unknown::kind_of,
 };
+use crate::format::kind_of;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {

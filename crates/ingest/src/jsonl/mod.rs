@@ -57,16 +57,20 @@
 mod entry;
 mod history;
 mod record;
-mod repeats;
-
-use std::borrow::Cow;
-
-use super::{Context, DateZone, Format, LogItem, LogLine, LogParser, Skip, item::shown};
-use evenkeel_model::Fingerprint;
-use history::HistoryClock;
-use repeats::Repeats;
 
 pub use record::{read_back, read_reported, write};
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use evenkeel_model::Fingerprint;
+
+use crate::{Context, DateZone, Format, LogItem, LogLine, LogParser, Skip, format::shown};
+
+use history::HistoryClock;
 
 /// The longest line, in bytes: a match with as many players and events as a record may have fits.
 const MAX_LINE: usize = 32 * 1024 * 1024;
@@ -170,6 +174,30 @@ impl LogParser for Parser {
 
     fn elapsed(&self) -> u64 {
         0 // every match has its dates
+    }
+}
+
+/// The most lines that are remembered; each takes some 40 bytes. In a file with more lines, only
+/// lines within one part of this length are compared.
+const MAX_LINES: usize = 1 << 20;
+
+/// The lines of a file so far, each as a hash with its number.
+#[derive(Default)]
+struct Repeats {
+    lines: BTreeMap<u64, u64>,
+}
+
+impl Repeats {
+    /// Remembers a line, and returns the number of the first line with the same bytes, if there was
+    /// one.
+    fn first(&mut self, bytes: &[u8], number: u64) -> Option<u64> {
+        let mut hash = DefaultHasher::new();
+        bytes.hash(&mut hash);
+        if self.lines.len() >= MAX_LINES {
+            self.lines.clear();
+        }
+        let first = *self.lines.entry(hash.finish()).or_insert(number);
+        (first != number).then_some(first)
     }
 }
 

@@ -7,8 +7,8 @@
 
 use crate::{
     LogItem,
+    format::Skip,
     halves::{join, may_follow, sides},
-    skip::Skip,
 };
 use evenkeel_model::{MatchRecord, Outcome};
 

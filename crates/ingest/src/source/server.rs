@@ -2,11 +2,9 @@
 
 use super::{
     ROUND_LAG,
-    client::Client,
-    clients::{ConnectedClients, NotedLine},
+    clients::{Client, ConnectedClients, NotedLine},
     grammar::{Event, PlayerAction, PlayerTag},
-    setup::ServerSetup,
-    style::ResultStyle,
+    setup::{ResultStyle, ServerSetup},
     totals::BothScores,
 };
 use crate::event::{GameEvent, TEAMS};

@@ -1,7 +1,9 @@
-//! The server's game, map and settings, from which the ruleset of a match follows.
+//! The server's game, map and settings, from which the ruleset of a match follows, and how that game states its
+//! results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::grammar::Event;
 use crate::text;
 
 /// Gameplay settings, with their defaults. A setting with another value becomes a mutator.
@@ -23,6 +25,7 @@ pub struct ServerSetup {
     /// Whether a player's id has the form that Counter-Strike writes since its second edition, whose logs have the
     /// folder of its predecessor.
     pub(super) has_new_ids: bool,
+    /// The map that is played.
     pub map: String,
     /// Settings that do not have their default value, by name.
     variants: BTreeMap<&'static str, String>,
@@ -101,5 +104,70 @@ impl ServerSetup {
             Some(mode) => format!("{game}.{}", mode.to_lowercase()),
             None => game.to_owned(),
         }
+    }
+}
+
+/// How the log states the result of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResultStyle {
+    /// With lines of its own, after the game's end.
+    #[default]
+    Finals,
+    /// As Counter-Strike does, which states the score after each round.
+    Rounds {
+        /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
+        has_end: bool,
+    },
+}
+
+impl ResultStyle {
+    /// The name of the game that an event shows, and how its log states results; `None` if it shows nothing new.
+    pub(crate) fn shown_by(self, event: Event<'_>) -> Option<(&'static str, Self)> {
+        let has_end = self == Self::Rounds { has_end: true };
+        Some(match event {
+            Event::Over { .. } | Event::MatchStart(_) | Event::Reloaded | Event::WarmUp => {
+                ("csgo", Self::Rounds { has_end: true })
+            }
+            Event::Tally(..) | Event::RoundWon(_) if !has_end => {
+                ("cstrike", Self::Rounds { has_end: false })
+            }
+            Event::Final(..) | Event::Current(..) | Event::RoundLength(_) | Event::Point(_) => {
+                ("tf", Self::Finals)
+            }
+            Event::MatchBegins => ("tfc", Self::Finals),
+            _ => return None,
+        })
+    }
+}
+
+/// The most names of one game that are kept. A real map has fewer.
+const MAX_POINTS: usize = 64;
+/// The most bytes of a name that are kept.
+const MAX_NAME: usize = 64;
+
+/// The control points that were captured in a game.
+#[derive(Debug, Default)]
+pub(super) struct ControlPoints(BTreeSet<Vec<u8>>);
+
+impl ControlPoints {
+    /// Notes a name, which ends with a quotation mark.
+    pub(super) fn note(&mut self, name: &[u8]) {
+        let head = &name[..name.len().min(MAX_NAME)];
+        let end = memchr::memchr(b'"', head).unwrap_or(head.len());
+        let name = &head[..end];
+        if self.0.len() < MAX_POINTS && !name.is_empty() && !self.0.contains(name) {
+            self.0.insert(name.to_owned());
+        }
+    }
+
+    /// Takes over the points of the next game, and returns whether it must have been on another map:
+    /// points were captured in both games, and none in both.
+    pub(super) fn is_other_map(&mut self, next: Self) -> bool {
+        if next.0.is_empty() {
+            return false;
+        }
+        let is_other = !self.0.is_empty() && self.0.is_disjoint(&next.0);
+        *self = next;
+        is_other
     }
 }

@@ -4,12 +4,9 @@
 //! Names are in single quotes, and may contain quotes and anything else. A player's number precedes the name and is
 //! certain; where two names follow each other, `Kill::of` uses the name that is already known.
 
-use super::{
-    kill::Kill,
-    named::{Named, Seen, find, slot, team},
-};
-use crate::text::{LineResult, date_time, number, whole_number};
 use evenkeel_model::Timestamp;
+
+use crate::text::{LineResult, date_time, number, whole_number};
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -220,6 +217,110 @@ fn start(rest: &[u8]) -> LineResult<Event<'_>> {
         kind: &rest[..end],
         teams: teams != 0,
     })
+}
+
+/// A kill. The names are read later, because a name may look like the text between two names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kill<'a> {
+    /// The number of the killer; `None` if nobody killed.
+    pub(crate) killer: Option<usize>,
+    team: i64,
+    /// What follows the killer's team: `name' victim='NUMBER:TEAM:name`.
+    names: &'a [u8],
+    /// Whether the game itself removed the victim, who changed teams or left.
+    pub(crate) by_game: bool,
+}
+
+impl<'a> Kill<'a> {
+    /// Reads `killer='NUMBER:TEAM:name' victim='NUMBER:TEAM:name' weapon=W special=S`.
+    pub(super) fn read(text: &'a [u8]) -> LineResult<Self> {
+        const WEAPON_GAME: i64 = -3;
+        let rest = text.strip_prefix(b"killer='").ok_or("no killer")?;
+        let (killer, rest) = number(rest).ok_or("the killer has no number")?;
+        let rest = rest.strip_prefix(b":").ok_or("the killer has no team")?;
+        let (team, rest) = number(rest).ok_or("the killer has no team")?;
+        let rest = rest.strip_prefix(b":").ok_or("the killer has no name")?;
+        let end = rest.iter().rposition(|&b| b == b'\'');
+        let end = end.ok_or("the victim's name has no end")?;
+        let weapon = rest[end + 1..].strip_prefix(b" weapon=");
+        let (weapon, _) = weapon.and_then(number).ok_or("the weapon is no number")?;
+        Ok(Self {
+            killer: usize::try_from(killer).ok(),
+            team,
+            names: &rest[..end],
+            by_game: weapon == WEAPON_GAME,
+        })
+    }
+
+    /// The killer, if anybody, and the victim. `known` is the killer's name, if an earlier line has stated it.
+    ///
+    /// # Errors
+    /// Returns what is wrong with the line.
+    pub(crate) fn of(&self, known: Option<&[u8]>) -> LineResult<(Option<Seen<'a>>, Seen<'a>)> {
+        const BETWEEN: &[u8] = b"' victim='";
+        let known = known.filter(|known| {
+            let rest = self.names.strip_prefix(*known);
+            rest.is_some_and(|rest| rest.starts_with(BETWEEN))
+        });
+        let end = known.map(<[u8]>::len).or_else(|| find(self.names, BETWEEN));
+        let end = end.ok_or("no victim")?;
+        let (name, rest) = (&self.names[..end], &self.names[end + BETWEEN.len()..]);
+        let (victim, rest) = slot(rest)?;
+        let (team_of_victim, rest) = number(rest).ok_or("the victim has no team")?;
+        let victims_name = rest.strip_prefix(b":").ok_or("the victim has no name")?;
+        let killer = match self.killer {
+            Some(slot) => Some(Seen {
+                who: Named { slot, name },
+                team: team(self.team)?,
+            }),
+            None => None,
+        };
+        let who = Named {
+            slot: victim,
+            name: victims_name,
+        };
+        let team = team(team_of_victim)?;
+        Ok((killer, Seen { who, team }))
+    }
+}
+
+/// A player in a line: the number on the server, and the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named<'a> {
+    pub(crate) slot: usize,
+    /// The name, as bytes that may be anything.
+    pub name: &'a [u8],
+}
+
+/// A player in the line of a kill, which states the team, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen<'a> {
+    pub(crate) who: Named<'a>,
+    /// `None` if the player watches.
+    pub team: Option<u8>,
+}
+
+/// Reads `NUMBER:`, the number of a player.
+pub(super) fn slot(text: &[u8]) -> LineResult<(usize, &[u8])> {
+    let (slot, rest) = number(text).ok_or("a player has no number")?;
+    let slot = usize::try_from(slot).map_err(|_| "a player's number is negative")?;
+    let rest = rest.strip_prefix(b":").ok_or("a player has no number")?;
+    Ok((slot, rest))
+}
+
+/// A team as the server numbers it: 0, 1, or -1 to watch.
+pub fn team(number: i64) -> LineResult<Option<u8>> {
+    match number {
+        0 => Ok(Some(0)),
+        1 => Ok(Some(1)),
+        -1 => Ok(None),
+        _ => Err("there is no such team"),
+    }
+}
+
+/// Where `part` first is in `text`.
+pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    memchr::memmem::find(text, part)
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! Teeworlds 0.7: the output of the server, or its `logfile`.
 //!
-//! `grammar` reads one line. `play` follows the games, with `players`, `scoring` and `settings`; the sidecar uses it, too.
-//! `game` makes the record of a match.
+//! `grammar` reads one line. `play` follows the games, with `players`, `scoring` and `settings`, and makes the record
+//! of a match; the sidecar uses it, too.
 
-mod game;
 pub mod grammar;
-mod kill;
-mod named;
 pub mod play;
 pub mod players;
 mod scoring;
@@ -18,17 +15,13 @@ use super::{
     clock::Calendar,
     event::GameEvent,
     format::{Context, DateZone, Format, LogParser, mostly},
-    item::LogItem,
     lines::{LogLine, MAX_LINE},
-    skip::Skip,
-    stray::StrayPlay,
     text::{CUT_LINE, NO_TIME},
-    unknown::kind_of,
 };
-pub use game::GAME;
-use game::Game;
+use crate::format::{LogItem, Skip, StrayPlay, kind_of};
 use grammar::Event;
-use play::{Play, Stage};
+pub use play::GAME;
+use play::{Game, Play, Stage};
 use scoring::Rules;
 
 /// The format's entry in the registry.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::named::Seen;
+use super::grammar::Seen;
 use crate::text;
 use evenkeel_model::{Nobody, PlayerKey};
 
@@ -97,7 +97,7 @@ impl Players {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::teeworlds::named::Named;
+    use crate::teeworlds::grammar::Named;
 
     fn seen(slot: usize, name: &str, team: Option<u8>) -> Seen<'_> {
         let name = name.as_bytes();

@@ -207,7 +207,7 @@ impl MatchScore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::teeworlds::named::{Named, Seen};
+    use crate::teeworlds::grammar::{Named, Seen};
 
     fn players(count: usize) -> Players {
         let mut players = Players::default();

@@ -2,28 +2,28 @@
 //!
 //! A line has fields between tabs: seconds, a kind, and its arguments. A log opens with the settings of
 //! its game; play begins with `game_start` (or, in a tournament, again with `realstart`) and ends with
-//! `game_end`. UTStats adds each player's score after that. `game` follows one game; `parser` reads
+//! `game_end`. UTStats adds each player's score after that. `game` follows one game; this file reads
 //! lines and separates the games of a log.
 
-mod date;
 mod game;
-mod parser;
-mod player;
-#[cfg(test)]
-mod tests;
 
-use super::{
-    format::{DateZone, Format, mostly},
-    lines::MAX_LINE,
-    text,
+use evenkeel_model::Timestamp;
+
+use crate::{
+    format::{DateZone, Format, LogItem, LogParser, mostly},
+    lines::{LogLine, MAX_LINE},
+    tabs::{Fields, TabParser},
+    text::{self, CUT_LINE, LineResult, NO_TIME},
 };
+
+use game::Game;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
     name: "ut99",
     detect,
     is_beneath: None,
-    parser: |context| Box::new(parser::Parser::new(context)),
+    parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
     finds_repeats: false,
@@ -88,3 +88,98 @@ fn detect(head: &[u8]) -> bool {
         known.then_some(true)
     })
 }
+
+/// How the first line of each game begins.
+const FIRST: &[u8] = b"info\tLog_Standard\t";
+
+type Parser = TabParser<Game>;
+
+impl Parser {
+    /// Ends the game being read, whether or not its end has been read.
+    fn close(&mut self, items: &mut Vec<LogItem>) {
+        self.stray.close(true, items);
+        if let Some(game) = self.game.take() {
+            items.push(LogItem::of_game(game.line, game.finish(&self.server)));
+        }
+    }
+
+    fn event(&mut self, line: u64, rest: &[u8], items: &mut Vec<LogItem>) -> LineResult<()> {
+        let mut fields = Fields::of(rest);
+        let kind = fields.next()?;
+        if rest.starts_with(FIRST) {
+            self.close(items);
+            self.stray.close(false, items);
+            let utstats = rest.ends_with(b"\tUTStats");
+            self.game = Some(Box::new(Game::new(line, self.clock, utstats)));
+            return Ok(());
+        }
+        match &mut self.game {
+            Some(game) => {
+                game.event(kind, fields, self.clock)?;
+                if game.is_complete() {
+                    self.close(items);
+                }
+            }
+            None if matches!(kind, b"kill" | b"suicide" | b"game_start" | b"game_end") => {
+                self.stray.note(line);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl LogParser for Parser {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
+        if line.bytes.is_empty() {
+            return;
+        }
+        let read = match text::seconds(line.bytes) {
+            None => Err(NO_TIME),
+            Some(_) if !line.whole => Err(CUT_LINE),
+            Some((at, rest)) => {
+                if self.clock.read(at) && !rest.starts_with(FIRST) {
+                    // The server was restarted, and the beginning of the next game is missing.
+                    self.close(items);
+                    self.stray.close(false, items);
+                }
+                self.event(line.number, rest, items)
+            }
+        };
+        if let Err(why) = read {
+            items.push(LogItem::malformed(line, why));
+        }
+    }
+
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
+        // A log that is still being written may end between a game's end and its results.
+        if let Some(game) = &mut self.game
+            && !game.has_results()
+        {
+            game.forget_end();
+        }
+        self.close(items);
+    }
+
+    fn elapsed(&self) -> u64 {
+        self.clock.position()
+    }
+}
+
+/// Reads `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and the number of hours by
+/// which it is ahead of UTC.
+fn date(text: &[u8]) -> Option<Timestamp> {
+    let mut parts = text.splitn(8, |&b| b == b'.');
+    let mut next = || parts.next().and_then(text::whole_number);
+    let year = i16::try_from(next()?).ok()?;
+    let mut small = || next().and_then(|value| i8::try_from(value).ok());
+    let (month, day, hour, minute, second) = (small()?, small()?, small()?, small()?, small()?);
+    let millis = next()?;
+    let zone = parts.next().and_then(text::real).unwrap_or(0.0);
+    let zone = if zone.abs() <= 14.0 { zone } else { 0.0 };
+    let local = Timestamp::from_civil(year, month, day, hour, minute, second)?;
+    Some(local.plus_millis(millis - (zone * 3_600_000.0) as i64))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! Small logs, written for one question each.
 
-use super::FORMAT;
-use crate::{LogItem, detect, only_match, read};
 use evenkeel_model::{Kind, MatchRecord, Outcome, Participant};
+
+use super::*;
+use crate::{LogItem, detect, only_match, read};
 
 const HEAD: [&str; 6] = [
     "0.00\tinfo\tLog_Standard\tUTStats",
@@ -235,5 +236,31 @@ fn teams_that_change_sides_in_assault_are_those_of_the_end() {
     assert_eq!(
         (both, game.outcome),
         (vec![whole(1), whole(0)], Outcome::Won(1))
+    );
+}
+
+#[test]
+fn dates_with_their_zone() {
+    let parsed = |text: &str| date(text.as_bytes()).map(|at| (at.to_string(), at.0 % 1_000));
+    let at = |text: &str, millis| Some((text.to_owned(), millis));
+    assert_eq!(
+        parsed("2019.07.08.14.16.47.663.-4.0"),
+        at("2019-07-08T18:16:47Z", 663)
+    );
+    assert_eq!(
+        parsed("2019.07.08.14.16.47.000.5.5"),
+        at("2019-07-08T08:46:47Z", 0)
+    );
+    assert_eq!(
+        parsed("2019.07.08.14.16.47.1"),
+        at("2019-07-08T14:16:47Z", 1)
+    );
+    assert_eq!(
+        [
+            parsed("2019.07.08"),
+            parsed("x"),
+            parsed("2019.13.08.1.1.1.1")
+        ],
+        [None, None, None]
     );
 }

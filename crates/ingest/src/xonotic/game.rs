@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::{grammar::Event, server::LoggedServer};
 use crate::{
     clock::Calendar,
-    event::{GameEvent, TEAMS},
+    event::{ClientTeam, GameEvent, TEAMS},
+    format::Skip,
     record::{self, UNKNOWN_TEAM},
-    skip::Skip,
-    team::ClientTeam,
 };
 use evenkeel_model::{Fingerprint, MatchRecord, MatchRecorder, Timestamp};
 

@@ -1,7 +1,7 @@
 //! Reads one line of an event log of version 3.
 
 use crate::{
-    team::ClientTeam,
+    event::ClientTeam,
     text::{self, LineResult, date_time, name, whole_number},
 };
 use evenkeel_model::Timestamp;

@@ -14,13 +14,10 @@ use super::{
     clock::Calendar,
     event::GameEvent,
     format::{Context, DateZone, Format, LogParser, mostly},
-    item::LogItem,
     lines::{LogLine, MAX_LINE},
-    skip::Skip,
-    stray::StrayPlay,
     text::CUT_LINE,
-    unknown::kind_of,
 };
+use crate::format::{LogItem, Skip, StrayPlay, kind_of};
 use evenkeel_model::Timestamp;
 pub use game::GAME;
 use game::Game;

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::grammar::{self, Event};
 use crate::{
-    event::{GameEvent, TEAMS},
-    team::ClientTeam,
+    event::{ClientTeam, GameEvent, TEAMS},
     text,
 };
 use evenkeel_model::PlayerKey;

@@ -18,32 +18,26 @@
 //!
 //! As time runs out, trust moves from what was known before the game to the score. This follows H.
 //! Stern's model of scores as a Brownian motion (1994). A lead is compared with the usual
-//! difference of the scores of such matches ([`score`](mod@score)).
+//! difference of the scores of such matches.
 //!
 //! The help goes to the weaker team of the pair with the largest f. A player who joins or leaves
 //! changes f at once; `s` starts at 0 with START and changes no faster than the slew limit allows.
 //! The slew limit is a limit on ln f per minute. If f is below the dead band, no team gets help; if
 //! f is above the cap, the help is the cap.
 
+mod strength;
+
+pub use strength::{Known, ScoreSoFar, ScoreSpread, usual_length};
+
 use std::fmt;
 
+use evenkeel_model::{
+    MAX_TEAMS, Naming, counted,
+    units::{Factor, GrowthFactor, ShareExponent, UpToADay},
+};
 use serde::{Deserialize, Serialize};
 
-use super::Question;
-
-mod explain;
-mod formula;
-mod score;
-mod settings;
-mod strength;
-mod with_score;
-
-pub use score::ScoreSpread;
-pub use settings::AdvantageSettings;
-pub use strength::Known;
-pub use with_score::{ScoreSoFar, usual_length};
-
-use evenkeel_model::{MAX_TEAMS, Naming};
+use crate::Question;
 
 /// The question of ADVANTAGE. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,6 +130,99 @@ impl Question for Advantage {
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
         self.explain_answer(answer, f)
+    }
+}
+
+/// Settings of ADVANTAGE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdvantageSettings {
+    /// The largest factor.
+    pub max: Factor,
+    /// The factor below which no help is given.
+    pub dead_band: Factor,
+    /// The largest factor by which help may change within a minute.
+    pub slew: GrowthFactor,
+    /// The exponent that turns the share of the game that is over into the trust in the scores.
+    pub trust: ShareExponent,
+    /// The length of a game without CLOCK; with 0 the scores of such games are ignored.
+    pub usual_seconds: UpToADay,
+}
+
+impl Default for AdvantageSettings {
+    /// Players consider help above 1.5 unfair. They do not notice a factor below 1.05, or a change by a
+    /// twentieth per minute, with which the cap is reached in eight minutes. With an exponent of 1.5 the
+    /// scores are trusted by a third at half-time; this is a first guess, to be fitted to stored
+    /// decisions. A round usually has a time limit of 20 minutes.
+    fn default() -> Self {
+        Self {
+            max: const { Factor::of(1.5) },
+            dead_band: const { Factor::of(1.05) },
+            slew: const { GrowthFactor::of(1.05) },
+            trust: const { ShareExponent::of(1.5) },
+            usual_seconds: const { UpToADay::of(20 * 60) },
+        }
+    }
+}
+
+impl Advantage {
+    /// Writes the help, the parts of its factor, and the teams.
+    fn explain_answer(&self, answer: &Assistance, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "help now: {}; target: {} ({:.6} before cap and dead band)",
+            describe(answer.help),
+            describe(answer.target),
+            answer.factor
+        )?;
+        writeln!(f, "trust in the scores: {:.6}", answer.trust)?;
+        let [heads, players, score] = answer.parts.map(libm::exp);
+        writeln!(
+            f,
+            "factor by the number of players {heads:.6}, by their strength {players:.6}, by the score {score:.6}"
+        )?;
+        self.basis.explain(f)?;
+        for (index, team) in self.teams.iter().enumerate() {
+            writeln!(
+                f,
+                "team {index}: {}, weight {:.3}, share by weight {:.6}, strength {:.6}; score {}, factor by the score {:.6}",
+                counted(team.players, "player"),
+                team.weight,
+                answer.prior[index],
+                team.strength,
+                team.score,
+                libm::exp(answer.by_score[index])
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Basis {
+    fn explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.known {
+            Known::Weights => writeln!(f, "nothing has been learned yet: the weights decide")?,
+            Known::Strengths(outlook) => writeln!(
+                f,
+                "the standard deviation of the predicted edge is {:.6}",
+                outlook.doubt
+            )?,
+        }
+        if self.spread.matches > 0.0 {
+            let usual = libm::sqrt(self.spread.square);
+            writeln!(
+                f,
+                "final scores of such matches differ by {usual:.3} (root mean square)"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn describe(help: Option<Help>) -> String {
+    match help {
+        Some(Help { team, factor }) => format!("factor {factor:.3} for team {team}"),
+        None => "none".to_owned(),
     }
 }
 

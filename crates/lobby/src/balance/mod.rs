@@ -14,8 +14,8 @@ use super::{
     Command, Decided, Lobby, LobbyError, Question, Weights,
     bots::to_u32,
     decide::{bot_of_lineup, human_of_lineup},
+    state::late_wish,
     weights::counted_bot,
-    wishes::late_wish,
 };
 use evenkeel_model::{Ident, Naming, SAME_CHANCE, TeamChances};
 use evenkeel_partition::{

@@ -5,15 +5,13 @@
 //! volunteers move, those who were named do (or some of both), or it is withdrawn and nobody moves. Whenever the teams
 //! change, it is checked again.
 
-mod offer;
-
 use super::{
     Command, Lobby, LobbyError, Question, Rebalance, Weights,
     rebalance::{Asking, Filled},
 };
 use evenkeel_model::{Ident, MAX_PLAYERS, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal};
 
-pub use offer::{Offer, OfferEvent};
+pub use crate::command::{Offer, OfferEvent};
 
 impl Lobby {
     /// The open offer.

@@ -10,9 +10,8 @@
 //! plan with the largest gain, after subtracting `min_gain` for each of its moves.
 //!
 //! The members of a party on one team move together or not at all, unless a team would be empty or outnumbered because
-//! of that (`parties.rs`).
+//! of that (`plan.rs`).
 
-mod parties;
 mod plan;
 mod volunteers;
 

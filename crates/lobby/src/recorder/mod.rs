@@ -1,22 +1,22 @@
-//! Records a running game from START to END, and makes its match record.
+//! Records a running game from START to END, and makes its match record, with what was predicted of the game.
 //!
-//! Players are followed from GAME on, so that START finds them on their teams; all other events
-//! before START are ignored. Times come in as milliseconds of the session and go out as
-//! milliseconds of play.
-
-mod chances;
+//! Players are followed from GAME on, so that START finds them on their teams; all other events before START are
+//! ignored. Times come in as milliseconds of the session and go out as milliseconds of play.
+//!
+//! Its chances are noted as the teams were picked, at START, and after each change of who is on which team, with the
+//! sizes of the teams, which follow from the roster. The chances follow from the weights of that moment, so they come
+//! in afterwards, by a [command](crate::Command::Chances) of their own.
 
 use std::collections::BTreeMap;
 
+use evenkeel_model::{
+    ChanceSummary, Kind, LeaveReason, MAX_PLAYERS, MAX_TEAM_CHANGES, MAX_TEAMS, MatchChances,
+    MatchRecord, MatchRecorder, Outcome, PlayerKey, PlayerTimeline, RoleName, TeamChances,
+    TeamChange, Timestamp, Verdict,
+};
 use serde::{Deserialize, Serialize};
 
-use super::LobbyError;
-use evenkeel_model::{
-    Kind, LeaveReason, MAX_PLAYERS, MAX_TEAMS, MatchChances, MatchRecord, MatchRecorder, Outcome,
-    PlayerKey, PlayerTimeline, RoleName, TeamChances, Timestamp, Verdict,
-};
-
-pub(super) use chances::ChanceCourse;
+use crate::LobbyError;
 
 /// The largest score, positive or negative; a larger one means that the game's counter is broken.
 const MAX_POINTS: f64 = 1e9;
@@ -389,6 +389,105 @@ impl GameRecorder {
             cut: ended.is_cut(),
         };
         Ok((ended, finished))
+    }
+}
+
+/// The chances of a game so far.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct ChanceCourse {
+    /// The teams that the last BALANCE has picked since the last START. The next START takes them.
+    picked: Option<TeamChances>,
+    /// The course since START. `who` is the index of a timeline; the record converts it to a seat.
+    told: MatchChances,
+    /// Whether the chances after START, or after the last change, have not come in yet.
+    due: bool,
+    /// Whether there were more changes than are kept.
+    full: bool,
+}
+
+impl ChanceCourse {
+    /// Begins the course of a match whose teams have these sizes; `None` for a match without teams.
+    pub(crate) fn start(&mut self, sizes: Option<TeamChances>) {
+        *self = Self {
+            due: sizes.is_some(),
+            told: MatchChances {
+                picked: self.picked.take().filter(|_| sizes.is_some()),
+                started: sizes,
+                changes: Vec::new(),
+            },
+            ..Self::default()
+        };
+    }
+
+    /// Adds a change in play, whose chances are still missing. Only [`MAX_TEAM_CHANGES`] are kept.
+    pub(crate) fn change(&mut self, change: TeamChange) {
+        self.full = self.told.changes.len() >= MAX_TEAM_CHANGES;
+        self.due = !self.full;
+        if self.due {
+            self.told.changes.push(change);
+        }
+    }
+
+    /// Whether the chances after START, or after the last change, are still missing.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Takes the chances after START or after the last change, if they are missing.
+    pub(crate) fn tell(&mut self, teams: &TeamChances) {
+        if std::mem::take(&mut self.due) {
+            let last = self.told.changes.last_mut().map(|last| &mut last.teams);
+            if let Some(last) = last.or(self.told.started.as_mut()) {
+                last.clone_from(teams);
+            }
+        }
+    }
+
+    /// Takes the chances of the teams that BALANCE has picked, before START.
+    pub(crate) fn pick(&mut self, teams: &TeamChances) {
+        self.picked = Some(teams.clone());
+    }
+
+    /// What was predicted of the teams that BALANCE has picked: for the next START, or in play `in_play` before START.
+    fn picked(&self, in_play: bool) -> Option<&TeamChances> {
+        let started = self.told.picked.as_ref().filter(|_| in_play);
+        self.picked.as_ref().or(started)
+    }
+
+    /// The course in short: in play since START, otherwise the teams that the next START takes as picked. After more
+    /// changes than are kept, the teams as they are now are not known.
+    pub(crate) fn summary(&self, in_play: bool) -> ChanceSummary {
+        if !in_play {
+            return ChanceSummary {
+                picked: self.picked.clone(),
+                ..ChanceSummary::default()
+            };
+        }
+        let last = self.told.changes.last().filter(|_| !self.full);
+        ChanceSummary {
+            now: last.map(|last| last.teams.clone()),
+            ..self.told.summary()
+        }
+    }
+
+    /// Frees the course of a match that is on disk.
+    fn forget(&mut self) {
+        self.told = MatchChances::default();
+    }
+
+    /// The course for the record; `seats` has the seat of each timeline.
+    fn recorded(&self, seats: &[Option<u32>]) -> MatchChances {
+        let mut told = self.told.clone();
+        for change in &mut told.changes {
+            let seat = |who: u32| seats.get(who as usize).copied().flatten();
+            change.who = change.who.and_then(seat);
+        }
+        told
+    }
+
+    /// Whether what was read from the disk is possible in a game with `players` timelines.
+    fn is_sound(&self, players: usize) -> bool {
+        self.told.is_sound(players) && self.picked.iter().all(TeamChances::is_sound)
     }
 }
 

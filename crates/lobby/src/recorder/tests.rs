@@ -1,8 +1,9 @@
+use evenkeel_model::{
+    MAX_EVENTS, MatchRecord, Outcome, Presence, RecordError, Span, TeamCause, Timestamp, Verdict,
+};
+
 use super::*;
 use crate::LobbyError;
-use evenkeel_model::{
-    MAX_EVENTS, MatchRecord, Outcome, Presence, RecordError, Span, Timestamp, Verdict,
-};
 
 fn human(id: &str) -> SeatedPlayer<'_> {
     SeatedPlayer {
@@ -376,4 +377,74 @@ fn a_flood_is_cut_and_says_so() {
         .unwrap();
     assert!(finished.cut);
     assert_eq!(finished.record.scores, [MAX_POINTS, 0.0]);
+}
+
+fn teams(first: f64, one: u32) -> TeamChances {
+    TeamChances {
+        win: vec![first, 1.0 - first],
+        humans: vec![one, 6],
+        bots: vec![0, 0],
+    }
+}
+
+fn sizes(one: u32) -> TeamChances {
+    TeamChances {
+        win: Vec::new(),
+        ..teams(0.5, one)
+    }
+}
+
+fn change(at: u64) -> TeamChange {
+    TeamChange {
+        at,
+        cause: TeamCause::Move,
+        who: Some(1),
+        from: Some(0),
+        to: Some(1),
+        teams: sizes(7),
+    }
+}
+
+#[test]
+fn chances_belong_to_what_came_before_them() {
+    let mut course = ChanceCourse::default();
+    course.tell(&teams(0.1, 1));
+    course.pick(&teams(0.5, 7));
+    course.start(Some(sizes(7)));
+    assert_eq!(course.told.started, Some(sizes(7)));
+    assert!(course.is_due() && course.summary(true).now.is_none());
+    course.tell(&teams(0.6, 7));
+    course.tell(&teams(0.9, 7));
+    course.change(change(5));
+    course.change(change(6));
+    course.tell(&teams(0.7, 8));
+    let told = course.recorded(&[None, Some(4)]);
+    assert_eq!(told.picked, Some(teams(0.5, 7)));
+    assert_eq!(told.started, Some(teams(0.6, 7)));
+    let changes = told.changes.iter();
+    let changes: Vec<_> = changes.map(|one| (one.who, one.teams.clone())).collect();
+    assert_eq!(
+        changes,
+        [(Some(4), sizes(7)), (Some(4), teams(0.7, 8))],
+        "the first one was followed by another before its chances came"
+    );
+    assert_eq!(course.summary(true).now, Some(teams(0.7, 8)));
+    course.start(Some(sizes(7)));
+    assert_eq!(course.told.picked, None, "it was that of the last match");
+    course.pick(&teams(0.4, 7));
+    course.start(None);
+    assert_eq!(course.recorded(&[]), MatchChances::default(), "no teams");
+}
+
+#[test]
+fn only_the_first_changes_are_kept() {
+    let mut course = ChanceCourse::default();
+    course.start(Some(sizes(7)));
+    for at in 0..3 * MAX_TEAM_CHANGES as u64 {
+        course.change(change(at));
+    }
+    assert_eq!(course.told.changes.len(), MAX_TEAM_CHANGES);
+    assert!(course.is_sound(2) && !course.is_sound(1));
+    assert!(!course.is_due(), "nothing has to be predicted any more");
+    assert_eq!(course.summary(true).now, None, "it is not known any more");
 }

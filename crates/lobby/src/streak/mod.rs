@@ -4,12 +4,10 @@
 //! row were won by mostly the same humans. The lead must be twice as large as it usually is in the ruleset: that of the game
 //! so far, or of each of the two matches at its end. Two players have no other teams, so theirs are no streaks.
 
-mod wins;
-
 use super::{Command, Lobby, RunningGame, ScoreSpread, Weights};
 use evenkeel_model::{Contest, Streak};
 
-pub(super) use wins::{ScoreRun, Win};
+pub(super) use crate::memory::{ScoreRun, Win};
 
 /// How often a team scores in a row before it is a streak: three rounds.
 const ROUNDS: u32 = 3;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::{CoordinatorSettings, KEEP_MILLIS, Match, Stage, TicketNumber, settings::millis};
+use super::{CoordinatorSettings, KEEP_MILLIS, Match, Stage, TicketNumber, millis};
 use evenkeel_model::{MatchId, Timestamp};
 
 /// Something that happens at a time unless something else happens before.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Allocation, Change, GameServer, Happened, HostRefused, Instance, Lifecycle, MAX_INSTANCES,
     MAX_TRIES, Match, Message, Offer, Provider, Reason, Stage, State, Wanted, Why, clocks::Due,
-    settings::millis,
+    millis,
 };
 use crate::Raw;
 use evenkeel_model::MatchId;
@@ -230,7 +230,7 @@ impl Lifecycle {
     }
 
     /// Sends CLOSE for a match to this instance: now, or when the instance connects.
-    pub(super) fn close_at(&mut self, name: &str, id: MatchId, why: Why) {
+    fn close_at(&mut self, name: &str, id: MatchId, why: Why) {
         let instance = name.to_owned();
         let connected = self.instances.get(name).filter(|one| one.away.is_none());
         match connected {

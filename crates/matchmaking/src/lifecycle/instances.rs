@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why,
-    clocks::Due, settings::millis,
+    clocks::Due, millis,
 };
 use evenkeel_model::{MatchId, Timestamp};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, ExpectedPlayer, Happened, HostRefused, Lifecycle, MAX_SENT_AWAY, Match, Message,
-    Reason, Seat, Stage, State, TicketNumber, clocks::Due, settings::millis,
+    Reason, Seat, Stage, State, TicketNumber, clocks::Due, millis,
 };
 use evenkeel_model::{MatchId, Timestamp};
 
@@ -298,7 +298,7 @@ impl Lifecycle {
         }
     }
 
-    pub(super) fn may_come_until(&self) -> Timestamp {
+    fn may_come_until(&self) -> Timestamp {
         self.now.plus_millis(millis(self.settings.backfill_seconds))
     }
 
@@ -384,7 +384,7 @@ impl Lifecycle {
     }
 
     /// Releases the players who are expected, and for whom no seat is free any more.
-    pub(super) fn release_surplus(&mut self, id: MatchId) {
+    fn release_surplus(&mut self, id: MatchId) {
         let surplus = self.surplus(id);
         if !surplus.is_empty() {
             self.release(id, surplus);

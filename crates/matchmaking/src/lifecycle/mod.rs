@@ -79,37 +79,34 @@ pub mod agones;
 mod check;
 mod clocks;
 mod effects;
-mod error;
 mod hosting;
-mod index;
 mod instance;
 mod instances;
 mod join;
 mod pickup;
 mod record;
 mod restore;
-mod settings;
 mod state;
-#[cfg(test)]
-mod tests;
-mod ticket;
 mod tickets;
 mod timeouts;
 
 pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
 pub use effects::{Change, Effects, Happened, Message};
-pub use error::{HostRefused, TicketRefused};
 pub use instance::{Instance, Offer, Wanted};
 pub use join::Filling;
 pub use pickup::{
     Picked, Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage,
     RecordedPickup, Said,
 };
-pub use record::{ExpectedPlayer, Match, Proposal, SearchedPool, Seat, Stage, Why};
+pub use record::{
+    ExpectedPlayer, Match, Proposal, QueueTerms, Reason, SearchedPool, Seat, Stage, State,
+    Submission, TicketNumber, TicketPlayer, TicketRecord, Why,
+};
 pub use restore::Stored;
-pub use settings::CoordinatorSettings;
 pub use state::Lifecycle;
-pub use ticket::{QueueTerms, Reason, State, Submission, TicketNumber, TicketPlayer, TicketRecord};
+
+use evenkeel_model::units::{Seconds, UpToADay};
+use serde::{Deserialize, Serialize};
 
 /// The most tickets that have not ended, in all queues together.
 pub const MAX_WAITING: usize = 50_000;
@@ -123,3 +120,128 @@ pub const MAX_TRIES: u32 = 8;
 const MAX_SENT_AWAY: usize = 1_024;
 /// How long the final state of a ticket or a hosted match is kept, in milliseconds: a day.
 pub const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;
+
+/// Why an event of a client was refused. It has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum TicketRefused {
+    /// The name has a ticket of this id, with other content.
+    #[error("there is another ticket with this id")]
+    OtherContent,
+    /// No queue of this name is configured.
+    #[error("there is no queue {0}")]
+    NoQueue(String),
+    /// Too many tickets wait.
+    #[error("too many tickets wait")]
+    Full,
+    /// A player of the ticket is in another one that waits.
+    #[error("{0} is in another ticket")]
+    InAnother(String),
+    /// A player of the ticket is in a hosted match that is being played.
+    #[error("{0} is in a match that is being played")]
+    InMatch(String),
+    /// The name has no ticket of this id, or its state is no longer kept.
+    #[error("there is no such ticket")]
+    NoTicket,
+    /// No match with this id waits to be accepted.
+    #[error("no such match waits to be accepted")]
+    NoCheck,
+    /// The player is in no ticket of the match that belongs to the name.
+    #[error("the player is in no ticket of yours in this match")]
+    NotInMatch,
+}
+
+/// Why an event of an instance was refused. It has changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum HostRefused {
+    /// There are as many instances as the daemon allows.
+    #[error("there are too many instances")]
+    TooMany,
+    /// The instance hosts no such match, or hosts it no longer.
+    #[error("this instance does not host this match")]
+    NotYours,
+    /// The instance has not sent READY for this match.
+    #[error("send READY for this match first")]
+    NotReady,
+    /// Players for free seats are sought only during play.
+    #[error("send START before BACKFILL")]
+    NotPlaying,
+    /// The match has no such team.
+    #[error("the match has no such team")]
+    NoTeam,
+    /// Nobody is in the match any more with whom a player of the queue could play.
+    #[error("everybody has left the match: send END, and its slot is free for another one")]
+    Deserted,
+    /// The queue was removed from the configuration while the match is played.
+    #[error("the configuration no longer has the queue of this match")]
+    NoQueue,
+    /// The queue does not give away free seats.
+    #[error("the queue of this match has backfill = false")]
+    NoBackfill,
+}
+
+/// Where instances come from, and how long each step of a hosted match may take.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoordinatorSettings {
+    /// Where the instances come from.
+    pub provider: Provider,
+    /// How the allocator is asked, if instances come from one.
+    pub agones: AgonesSettings,
+    /// The longest time between two lines of an instance.
+    pub heartbeat_seconds: Seconds<1, 3_600>,
+    /// How long an instance that is lost may take to come back before its matches go to others.
+    pub return_seconds: UpToADay,
+    /// The longest time from SESSION to READY, and from READY to the connection with the game.
+    pub open_seconds: Seconds<1, 3_600>,
+    /// The longest time from the connection with the game to START.
+    pub join_seconds: Seconds<1, 86_400>,
+    /// The longest time from START to END.
+    pub play_seconds: Seconds<1, 604_800>,
+    /// How long a pass is valid after GO.
+    pub pass_seconds: Seconds<1, 86_400>,
+    /// How long a player who was sent to a match in play may take to come.
+    pub backfill_seconds: Seconds<1, 3_600>,
+    /// How long an instance gets no match after it has refused one or has not answered.
+    pub rest_seconds: UpToADay,
+    /// How long a game in play may be without a connection: what `[server] resume_grace_seconds` is.
+    #[serde(skip, default = "resume_grace")]
+    pub resume_grace: UpToADay,
+}
+
+fn resume_grace() -> UpToADay {
+    const { Seconds::of(120) }
+}
+
+impl CoordinatorSettings {
+    /// How long a game in play may be without a connection, in milliseconds: a little longer than its
+    /// session keeps it.
+    fn resume_millis(&self) -> i64 {
+        millis(self.resume_grace).saturating_add(2_000)
+    }
+}
+
+impl Default for CoordinatorSettings {
+    fn default() -> Self {
+        Self {
+            provider: Provider::Instances,
+            agones: AgonesSettings::default(),
+            heartbeat_seconds: const { Seconds::of(30) },
+            return_seconds: const { Seconds::of(15) },
+            open_seconds: const { Seconds::of(30) },
+            join_seconds: const { Seconds::of(300) },
+            play_seconds: const { Seconds::of(14_400) },
+            pass_seconds: const { Seconds::of(600) },
+            backfill_seconds: const { Seconds::of(60) },
+            rest_seconds: const { Seconds::of(10) },
+            resume_grace: resume_grace(),
+        }
+    }
+}
+
+/// A number of seconds in milliseconds.
+fn millis<const MIN: u32, const MAX: u32>(seconds: Seconds<MIN, MAX>) -> i64 {
+    i64::from(seconds.get()) * 1_000
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     CoordinatorSettings, Lifecycle, MAX_INSTANCES, Match, Offer, QueueTerms, Reason, Stage, State,
-    TicketNumber, TicketPlayer, TicketRecord, Why, settings::millis,
+    TicketNumber, TicketPlayer, TicketRecord, Why, millis,
 };
 use evenkeel_model::{MatchId, Timestamp};
 

@@ -1,6 +1,6 @@
 //! What is done when it is due.
 
-use super::{Lifecycle, Reason, Stage, State, Why, clocks::Due, settings::millis};
+use super::{Lifecycle, Reason, Stage, State, Why, clocks::Due, millis};
 use evenkeel_model::{MatchId, Timestamp};
 
 impl Lifecycle {

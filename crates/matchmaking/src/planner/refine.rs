@@ -18,9 +18,8 @@ use super::{BATCH, Cores, Effort, PlanRound};
 use crate::{
     OneCore,
     bits::Bits,
-    cores::collect,
     pool::Pool,
-    search::{Budget, MatchProposal, MatchSearch},
+    search::{Budget, MatchProposal, MatchSearch, collect},
 };
 use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
 

@@ -1,19 +1,21 @@
 //! The pool: the tickets of one round, oldest first, with what the rules need to know of each.
 
 mod combine;
-mod demand;
-mod lately;
-mod signature;
 
-use std::cmp::Ordering;
+pub(super) use combine::{Combination, Combinations, ENOUGH, Lacking};
 
-use super::{Queue, Ticket, bits::Bits, people::People, rules::PreparedRule};
-pub(super) use combine::{Combination, Combinations, ENOUGH};
-pub(super) use demand::Lacking;
-use demand::RuleDemand;
+use std::{cmp::Ordering, collections::HashMap};
+
 use evenkeel_model::Outlook;
-pub use lately::{PLAYER_MATCHES, QUEUE_MATCHES};
-use signature::Signatures;
+
+use crate::{
+    Queue, Ticket,
+    bits::Bits,
+    people::People,
+    rules::{PreparedRule, Share, Symbols},
+};
+
+use combine::RuleDemand;
 
 /// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest. What is known of each is
 /// indexed by these numbers. A number of another pool is a fault: it panics, which costs the search its round.
@@ -131,5 +133,117 @@ impl<'q> Pool<'q> {
     /// How long a ticket has waited, in seconds.
     pub fn waited(&self, ticket: u32) -> f64 {
         self.waited[ticket as usize]
+    }
+}
+
+/// A small number for each ticket. Two tickets have the same if one makes up for the other, when
+/// they are on different teams: they have the same number of players, and add the same values to
+/// their teams, by the rules that compare teams.
+#[derive(Debug)]
+pub(crate) struct Signatures {
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Signatures {
+    /// The signatures by those of the rules that mirror.
+    pub fn of(people: &People, prepared: &[&dyn PreparedRule]) -> Self {
+        let mut known = HashMap::new();
+        let signature = |ticket: u32| {
+            let mut keys = vec![people.size(ticket) as u64];
+            let mirrors = prepared.iter().filter_map(|rule| rule.mirror(ticket));
+            for mirror in mirrors {
+                keys.push(mirror.keys.len() as u64);
+                keys.extend(mirror.keys);
+            }
+            let next = known.len() as u32;
+            *known.entry(keys).or_insert(next)
+        };
+        let of = (0..people.tickets() as u32).map(signature).collect();
+        Self {
+            of,
+            count: known.len(),
+        }
+    }
+
+    /// The signatures by the values that hard rules count and limit, whatever the limits are.
+    pub fn of_limited(people: &People, rules: &[&dyn PreparedRule]) -> Self {
+        let symbols = rules.iter().filter_map(|rule| match rule.share(1, 0.0) {
+            Some((symbols, Share::Limited { .. })) => Some(symbols),
+            _ => None,
+        });
+        let symbols: Vec<&Symbols> = symbols.collect();
+        let mut known: HashMap<Vec<&[u32]>, u32> = HashMap::new();
+        let signature = |ticket: u32| {
+            let own = symbols.iter().map(|symbols| symbols.of_ticket(ticket));
+            let next = known.len() as u32;
+            *known.entry(own.collect()).or_insert(next)
+        };
+        let of = (0..people.tickets() as u32).map(signature).collect();
+        Self {
+            of,
+            count: known.len(),
+        }
+    }
+
+    /// The signature of a ticket.
+    pub fn get(&self, ticket: u32) -> u32 {
+        self.of[ticket as usize]
+    }
+
+    /// Number of different signatures.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+/// How many of a player's last matches count.
+pub const PLAYER_MATCHES: usize = 4;
+/// How many of a queue's last matches count.
+pub const QUEUE_MATCHES: usize = 16;
+
+/// What a rule must pick so that it counts how lately that was played.
+const MAP: &str = "map";
+
+impl Queue {
+    /// Whether a map that was played lately is less likely: a hard rule picks the map, and `repeat_maps` is
+    /// below 1.
+    pub fn remembers_maps(&self) -> bool {
+        (0..self.rules().len()).any(|at| self.rarer(at).is_some())
+    }
+
+    /// By what part of its probability the map of the last match is less likely, where the rule at this place picks
+    /// the map; `None` if nothing makes one less likely.
+    fn rarer(&self, rule: usize) -> Option<f64> {
+        let rule = self.rules().get(rule)?;
+        let rarer = 1.0 - self.settings().repeat_maps.get();
+        let counts = rule.hard && rule.picks.as_deref() == Some(MAP) && rarer > 0.0;
+        counts.then_some(rarer)
+    }
+}
+
+impl Pool<'_> {
+    /// How likely a word is when the rule at this place picks it for these tickets: 1 if none of their players
+    /// has played it lately, nor the queue.
+    ///
+    /// The map of a player's last match is less likely by `1 - repeat_maps`, that of the match before by half of
+    /// that, and so on. Of several players the mean counts. A map that all of the last matches of the queue were
+    /// played on is less likely by `1 - repeat_maps`, too; one that some of them were played on, by that share.
+    pub fn likelihood(&self, rule: usize, word: u32, tickets: impl Iterator<Item = u32>) -> f64 {
+        let Some(rarer) = self.queue.rarer(rule) else {
+            return 1.0;
+        };
+        let map = self.people.word(word);
+        let (mut sum, mut players) = (0.0, 0);
+        let tickets = tickets.map(|ticket| self.tickets[ticket as usize]);
+        for player in tickets.flat_map(|ticket| &ticket.players) {
+            let mut last = player.known.maps.iter().take(PLAYER_MATCHES);
+            let since = last.position(|played| played == map);
+            sum += since.map_or(1.0, |matches| 1.0 - rarer / f64::from(1_u32 << matches));
+            players += 1;
+        }
+        let last = self.played.iter().take(QUEUE_MATCHES);
+        let share = last.filter(|played| *played == map).count() as f64 / QUEUE_MATCHES as f64;
+        sum / f64::from(players.max(1)) * (1.0 - rarer * share)
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{
     BuiltRule, Evaluated, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings,
-    RuleTally, Teams, at, seated::Seated,
+    RuleTally, Teams, at, counts::Seated,
 };
 use crate::{columns::SetColumn, people::People};
 use evenkeel_model::units::Count;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{
     Choice, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally,
-    Teams, at, seated::Seated, short,
+    Teams, at, counts::Seated, short,
 };
 use crate::{bits::Bits, columns::NumberColumn, people::People};
 

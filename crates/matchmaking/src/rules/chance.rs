@@ -8,9 +8,10 @@ use serde::Deserialize;
 
 use super::{
     BuiltRule, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule,
-    RuleTally, Teams, at, numbers::parts, seated::Seated, settings::Relax,
+    RuleTally, Teams, at,
+    counts::{Seated, parts},
 };
-use crate::{columns::NumberColumn, people::People};
+use crate::{columns::NumberColumn, people::People, settings::Relax};
 use evenkeel_model::{Outlook, TeamLoad, units::Amount};
 
 pub(super) const TYPE: Registered = Registered {

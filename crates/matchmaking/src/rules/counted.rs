@@ -21,15 +21,14 @@ use serde::Deserialize;
 use super::{
     BuiltRule, Evaluated, Finding, LintContext, Mirror, PreparedRule, QueueColumns, QueueError,
     QueueRule, Registered, Rule, RuleSettings, RuleTally, Share, Teams, at,
-    compare::Comparison,
-    counts::{CountTally, Symbols},
+    counts::{Comparison, CountTally, Symbols},
     list,
-    settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},
 };
 use crate::{
     AttributeType,
     columns::{AnyColumn, NumberColumn, ValueColumn},
     people::People,
+    settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},
 };
 use evenkeel_model::units::{Amount, Count};
 

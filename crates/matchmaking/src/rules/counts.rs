@@ -1,8 +1,14 @@
-//! How many players of each team have each value, as several rules count.
+//! What rules count and add up of the players of each team, and how they compare the numbers of the teams.
 
-use std::{collections::HashMap, hash::Hash};
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    ops::{Add, Sub},
+};
 
-use super::{RuleTally, compare::Comparison};
+use serde::Deserialize;
+
+use super::RuleTally;
 use crate::people::People;
 
 /// The values of each ticket's players as small numbers, given in the order of their first
@@ -152,5 +158,178 @@ impl RuleTally for CountTally<'_> {
 
     fn violation(&self) -> f64 {
         self.sum as f64
+    }
+}
+
+/// What must hold of the teams' numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Comparison<T> {
+    /// Each is at least `least` and at most `most`.
+    Each { least: T, most: T },
+    /// They differ by at most this.
+    Differ(T),
+    /// All of them together are at most this.
+    Together(T),
+}
+
+impl<T> Comparison<T>
+where
+    T: Copy + Default + PartialOrd + Add<Output = T> + Sub<Output = T>,
+{
+    /// By how much they break it: 0 if it holds.
+    pub fn beyond(self, mut numbers: impl Iterator<Item = T>) -> T {
+        match self {
+            Self::Each { least, most } => numbers.fold(T::default(), |sum, number| match number {
+                few if few < least => sum + (least - few),
+                many if many > most => sum + (many - most),
+                _ => sum,
+            }),
+            Self::Differ(limit) => {
+                let Some(first) = numbers.next() else {
+                    return T::default();
+                };
+                let (least, most) = numbers.fold((first, first), |(least, most), number| {
+                    let least = if number < least { number } else { least };
+                    (least, if number > most { number } else { most })
+                });
+                let apart = most - least;
+                more(apart, limit)
+            }
+            Self::Together(limit) => more(numbers.fold(T::default(), Add::add), limit),
+        }
+    }
+}
+
+/// By how much a number is above a limit.
+fn more<T: Default + PartialOrd + Sub<Output = T>>(number: T, limit: T) -> T {
+    if number > limit {
+        number - limit
+    } else {
+        T::default()
+    }
+}
+
+/// Sums are counted in this part of 1, in whole numbers, so that they are exact in any order.
+const PARTS: f64 = 4096.0;
+
+/// A number in whole parts. Numbers beyond 10^12 count as that.
+pub(super) fn parts(number: f64) -> i64 {
+    (number.clamp(-1e12, 1e12) * PARTS).round() as i64
+}
+
+/// What the numbers of some players add up to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub players: usize,
+    /// The sum, in parts.
+    pub sum: i64,
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Numbers {
+    pub const NONE: Self = Self {
+        players: 0,
+        sum: 0,
+        least: f64::INFINITY,
+        most: f64::NEG_INFINITY,
+    };
+
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            players: self.players + other.players,
+            sum: self.sum + other.sum,
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+}
+
+/// The number of a team that is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Statistic {
+    #[default]
+    Sum,
+    Mean,
+    #[serde(rename = "max")]
+    Highest,
+    /// The largest number minus the smallest, which only `spread` compares.
+    #[serde(skip)]
+    Span,
+}
+
+impl Statistic {
+    /// That of no players is 0.
+    pub fn of(self, numbers: Numbers) -> f64 {
+        let sum = numbers.sum as f64 / PARTS;
+        match self {
+            Self::Sum => sum,
+            Self::Mean => sum / numbers.players.max(1) as f64,
+            _ if numbers.players == 0 => 0.0,
+            Self::Highest => parts(numbers.most) as f64 / PARTS,
+            Self::Span => numbers.most - numbers.least,
+        }
+    }
+
+    /// A span is compared with the limit, the others with each other.
+    pub fn comparison(self, limit: f64) -> Comparison<f64> {
+        match self {
+            Self::Span => Comparison::Each {
+                least: 0.0,
+                most: limit,
+            },
+            Self::Sum | Self::Mean | Self::Highest => Comparison::Differ(limit),
+        }
+    }
+}
+
+/// Keeps the tickets on each team and computes the violation from them.
+pub(super) struct Seated<F> {
+    teams: Vec<Vec<u32>>,
+    violation: F,
+}
+
+impl<F: Fn(&[Vec<u32>]) -> f64> Seated<F> {
+    pub fn new(teams: usize, violation: F) -> Self {
+        Self {
+            teams: vec![Vec::new(); teams],
+            violation,
+        }
+    }
+}
+
+impl<F: Fn(&[Vec<u32>]) -> f64> RuleTally for Seated<F> {
+    fn put(&mut self, team: usize, ticket: u32) {
+        self.teams[team].push(ticket);
+    }
+
+    fn take(&mut self, team: usize, ticket: u32) {
+        let team = &mut self.teams[team];
+        if let Some(at) = team.iter().position(|&other| other == ticket) {
+            team.swap_remove(at);
+        }
+    }
+
+    fn violation(&self) -> f64 {
+        (self.violation)(&self.teams)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Comparison::{Differ, Each, Together};
+
+    #[test]
+    fn what_is_beyond_a_comparison_is_counted() {
+        let each = Each { least: 1, most: 3 };
+        assert_eq!(each.beyond([1, 2, 3].into_iter()), 0);
+        assert_eq!(each.beyond([0, 5, 3].into_iter()), 1 + 2);
+        assert_eq!(Differ(2).beyond([4, 1, 3].into_iter()), 1);
+        assert_eq!(Differ(2).beyond([4, 2].into_iter()), 0);
+        assert_eq!(Together(4).beyond([2, 3].into_iter()), 1);
+        assert_eq!(Together(5).beyond([2, 3].into_iter()), 0);
+        assert_eq!(Differ(0.5).beyond([1.0, 2.0].into_iter()), 0.5);
+        assert_eq!(Differ(0.5).beyond(std::iter::empty()), 0.0);
     }
 }

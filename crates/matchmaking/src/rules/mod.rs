@@ -9,32 +9,28 @@
 
 mod alike;
 mod apart;
-mod bands;
 mod ceiling;
 mod chance;
 mod common;
-mod compare;
 mod counted;
 mod counts;
 mod lint;
 mod measured;
-mod numbers;
 mod queue_rule;
 mod range;
-mod seated;
-mod settings;
 #[cfg(test)]
 pub(super) mod tests;
 
 use std::{any::Any, borrow::Cow, fmt};
 
-use super::{Finding, QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
+use super::{QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
+use crate::settings::Relax;
+pub use crate::settings::RuleSettings;
 pub(super) use counts::Symbols;
 use evenkeel_model::units::Amount;
 pub(super) use lint::LintContext;
+pub use lint::{Finding, Severity};
 pub(super) use queue_rule::{MAX_STEPS, QueueRule};
-use settings::Relax;
-pub use settings::RuleSettings;
 
 /// The texts as a list that ends with this word: `a, b or c`. Beyond [`LISTED`], a number stands for the
 /// rest.
@@ -312,7 +308,7 @@ pub(super) struct Registered {
 impl Registered {
     /// Whether the rule is about the size of teams, so that its limit is that size.
     pub fn is_size(&self) -> bool {
-        self.name == settings::FULL
+        self.name == crate::settings::FULL
     }
 }
 

@@ -2,31 +2,30 @@
 //! lowest-numbered without any cost wins, else the best by cost and number.
 
 mod anneal;
-mod candidate_set;
 mod candidates;
-mod even;
 mod exact;
 mod nearest;
 mod pairs;
-mod reach;
 mod teams;
-#[cfg(test)]
-mod tests;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+pub(super) use exact::Unfilled;
+pub(super) use nearest::{Lack, Nearest};
+pub(super) use teams::Cost;
 
-use super::{
-    Cores,
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+
+use crate::{
     bits::Bits,
-    cores::collect,
     pool::{Combination, Combinations, Lacking, Pool},
 };
-use candidate_set::{CandidateSet, CheckedCandidates};
+
 use candidates::Candidates;
-use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
-pub(super) use nearest::{Lack, Nearest};
-pub(super) use reach::Unfilled;
-pub(super) use teams::Cost;
+use exact::Reach;
 use teams::Teams;
 
 /// The budget of one search.
@@ -70,7 +69,7 @@ impl MatchProposal {
         anneal::restore(&mut teams, &found.teams);
         found.cost = teams.cost();
         let is_sound = found.cost.hard == 0.0 && found.cost.soft <= self.cost.soft;
-        is_sound.then(|| even::even(pool, found, waited))
+        is_sound.then(|| anneal::even(pool, found, waited))
     }
 
     /// How long its oldest ticket has waited, in seconds.
@@ -151,7 +150,7 @@ impl<'p> MatchSearch<'p> {
                     failure.unfilled = self.unfilled(&grounds, size).map(Box::new);
                 }
                 Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
-                    let found = even::even(self.pool, found, self.waited);
+                    let found = anneal::even(self.pool, found, self.waited);
                     return Ok(self.priced(found));
                 }
                 Some(found) if failure.best.is_none() => failure.best = Some(Box::new(found)),
@@ -304,3 +303,101 @@ fn has_mate(pool: &Pool<'_>, seed: u32, combination: &Combination) -> bool {
     let mut alike = alike.filter(|ticket| *ticket != seed && pool.strict.get(*ticket) == strict);
     alike.nth(others - 1).is_some()
 }
+
+/// Runs independent jobs, on as many threads as it likes.
+pub trait Cores: Sync {
+    /// Calls `job` once with each number below `count`, in any order, and returns when all calls
+    /// have returned.
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync));
+
+    /// The cores for each job's own jobs when `jobs` run at once.
+    fn share(&self, _jobs: usize) -> Box<dyn Cores + '_> {
+        Box::new(OneCore)
+    }
+}
+
+/// Runs all jobs on the calling thread, in the order of their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OneCore;
+
+impl Cores for OneCore {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        (0..count).for_each(job);
+    }
+}
+
+/// Runs the jobs and returns their results by number. A job that did not run has none.
+pub(crate) fn collect<T: Send + Sync>(
+    cores: &dyn Cores,
+    count: usize,
+    job: &(dyn Fn(usize) -> T + Sync),
+) -> Vec<T> {
+    let slots: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
+    cores.run(count, &|at| {
+        if let Some(slot) = slots.get(at) {
+            slot.get_or_init(|| job(at));
+        }
+    });
+    slots.into_iter().filter_map(OnceLock::into_inner).collect()
+}
+
+/// A combination on which starts for one size of teams search.
+struct CandidateSet<'c> {
+    pub combination: &'c Combination,
+    /// Computed by the first start.
+    candidates: OnceLock<CheckedCandidates>,
+}
+
+impl<'c> CandidateSet<'c> {
+    pub fn new(combination: &'c Combination) -> Self {
+        Self {
+            combination,
+            candidates: OnceLock::new(),
+        }
+    }
+}
+
+/// The candidates of a combination.
+struct CheckedCandidates {
+    pub candidates: Candidates,
+    /// Why they cannot fill the teams, as far as the rules that count values can tell.
+    pub unfilled: Option<Unfilled>,
+}
+
+impl MatchSearch<'_> {
+    /// The candidates of a combination, which all of its starts share.
+    fn candidates<'g>(&self, set: &'g CandidateSet<'_>, size: usize) -> &'g CheckedCandidates {
+        set.candidates.get_or_init(|| {
+            let tickets = &set.combination.tickets;
+            let candidates = Candidates::of(self.pool, self.seed, tickets);
+            let count = self.pool.queue.settings().teams.as_usize();
+            let reach = Reach::new(self.pool, &candidates, count, size);
+            CheckedCandidates {
+                unfilled: reach.unfilled(count * size),
+                candidates,
+            }
+        })
+    }
+
+    /// Why no combination can fill teams of this size; `None` if one of them may.
+    fn unfilled(&self, sets: &[CandidateSet<'_>], size: usize) -> Option<Unfilled> {
+        let (first, others) = sets.split_first()?;
+        let unfilled = self.candidates(first, size).unfilled?;
+        // Where not even all tickets together fill the teams, no combination needs a look.
+        let mut all = first.combination.tickets.clone();
+        for set in others {
+            all.add(&set.combination.tickets);
+        }
+        let teams = self.pool.queue.settings().teams.as_usize();
+        let reach = Reach::of(self.pool, self.seed, all.iter(), teams, size);
+        if reach.unfilled(teams * size).is_some() {
+            return Some(unfilled);
+        }
+        let mut others = others.iter();
+        let may_fill = others.any(|set| self.candidates(set, size).unfilled.is_none());
+        (!may_fill).then_some(unfilled)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use super::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
 };
-use crate::{RecordError, Timestamp};
+use crate::Timestamp;
 
 const MAX_MUTATORS: usize = 256;
 const MAX_TEXT: usize = 1_024;
@@ -11,6 +11,11 @@ const MAX_TEXT: usize = 1_024;
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
 /// The largest number of points of a team or player. A larger one means that a counter is broken.
 const MAX_POINTS: f64 = 1e9;
+
+/// Why a record is invalid, in one sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordError(pub(crate) &'static str);
 
 impl MatchRecord {
     /// Checks the invariants on which all users of a record rely: bounded sizes, finite numbers,

@@ -4,25 +4,21 @@
 //! Times are milliseconds since play began. A recorder trusts nobody: what exceeds a bound is left out, and
 //! [`MatchRecorder::is_cut`] states that something is missing.
 
-mod append;
-mod lone;
-mod namesakes;
 mod record;
-mod scores;
 mod sides;
-mod timeline;
 
 pub(super) use record::joined;
+pub use sides::is_exchange;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayTime, PlayerKey, Presence, RoleName, ScoreEvent, Span,
+use crate::{
+    LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayTime, PlayerKey, Presence, RoleName,
+    ScoreEvent, Span,
 };
-use lone::{Counted, LoneEvents};
+
+use record::{Counted, LoneEvents};
 use sides::SideWatch;
-pub use sides::is_exchange;
-pub use timeline::PlayerTimeline;
 
 /// The most timelines of one match, far above any real one. A log may begin several for one player.
 const MAX_TIMELINES: usize = 20_000;
@@ -273,6 +269,169 @@ fn has_room(spans: &mut usize, cut: &mut bool) -> bool {
         false => *cut = true,
     }
     room
+}
+
+impl MatchRecorder {
+    /// Adds what was recorded later of the same match, by a recorder whose time 0 is `offset` here: everybody was on no
+    /// team between `until` and then. Returns by how much the indices of its timelines grow.
+    pub fn append(&mut self, later: Self, until: u64, offset: u64) -> usize {
+        for who in 0..self.players.len() {
+            self.set_team(who, None, until);
+            self.set_role(who, None, until);
+        }
+        let (shifted, grown) = (|at: u64| at.saturating_add(offset), self.players.len());
+        let moved = |span: Span| Span {
+            from: shifted(span.from),
+            to: shifted(span.to),
+        };
+        for mut player in later.players {
+            player
+                .stays
+                .iter_mut()
+                .for_each(|stay| stay.span = moved(stay.span));
+            player
+                .duties
+                .iter_mut()
+                .for_each(|(_, span)| *span = moved(*span));
+            player.current = player.current.map(|(team, from)| (team, shifted(from)));
+            player.role = player.role.map(|(role, from)| (role, shifted(from)));
+            self.players.push(player);
+        }
+        let events = later.events.into_iter().map(|event| ScoreEvent {
+            at: shifted(event.at),
+            by: event
+                .by
+                .and_then(|by| by.checked_add(u32::try_from(grown).ok()?)),
+            ..event
+        });
+        self.events.extend(events);
+        self.lone.append(later.lone, grown, offset);
+        self.spans = self.spans.saturating_add(later.spans);
+        self.next = self.next.max(shifted(later.next));
+        let too_large = self.players.len() > MAX_TIMELINES
+            || self.events.len() > MAX_EVENTS
+            || self.spans > MAX_STAYS;
+        self.cut |= later.cut || too_large;
+        if self.sides.is_some() {
+            self.sides = later.sides.map(|_| SideWatch::default());
+        }
+        grown
+    }
+}
+
+impl MatchRecorder {
+    /// Adds a change of a team's score.
+    pub fn score(&mut self, team: u8, points: f64, by: Option<usize>, at: u64) {
+        if self.events.len() >= MAX_EVENTS {
+            self.cut = true;
+            return;
+        }
+        let by = by.and_then(|who| u32::try_from(who).ok());
+        self.events.push(ScoreEvent {
+            at,
+            team,
+            points,
+            by,
+        });
+    }
+
+    /// Whether there is any change of a score.
+    pub fn has_scores(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Removes all changes, because they begin to be stated in a more reliable way.
+    pub fn forget_scores(&mut self) {
+        self.events.clear();
+    }
+
+    /// The sum of the changes of each of the first `teams` teams.
+    pub fn sums(&self, teams: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; teams];
+        for event in &self.events {
+            if let Some(sum) = sums.get_mut(usize::from(event.team)) {
+                *sum += event.points;
+            }
+        }
+        sums
+    }
+
+    /// Scales the changes so that each team's add up to its final score. The factor must be the same for all teams (a
+    /// capture may be worth 10 points); if there is no such factor, all changes are removed.
+    pub fn reconcile(&mut self, scores: &[f64]) {
+        let sums = self.sums(scores.len());
+        let worth = sums.iter().zip(scores).find(|(sum, _)| **sum != 0.0);
+        let worth = worth.map_or(1.0, |(sum, score)| score / sum);
+        let right = |(sum, score): (&f64, &f64)| sum * worth == *score;
+        if worth > 0.0 && sums.iter().zip(scores).all(right) {
+            self.events.iter_mut().for_each(|e| e.points *= worth);
+        } else {
+            self.events.clear();
+        }
+    }
+}
+
+/// What one player has done, from coming to leaving. A player who comes back may go on with the same timeline or begin
+/// another one: the record joins those of one identity.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlayerTimeline {
+    /// The identity that the match is counted for.
+    pub key: PlayerKey,
+    /// The name used last.
+    pub name: String,
+    /// The party that they came with.
+    pub party: Option<String>,
+    /// The team that they are on, and since when.
+    pub current: Option<(u8, u64)>,
+    stays: Vec<Presence>,
+    /// The role that they have, and since when.
+    pub role: Option<(RoleName, u64)>,
+    /// The roles that they had, with the times, whichever team they were on.
+    duties: Vec<(RoleName, Span)>,
+    /// Their points on the scoreboard, if they are known.
+    pub points: Option<f64>,
+    kills: u32,
+    /// The deaths that were counted on their own.
+    deaths: u32,
+    /// How often they were the victim of a kill. Whether deaths are counted on their own, too, depends on the game.
+    killed: u32,
+    /// Why they left, unless they have come back.
+    pub left: Option<LeaveReason>,
+}
+
+impl PlayerTimeline {
+    fn new(key: PlayerKey, name: String) -> Self {
+        Self {
+            key,
+            name,
+            party: None,
+            current: None,
+            stays: Vec::new(),
+            role: None,
+            duties: Vec::new(),
+            points: None,
+            kills: 0,
+            deaths: 0,
+            killed: 0,
+            left: None,
+        }
+    }
+
+    /// The team that they are on.
+    pub fn team(&self) -> Option<u8> {
+        self.current.map(|(team, _)| team)
+    }
+
+    /// Forgets all time on teams: the player only watched.
+    pub fn forget_stays(&mut self) {
+        self.current = None;
+        self.stays.clear();
+    }
+
+    /// Forgets the stay that goes on: the player has only watched since it began.
+    pub fn forget_current(&mut self) {
+        self.current = None;
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
-//! Makes the match record of what was recorded.
+//! Makes the match record of what was recorded, without what was no play.
+//!
+//! Kills and deaths while nobody had an opponent are no play. Only those are noted at whose time no opponents are known.
+//! Whether there were any, the whole match shows: a log may state somebody's team late.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{MatchRecorder, PlayerTimeline, lone::Counts};
+use serde::{Deserialize, Serialize};
+
+use super::{MatchRecorder, PlayerTimeline};
 use crate::{
-    MAX_ROLES, MatchRecord, Participant, PlayTime, PlayerKey, Presence, Role, RoleName, ScoreEvent,
-    Span,
+    MAX_ROLES, MatchRecord, Nobody, Participant, PlayTime, PlayerKey, Presence, Role, RoleName,
+    ScoreEvent, Span,
 };
 
 impl MatchRecorder {
@@ -192,6 +197,189 @@ impl<'a> Parties<'a> {
         let party = player.party.as_deref()?;
         let at = self.0.iter().position(|&(name, _)| name == party)?;
         u32::try_from(at).ok()
+    }
+}
+
+/// The most that are noted with one player there, and with several on one side. In a game without teams, where all are on
+/// one side, the latter are no waiting.
+const MOST: usize = 1_000;
+
+/// What is counted of a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Counted {
+    Kill,
+    Death,
+    Killed,
+}
+
+/// How often each happened to somebody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) kills: u32,
+    pub(super) deaths: u32,
+    pub(super) killed: u32,
+}
+
+/// What was counted while no opponents were known.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct LoneEvents {
+    alone: Vec<(usize, u64, Counted)>,
+    one_side: Vec<(usize, u64, Counted)>,
+}
+
+impl LoneEvents {
+    /// How many are noted.
+    pub(super) fn len(&self) -> usize {
+        self.alone.len() + self.one_side.len()
+    }
+
+    /// Adds those of a later part of the match, whose timelines and times grow by these.
+    pub(super) fn append(&mut self, later: Self, grown: usize, offset: u64) {
+        for (own, later) in [
+            (&mut self.alone, later.alone),
+            (&mut self.one_side, later.one_side),
+        ] {
+            let room = MOST.saturating_sub(own.len());
+            let moved = |(who, at, what): (usize, u64, Counted)| {
+                (who + grown, at.saturating_add(offset), what)
+            };
+            own.extend(later.into_iter().take(room).map(moved));
+        }
+    }
+
+    /// What of this was no play, by timeline.
+    fn while_waiting(&self, timelines: usize, teams: usize, play: &PlayTime) -> Vec<Counts> {
+        let mut counts = vec![Counts::default(); timelines];
+        let one_side = self.one_side.iter().filter(|_| teams > 0);
+        for (who, at, what) in self.alone.iter().chain(one_side) {
+            if let Some(of) = counts.get_mut(*who).filter(|_| !play.is_at(*at)) {
+                match what {
+                    Counted::Kill => of.kills += 1,
+                    Counted::Death => of.deaths += 1,
+                    Counted::Killed => of.killed += 1,
+                }
+            }
+        }
+        counts
+    }
+}
+
+impl MatchRecorder {
+    /// Notes a count at this time if no opponents are known.
+    pub(super) fn note_lone(&mut self, who: usize, at: u64, what: Counted) {
+        let is_full = |noted: &Vec<_>| noted.len() >= MOST;
+        if is_full(&self.lone.one_side) && is_full(&self.lone.alone) {
+            return;
+        }
+        let mut teams = self.players.iter().filter_map(|player| player.team());
+        let first = teams.next();
+        let (mut several, mut opposed) = (false, false);
+        for team in teams {
+            several = true;
+            opposed |= Some(team) != first;
+            if opposed {
+                return;
+            }
+        }
+        let noted = match several {
+            true => &mut self.lone.one_side,
+            false => &mut self.lone.alone,
+        };
+        if !is_full(noted) {
+            noted.push((who, at, what));
+        }
+    }
+}
+
+/// For how long somebody may still seem to be there, in milliseconds, who has come back under another name before the
+/// server has noticed that the old connection is dead; and the same of who has come back under the same name.
+const DEAD: [u64; 2] = [60_000, 300_000];
+
+impl MatchRecorder {
+    /// The same match with identities of their own for players who are known by a name that is nobody's: one that
+    /// several of them had at the same time, or one that `is_default`. `is_name` says whether an identity is but a name,
+    /// which anybody may take. So have those who had one id at the same time, as copies of one installation do. `None` if
+    /// there are no such players.
+    ///
+    /// Of several timelines, one is of the same person as another if they could be: the fewest people are assumed.
+    pub fn with_namesakes_apart(
+        &self,
+        is_name: impl Fn(&PlayerKey, &str) -> bool,
+        is_default: impl Fn(&PlayerKey, &str) -> bool,
+    ) -> Option<Self> {
+        let mut of_key: BTreeMap<PlayerKey, Vec<usize>> = BTreeMap::new();
+        for (who, player) in self.players.iter().enumerate() {
+            of_key.entry(player.key.clone()).or_default().push(who);
+        }
+        let mut split: Option<Self> = None;
+        for (key, timelines) in of_key {
+            let by_name = |who: &usize| is_name(&key, &self.players[*who].name);
+            if !timelines.iter().all(by_name) && !self.share(&timelines) {
+                continue;
+            }
+            let people = self.people(&timelines);
+            let several = people.iter().any(|(_, person)| *person > 0);
+            let first = timelines.first().map(|who| &self.players[*who].name);
+            let why = match first.is_some_and(|name| is_default(&key, name)) {
+                _ if several => Nobody::Twice,
+                true => Nobody::Default,
+                false => continue,
+            };
+            let split = split.get_or_insert_with(|| self.clone());
+            for (who, person) in people {
+                split.players[who].key = key.split(why, person + 1);
+            }
+        }
+        split
+    }
+
+    /// Whether these timelines of one id are of several players: two of them overlap for longer than a dead connection
+    /// seems to be there. Complexity: O(n log n).
+    fn share(&self, timelines: &[usize]) -> bool {
+        let time = |who: &usize| {
+            let player = &self.players[*who];
+            let (first, last) = (player.stays.first()?, player.stays.last()?);
+            Some((first.span.from, last.span.to, &player.name))
+        };
+        let mut times: Vec<_> = timelines.iter().filter_map(time).collect();
+        times.sort_unstable();
+        let mut longest: Option<(u64, &String)> = None;
+        times.into_iter().any(|(from, to, name)| {
+            let together = longest.is_some_and(|(end, other)| {
+                end.min(to).saturating_sub(from) > DEAD[usize::from(name == other)]
+            });
+            longest = longest.filter(|(end, _)| *end >= to).or(Some((to, name)));
+            together
+        })
+    }
+
+    /// The timelines of one identity, each with the number of its person. Complexity: O(n log n + n · people).
+    fn people(&self, timelines: &[usize]) -> Vec<(usize, usize)> {
+        let stays = |who: usize| {
+            self.players[who]
+                .stays
+                .iter()
+                .filter(|s| s.span.millis() > 0)
+        };
+        let from = |who: usize| stays(who).map(|stay: &Presence| stay.span.from).min();
+        let mut sorted: Vec<(Option<u64>, usize)> =
+            timelines.iter().map(|&who| (from(who), who)).collect();
+        sorted.sort_unstable();
+        let mut until: Vec<u64> = Vec::new();
+        let numbered = sorted.into_iter().map(|(from, who)| {
+            let Some(from) = from else {
+                return (who, 0);
+            };
+            let to = stays(who).map(|stay| stay.span.to).max().unwrap_or(from);
+            let free = until.iter().position(|end| *end <= from);
+            let person = free.unwrap_or(until.len());
+            match until.get_mut(person) {
+                Some(end) => *end = to,
+                None => until.push(to),
+            }
+            (who, person)
+        });
+        numbered.collect()
     }
 }
 

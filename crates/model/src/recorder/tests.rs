@@ -73,3 +73,20 @@ fn a_game_without_end_takes_bounded_memory() {
     assert!(recorder.is_cut());
     assert!(recorder.players.len() <= MAX_TIMELINES && recorder.events.len() <= MAX_EVENTS);
 }
+
+#[test]
+fn score_changes_are_reconciled_with_the_final_score() {
+    let reconciled = |goals: &[u8], scores: &[f64]| {
+        let mut recorder = MatchRecorder::default();
+        for (at, &team) in goals.iter().enumerate() {
+            recorder.score(team, 1.0, None, at as u64);
+        }
+        recorder.reconcile(scores);
+        recorder.sums(scores.len())
+    };
+    assert_eq!(reconciled(&[0, 1, 0], &[2.0, 1.0]), [2.0, 1.0]);
+    assert_eq!(reconciled(&[1, 1], &[0.0, 20.0]), [0.0, 20.0]);
+    assert_eq!(reconciled(&[0, 1, 0], &[2.0, 2.0]), [0.0, 0.0]);
+    assert_eq!(reconciled(&[0], &[-1.0, 0.0]), [0.0, 0.0]);
+    assert_eq!(reconciled(&[], &[0.0, 0.0]), [0.0, 0.0]);
+}

@@ -1,7 +1,7 @@
 //! Exhaustive search for two teams: one atom changes per step, and mirror images are left out.
 
 use super::two::TwoTeams;
-use crate::{balance::Evenness, best::TopSplits, clock::StepClock};
+use crate::{balance::Evenness, best::TopSplits, engine::StepClock};
 
 /// Steps between two polls of the clock.
 const BLOCK: u64 = 1 << 14;

@@ -4,25 +4,21 @@
 //! exact engines give the same answer. If more splits are equally even than fit, the seed alone
 //! decides which of them are included.
 
-mod bound;
 mod branch;
 mod exhaustive;
 mod meet;
 #[cfg(test)]
 mod naive;
-mod ranked;
-mod reachable;
 mod search;
 mod two;
 
-use super::{
+use crate::{
     Engine, ProblemError, Settings,
     balance::Evenness,
-    best::{BestSplits, TopSplits},
-    clock::StepClock,
+    best::{BestSplits, Ranked, TopSplits},
     instance::{Instance, Split},
 };
-use ranked::Ranked;
+
 use two::TwoTeams;
 
 /// The splits that an engine found.
@@ -231,7 +227,7 @@ fn search(
         .iter()
         .for_each(|(balance, split)| best.offer(*balance, split));
     let considered = search::solve(instance, order, clock, &mut best);
-    let bound = bound::upper(instance);
+    let bound = upper(instance);
     let exact = best.best().is_some_and(|best| best >= bound);
     let mut answer = EngineAnswer::new(best.finish(), exact, Engine::Search, considered);
     answer.bound = bound.evenness().max(highest(&answer.splits));
@@ -264,4 +260,103 @@ fn settle<C>(
     };
     best.extend(tied.into_iter().take(slots).map(|split| (at, split)));
     best
+}
+
+/// Polls the caller's deadline, but not at every step: reading a clock takes as long as ten steps.
+pub(crate) struct StepClock<'a> {
+    over: &'a mut dyn FnMut() -> bool,
+    left: usize,
+    expired: bool,
+}
+
+/// Steps between two polls. A step takes one or two nanoseconds, so there are about 20 polls per
+/// millisecond.
+const STEPS: usize = 1 << 15;
+
+impl<'a> StepClock<'a> {
+    pub fn new(over: &'a mut dyn FnMut() -> bool) -> Self {
+        Self {
+            over,
+            left: STEPS,
+            expired: false,
+        }
+    }
+
+    /// Counts `steps` and returns whether the time is over. Once true, it stays true.
+    pub fn spend(&mut self, steps: usize) -> bool {
+        self.left = self.left.saturating_sub(steps);
+        if self.left == 0 && !self.expired {
+            self.left = STEPS;
+            self.expired = (self.over)();
+        }
+        self.expired
+    }
+
+    /// Polls the deadline at once.
+    pub fn over(&mut self) -> bool {
+        self.spend(STEPS)
+    }
+}
+
+/// An upper bound on the balance of any legal split. O(atoms² × sizes).
+///
+/// If k teams add up to T, the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. Also,
+/// some team has the strongest human: if that team has at least x, the weakest of the others has at
+/// most (T − x)/(k − 1). That team may also be the one whose sum starts lowest.
+pub(crate) fn upper(instance: &Instance) -> Evenness {
+    let counts = &instance.counts;
+    let teams = counts.teams as i64;
+    let (measure, starts) = (instance.measure, &instance.start[..counts.teams]);
+    let lowest = starts.iter().copied().fold(0, i64::min);
+    let atoms = instance.atoms.iter().map(|atom| atom.above_bot);
+    let above_bot: i64 = atoms.chain(starts.iter().copied()).sum();
+    let heaviest = (0..instance.atoms.len())
+        .map(|atom| least_with(instance, atom))
+        .max();
+    let even = counts.humans.div_ceil(counts.teams);
+    let bound = |size: usize| {
+        let bots = instance.bot * size as i64;
+        let total = above_bot + teams * bots;
+        let flat = [total, total + teams - 1].map(|total| total.div_euclid(teams));
+        let flat = measure.of(flat);
+        match heaviest.map(|above_bot| above_bot + bots + lowest) {
+            Some(sum) if sum * teams > total => {
+                let others = (total - sum).max(0);
+                flat.min(measure.of([(others + teams - 2) / (teams - 1), sum]))
+            }
+            _ => flat,
+        }
+    };
+    let sizes = counts.floor.max(even)..=counts.largest_size();
+    sizes.map(bound).max().unwrap_or(Evenness::of([1]))
+}
+
+/// A lower bound on the sum above bots of a team that contains this atom. It assumes that the weakest
+/// atoms, whole or in parts, fill up the rest of the team.
+fn least_with(instance: &Instance, atom: usize) -> i64 {
+    let size = instance.atoms[atom].size;
+    let [mut needed, mut possible] =
+        [instance.counts.least(), instance.counts.most].map(|count| count.saturating_sub(size));
+    let mut others: Vec<(i64, i64)> = instance
+        .atoms
+        .iter()
+        .enumerate()
+        .filter(|&(other, _)| other != atom)
+        .map(|(_, atom)| {
+            (
+                atom.above_bot.div_euclid(atom.size as i64),
+                atom.size as i64,
+            )
+        })
+        .collect();
+    others.sort_unstable();
+    let mut above_bot = instance.atoms[atom].above_bot;
+    for (each, count) in others {
+        let wanted = if each < 0 { possible } else { needed };
+        let taken = wanted.min(count as usize);
+        above_bot += each * taken as i64;
+        needed = needed.saturating_sub(taken);
+        possible -= taken;
+    }
+    above_bot
 }

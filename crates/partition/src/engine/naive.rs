@@ -1,6 +1,6 @@
 //! Every combination, without optimisation: the reference for the tests of the other engines.
 
-use crate::{balance::Evenness, clock::StepClock, instance::Instance};
+use crate::{balance::Evenness, engine::StepClock, instance::Instance};
 
 /// Passes every legal split and its evenness to `visit`; interchangeable teams are in the order of
 /// their first atoms. Returns false if the time ran out first.

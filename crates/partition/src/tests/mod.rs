@@ -12,7 +12,7 @@ mod wishes_oracle;
 
 use proptest::prelude::*;
 
-use super::*;
+use crate::*;
 use evenkeel_model::units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share};
 
 /// Solves without a time limit.

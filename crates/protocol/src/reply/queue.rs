@@ -5,11 +5,8 @@ use std::fmt;
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Reply,
-    fields::{Parsed, dash_or, number, put_line, split_first},
-};
-use crate::{words::Words, writer::WordWriter};
+use super::{Parsed, Reply, dash_or, number, put_line, split_first};
+use crate::words::{WordWriter, Words};
 use evenkeel_model::{Ident, decode};
 
 /// A queue, as QUEUES lists it.

@@ -1,13 +1,12 @@
 //! How the arguments of the verbs about games are read and written. Most verbs need only what stands in their row.
 
-use super::{
-    Join, Request, Token,
-    options::{maybe, options, set, unknown_option, yes_or_no},
-};
+use super::{Join, Request, Token};
 use crate::{
     Refusal,
-    words::{Words, bad, decimal, match_id, number},
-    writer::WordWriter,
+    words::{
+        WordWriter, Words, bad, decimal, match_id, maybe, number, options, set, unknown_option,
+        yes_or_no,
+    },
 };
 use evenkeel_model::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict};
 

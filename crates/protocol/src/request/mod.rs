@@ -1,11 +1,6 @@
 //! What a client can send: one row in the table of `verbs` per request.
 
-#[macro_use]
-mod macros;
-
 mod game;
-mod host;
-mod options;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -17,7 +12,10 @@ use bytes::{Bytes, BytesMut};
 
 pub use verbs::{HostRequest, QueueRequest, Request, Verb};
 
-use super::{Code, Refusal, words::Words, writer::WordWriter};
+use super::{
+    Code, Refusal,
+    words::{WordWriter, Words},
+};
 use evenkeel_model::{Ident, Rights, Secret};
 
 /// What a client needs to ask for a weight.

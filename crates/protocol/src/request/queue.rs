@@ -1,11 +1,14 @@
-//! How the arguments of the queue clients' verbs are read and written.
+//! How the arguments of the verbs of queue clients and of instances are read and written.
 
+use std::collections::BTreeSet;
+
+use evenkeel_model::Ident;
+
+use super::HostRequest;
 use crate::{
     Refusal,
-    words::{Words, bad},
-    writer::WordWriter,
+    words::{WordWriter, Words, bad, decimal, number, options, set, unknown_option},
 };
-use evenkeel_model::Ident;
 
 /// The longest id of a ticket, in bytes.
 const MAX_TICKET_ID: usize = 64;
@@ -37,6 +40,107 @@ pub(super) fn put_stated(line: &mut WordWriter<'_>, stated: &[(String, Ident)]) 
     for (name, value) in stated {
         line.option(name, value);
     }
+}
+
+/// The most slots of an instance.
+const MAX_SLOTS: u64 = 256;
+/// The longest address, in bytes.
+const MAX_ADDRESS: usize = 255;
+/// The longest word of a list, in bytes.
+const MAX_WORD: usize = 64;
+/// The most words of a list.
+const MAX_WORDS: usize = 128;
+
+pub(super) fn instance(words: &mut Words) -> Result<HostRequest, Refusal> {
+    let address = address(words)?;
+    let (mut region, mut slots, mut modes, mut maps) = (None, None, None, None);
+    let mut partition = None;
+    options(words, |key, value| {
+        let text = value.text();
+        match key {
+            "region" => Ok(set(&mut region, word(text, "the region")?)),
+            "slots" => Ok(set(&mut slots, number(&value, "slots", 1, MAX_SLOTS)?)),
+            "modes" => Ok(set(&mut modes, list(text, "modes")?)),
+            "maps" => Ok(set(&mut maps, list(text, "maps")?)),
+            "partition" => Ok(set(&mut partition, word(text, "the partition")?)),
+            _ => unknown_option(key),
+        }
+    })?;
+    Ok(HostRequest::Instance {
+        address,
+        region,
+        slots: slots.map_or(1, |slots| slots as u32),
+        modes: modes.unwrap_or_default(),
+        maps: maps.unwrap_or_default(),
+        partition,
+    })
+}
+
+/// The options of INSTANCE, with the modes and the maps.
+pub(super) fn put_instance(
+    line: &mut WordWriter<'_>,
+    region: Option<&str>,
+    slots: u32,
+    lists: [&BTreeSet<String>; 2],
+    partition: Option<&str>,
+) {
+    line.maybe("region", region);
+    line.plain(format_args!("slots={slots}"));
+    for (key, words) in ["modes", "maps"].into_iter().zip(lists) {
+        if !words.is_empty() {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            line.plain(format_args!("{key}={}", words.join(",")));
+        }
+    }
+    line.maybe("partition", partition);
+}
+
+pub(super) fn load(words: &mut Words) -> Result<f64, Refusal> {
+    let load = decimal(&words.word("the load")?, "the load", 1.0)?;
+    match load < 0.0 {
+        true => Err(bad("the load must be a number from 0 to 1".to_owned())),
+        false => Ok(load),
+    }
+}
+
+/// An address: one word of visible ASCII characters, which players can be sent as it is.
+pub(super) fn address(words: &mut Words) -> Result<String, Refusal> {
+    let address = words.word("the address")?;
+    let text = address.text();
+    match text.len() <= MAX_ADDRESS && is_plain(text) && !text.contains('=') {
+        true => Ok(text.to_owned()),
+        false => Err(bad(format!(
+            "the address must be 1 to {MAX_ADDRESS} visible ASCII characters without quotes, backslashes and ="
+        ))),
+    }
+}
+
+/// Words with commas between them.
+fn list(text: &str, what: &str) -> Result<BTreeSet<String>, Refusal> {
+    let words: BTreeSet<String> = text
+        .split(',')
+        .filter(|text| !text.is_empty())
+        .map(|text| word(text, what))
+        .collect::<Result<_, _>>()?;
+    match words.len() <= MAX_WORDS {
+        true => Ok(words),
+        false => Err(bad(format!("{what} must be at most {MAX_WORDS} words"))),
+    }
+}
+
+fn word(text: &str, what: &str) -> Result<String, Refusal> {
+    let good = !text.is_empty() && text.len() <= MAX_WORD && is_plain(text) && !text.contains(',');
+    match good {
+        true => Ok(text.to_owned()),
+        false => Err(bad(format!(
+            "{what} must be made of 1 to {MAX_WORD} visible ASCII characters without quotes, backslashes and commas"
+        ))),
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_graphic() && !matches!(b, b'"' | b'\\');
+    !text.is_empty() && text.bytes().all(plain)
 }
 
 #[cfg(test)]
@@ -105,5 +209,70 @@ mod tests {
         ] {
             assert!(read(bad).is_err(), "{bad}");
         }
+    }
+
+    fn read_host(line: &str) -> Result<HostRequest, String> {
+        match Request::parse(line.to_owned().into()) {
+            Ok(Some(Request::Host(request))) => Ok(request),
+            Ok(other) => Err(format!("{other:?}")),
+            Err(refusal) => Err(refusal.text),
+        }
+    }
+
+    #[test]
+    fn what_an_instance_offers() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        assert_eq!(
+            read_host("instance 203.0.113.7:27960 maps=b,a,b Region=eu slots=4 partition=eu"),
+            Ok(HostRequest::Instance {
+                address: "203.0.113.7:27960".to_owned(),
+                region: Some("eu".to_owned()),
+                slots: 4,
+                modes: BTreeSet::new(),
+                maps: words(&["a", "b"]),
+                partition: Some("eu".to_owned()),
+            })
+        );
+        assert_eq!(read_host("LOAD 0.25"), Ok(HostRequest::Load(0.25)));
+        let id = 7;
+        assert_eq!(
+            read_host("READY 7"),
+            Ok(HostRequest::Ready { id, address: None })
+        );
+        let Ok(HostRequest::Refuse { id: 7, reason }) = read_host("REFUSE 7 map not loaded") else {
+            panic!("REFUSE is not read");
+        };
+        assert_eq!(reason.text(), "map not loaded");
+        for bad in [
+            "INSTANCE",
+            "INSTANCE \"a b\"",
+            "INSTANCE region=eu",
+            "INSTANCE a slots=0",
+            "INSTANCE a slots=257",
+            "INSTANCE a slots=1 slots=1",
+            "INSTANCE a ports=1",
+            "INSTANCE a region=",
+            "INSTANCE a partition=",
+            "INSTANCE a partition=a partition=b",
+            "INSTANCE a maps=\"a b\"",
+            "LOAD",
+            "LOAD -0.1",
+            "LOAD 1.1",
+            "READY",
+            "READY 0",
+            "READY 7 a b",
+            "BACKFILL",
+            "BACKFILL 7",
+            "BACKFILL 7 1",
+            "BACKFILL 7 8 1",
+            "BACKFILL 7 -1 1",
+            "BACKFILL 7 1 999999",
+            "BACKFILL 7 1 1 1",
+            "REFUSE 7",
+        ] {
+            assert!(read_host(bad).is_err(), "{bad}");
+        }
+        let many: Vec<String> = (0..=MAX_WORDS).map(|n| format!("m{n}")).collect();
+        assert!(read_host(&format!("INSTANCE a maps={}", many.join(","))).is_err());
     }
 }

@@ -6,10 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     People, Played, Settings, Unrated,
-    departures::{arrivals::arrivals, departures, missed, with_missed},
-    points::points,
+    departures::{arrivals, departures, missed, with_missed},
+    points::{own_seats, party_number, points, ranks},
     ruling::{self, RatingBasis},
-    seats::{own_seats, party_number, ranks},
     typical_game::{Compared, TypicalGame},
 };
 use crate::{Player, RatedGame, Seat, Shared, Tally};

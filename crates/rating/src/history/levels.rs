@@ -3,7 +3,7 @@
 //! Each level has a standing that learns from all games at or below it. As long as a level has only
 //! one ruleset below it, both would learn the same, so the level uses the ruleset's standing. When
 //! a second ruleset appears, the level gets a copy of that standing. What the closest level knows of a
-//! player who is new to a ruleset is their prior there ([`elsewhere`](super::elsewhere)). It is looked up when somebody
+//! player who is new to a ruleset is their prior there ([`newcomers`](super::newcomers)). It is looked up when somebody
 //! asks for it, and enters the standing with the player's first game there: a match costs the same however many rulesets
 //! there are.
 
@@ -11,7 +11,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{People, Standing, StartsByNumber, elsewhere::Known};
+use super::{People, Standing, StartsByNumber, newcomers::Known};
 use crate::{Player, RatedGame, Settings, Shared, divisions};
 use evenkeel_model::{Ruleset, Timestamp, WeightEntry};
 

@@ -13,62 +13,48 @@
 //! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod account;
-mod average_seat;
 mod balance;
-mod bootstrap;
-mod changes;
-mod coin;
-mod comparison;
 mod curve;
 mod departures;
 mod digest;
-mod elsewhere;
 mod evaluate;
 mod fold;
 mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
-mod numbered;
 mod people;
 mod points;
 mod ruling;
-mod season;
-mod seats;
 mod settings;
-mod spread;
 mod standing;
-mod standing_weights;
-mod starts;
 mod suspects;
 mod typical_game;
-mod weight;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};
 use levels::Levels;
 use people::People;
-use season::Season;
-pub use spread::Spread;
+use settings::{Season, Starts, StartsByNumber};
 use standing::Standing;
-use starts::{Starts, StartsByNumber};
 
 pub use balance::{
     Balance, BalanceOfRuleset, ChanceStep, Closeness, GapsByCauses, MapOfBalance, RulesetTotals,
     WeekOfBalance, begin_of_week,
 };
-pub use bootstrap::{CONFIDENCE, Interval, interval};
-pub use coin::{BesideCoin, Gains};
-pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
-pub use elsewhere::PART as PART_FROM_ELSEWHERE;
+pub use curve::{LineupReading, Weight};
 pub use evaluate::{
     Evaluation, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan,
     Prediction, Subset, evaluate, fresh, steps as fresh_steps,
 };
 pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
-pub use metrics::{Bin, Forecast, Metrics};
+pub use metrics::{
+    BesideCoin, Bin, CONFIDENCE, Comparison, FEWEST as FEWEST_COMPARED, Forecast, Gains, Interval,
+    Metrics, interval,
+};
+pub use newcomers::PART as PART_FROM_ELSEWHERE;
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};
-pub use weight::{LineupReading, Weight};
+pub use typical_game::Spread;

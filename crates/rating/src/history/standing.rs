@@ -3,22 +3,23 @@
 //! The [account](super::account) of a player is the weight that people read: a [`Curve`] says which weight a strength
 //! stands for. Decisions by chance add up the strengths themselves, less a newcomer's.
 
+use std::fmt;
+
+use evenkeel_model::{Rank, RoleWeights, Ruleset, StartWeight, Timestamp, WeightEntry};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
     Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight,
     account::{self, Account, TeamResult},
-    average_seat::AverageSeat,
-    curve::{Curve, soft},
-    elsewhere::{Elsewhere, Known},
-    newcomers::{Features, Newcomers, SETTLED},
-    starts::prior,
+    curve::{AverageSeat, Curve, soft},
+    newcomers::{Elsewhere, Features, Known, Newcomers, SETTLED},
+    people::Person,
+    settings::prior,
 };
 use crate::{
-    Blob, Effects, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System,
-    SystemName, divisions,
+    Effects, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System, SystemName,
+    divisions,
 };
-use evenkeel_model::{Rank, StartWeight, Timestamp, WeightEntry};
 
 /// A rating system, and the players who have been in its games.
 pub(super) struct Standing {
@@ -494,4 +495,83 @@ fn learners(game: &RatedGame) -> Vec<Player> {
         }
     }
     learners
+}
+
+impl Standing {
+    /// A player's weight, labelled with `ruleset`; `None` without a rated game in this standing.
+    pub fn weight<'a>(
+        &self,
+        ruleset: &'a Ruleset,
+        person: &'a Person,
+        player: Player,
+    ) -> Option<Weight<'a>> {
+        let career = self.careers.get(player)?;
+        let account = career.account.as_ref()?;
+        let strength = self.system.strength(player)?;
+        let curve = self.curve();
+        Some(Weight {
+            ruleset,
+            key: &person.key,
+            name: person.name(),
+            weight: account.weight,
+            deviation: account.deviation,
+            strength: strength.mean - curve.newcomer(),
+            points: curve.points(strength.mean),
+            doubt: strength.deviation,
+            rank: self.ladder.rank(player, account.weight),
+            roles: self.role_weights(curve, player),
+            games: career.games,
+            wins: career.wins,
+            first_seen: career.first_seen,
+            last_seen: career.last_seen,
+            hours: career.minutes / 60.0,
+        })
+    }
+
+    /// The weights of all players with a rated game in this standing, by key, labelled with `ruleset`.
+    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
+        let players = self.careers.players();
+        let weight = |player| self.weight(ruleset, people.get(player)?, player);
+        let mut weights: Vec<Weight<'a>> = players.filter_map(weight).collect();
+        weights.sort_by(|a, b| a.key.cmp(b.key));
+        weights
+    }
+
+    /// A player's strengths on each side and as a commander, in points.
+    fn role_weights(&self, curve: Curve, player: Player) -> RoleWeights {
+        let roles = self.system.roles(player);
+        let points = |strengths: [f64; 2]| strengths.map(|strength| curve.points(strength));
+        RoleWeights {
+            sides: roles.sides.map(points),
+            commander: roles.commander.map(|strength| curve.points(strength)),
+        }
+    }
+}
+
+/// Bytes, for example the state of something in a form of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Blob(Vec<u8>);
+
+impl Serialize for Blob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl de::Visitor<'_> for Bytes {
+            type Value = Blob;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Blob, E> {
+                Ok(Blob(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
+    }
 }

@@ -14,7 +14,7 @@ use super::{
     columns::precision,
     filter::{Latent, Observation, Tie},
 };
-use crate::{RatedGame, game::Comparison, normal, running::Running};
+use crate::{RatedGame, game::Comparison, normal};
 
 /// Statistics of the final results of the matches of a mode.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -181,6 +181,34 @@ fn mean(game: &RatedGame, comparison: &Comparison, of: fn(f64) -> f64) -> Option
 /// Half of Anscombe's transform, by which counts of any size have about the same noise.
 fn anscombe(points: f64) -> f64 {
     libm::sqrt(points.max(0.0) + 0.375)
+}
+
+/// A running mean that starts from one initial number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Running {
+    sum: f64,
+    count: f64,
+}
+
+impl Running {
+    /// A mean in which `first` counts as the first number.
+    pub fn from(first: f64) -> Self {
+        Self {
+            sum: first,
+            count: 1.0,
+        }
+    }
+
+    /// Adds a number to the mean.
+    pub fn add(&mut self, x: f64) {
+        self.sum += x;
+        self.count += 1.0;
+    }
+
+    /// The mean of `first` and all numbers added.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! log from its beginning: [`HostEngine::prepare`] makes it do that.
 
 use super::hosted::AgentMatch;
-use crate::logged::{LoggedPlayer, LoggedSetup};
+use crate::progress::{LoggedPlayer, LoggedSetup};
 use evenkeel_ingest::GameEvent;
 
 /// How an engine says which player of a match a client is.

@@ -16,34 +16,30 @@
 //! that is killed and started again finds its game. From START to the answer of END, the match is also
 //! kept in a file.
 //!
-//! `console` limits how often the server is asked, `link` is the connection to the daemon, `seen` is
-//! what the log shows, `guests` finds out which client is which player, `hosted` is the match,
-//! `requests` is what the daemon sends, `steps` takes the match from SESSION to START, `play` from there to its end, and
+//! `console` limits how often the server is asked, `link` is the connection to the daemon and what the daemon sends, `seen` is
+//! what the log shows and which client is which player, `hosted` is the match, `steps` takes it from SESSION to its end, and
 //! `teams` orders who is where.
 
 mod console;
 pub mod engine;
-mod guests;
 mod hosted;
 mod link;
-mod play;
-mod requests;
 mod seen;
-mod settings;
 mod steps;
 mod teams;
-#[cfg(test)]
-mod tests;
 
 pub use engine::{HostEngine, Proof};
 pub use hosted::AgentMatch;
-pub use settings::{AgentSettings, GameMode, Limit, map_name};
 
-use crate::{Act, Sidecar};
-use console::{AgentConsole, Question};
+use std::collections::BTreeSet;
+
 use evenkeel_ingest::doubled::Doubled;
 use evenkeel_model::{Ident, LeaveReason};
 use evenkeel_protocol::{HostPushReader, Push, Reply, Request};
+
+use crate::{Act, Sidecar, console::is_plain_name};
+
+use console::{AgentConsole, Question};
 use hosted::AgentStage;
 use link::AgentLink;
 use seen::Seen;
@@ -229,3 +225,123 @@ fn leave(player: &str) -> Request {
         reason: LeaveReason::Left,
     }
 }
+
+/// The largest value of a limit.
+const MAX_LIMIT: u16 = 10_000;
+
+/// The operator's settings of an agent. Times are in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSettings {
+    /// The name of the game server in HELLO.
+    pub server: String,
+    /// The token of the game server, if the daemon requires one.
+    pub token: Option<String>,
+    /// Where players connect, as INSTANCE states it.
+    pub address: String,
+    /// The region of the game server, if it has one.
+    pub region: Option<String>,
+    /// The modes that the game server serves. The first one is played if a match has no mode.
+    pub modes: Vec<GameMode>,
+    /// The maps that it has; all if there are none. The first one is played if a match has no map.
+    pub maps: Vec<String>,
+    /// When games end, for all queues or for one.
+    pub limits: Vec<Limit>,
+    /// Whether clients without a pass are only kept off the teams, and not disconnected.
+    pub strangers_watch: bool,
+    /// The password of the game server between two matches, which nobody knows; `None` to let
+    /// everybody in.
+    pub lock: Option<String>,
+    /// How long players see the results before the game server is cleared.
+    pub intermission: u64,
+    /// How long a pass is valid for a player who has not joined.
+    pub pass_valid: u64,
+}
+
+impl AgentSettings {
+    /// The mode of a match; `None` if the game server does not serve it.
+    fn mode(&self, name: Option<&str>) -> Option<&GameMode> {
+        match name {
+            None => self.modes.first(),
+            Some(name) => self.modes.iter().find(|mode| mode.name == name),
+        }
+    }
+
+    /// The names of all modes.
+    fn mode_names(&self) -> BTreeSet<String> {
+        self.modes.iter().map(|mode| mode.name.clone()).collect()
+    }
+
+    /// The console commands that set the limits of a queue. Limits of one queue come after those of
+    /// all.
+    fn limit_commands(&self, queue: &str) -> Vec<String> {
+        let general = self.limits.iter().filter(|limit| limit.queue.is_none());
+        let own = self
+            .limits
+            .iter()
+            .filter(|limit| limit.queue.as_deref() == Some(queue));
+        general.chain(own).map(Limit::command).collect()
+    }
+}
+
+/// Parses the name of a map, which must be a plain word.
+///
+/// # Errors
+/// Fails if the name is unsafe in a console command.
+pub fn map_name(text: &str) -> Result<String, String> {
+    match is_plain_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("a map is a word of letters, digits, _, - and .".to_owned()),
+    }
+}
+
+/// A mode of queues, and the type of game with which it is played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameMode {
+    /// The name in the queue's configuration.
+    name: String,
+    /// The type of a game of two teams, as the game server's console takes it.
+    game_type: String,
+}
+
+impl GameMode {
+    /// A mode; `None` if its name is unsafe in a command.
+    pub(crate) fn new(name: &str, game_type: &str) -> Option<Self> {
+        is_plain_name(name).then(|| Self {
+            name: name.to_owned(),
+            game_type: game_type.to_owned(),
+        })
+    }
+}
+
+/// A limit of the games of all queues, or of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    queue: Option<String>,
+    command: &'static str,
+    value: u16,
+}
+
+impl Limit {
+    /// Parses `[QUEUE:]WORD=N`; each word has the command that sets its limit.
+    pub(crate) fn parse(text: &str, words: &[(&'static str, &'static str)]) -> Option<Self> {
+        let (queue, limit) = match text.rsplit_once(':') {
+            Some((queue, limit)) => (Some(queue.to_owned()), limit),
+            None => (None, text),
+        };
+        let (word, value) = limit.split_once('=')?;
+        let (_, command) = *words.iter().find(|(known, _)| *known == word)?;
+        let value = value.parse().ok().filter(|value| *value <= MAX_LIMIT)?;
+        Some(Self {
+            queue,
+            command,
+            value,
+        })
+    }
+
+    pub(crate) fn command(&self) -> String {
+        format!("{} {}", self.command, self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests;

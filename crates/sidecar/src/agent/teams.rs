@@ -1,9 +1,9 @@
 //! Who is on the game server: recognises players by their passes or names, and orders them onto their teams.
 
 use super::{
-    Act, Agent, HostEngine, Proof, console::Question, guests::GuestKind, hosted::AgentStage,
+    Act, Agent, HostEngine, Proof, console::Question, hosted::AgentStage, seen::GuestKind,
 };
-use crate::{logged::LoggedPlayer, progress::GamePhase};
+use crate::progress::{GamePhase, LoggedPlayer};
 
 impl<E: HostEngine> Agent<E> {
     /// Asks who the clients are, and orders them to where they belong.

@@ -1,31 +1,31 @@
-//! The commands that players write in a game's chat: `!teams`, `!why`, `!rank`, `!balance`, which is a
-//! vote, and `!switch`, with which a player volunteers to change teams.
+//! The commands that players write in a game's chat: `!teams`, `!why`, `!rank`, `!balance`, which is a vote, and
+//! `!switch`, with which a player volunteers to change teams.
 //!
-//! The engine finds out which client wrote a command, passes it to [`Chat::hear`], and writes the
-//! lines of [`Chat::take_lines`] into the game. These lines are safe in a console command: names
-//! and the daemon's words consist of plain characters there. `answers` composes lines, `plain`
-//! makes text safe, `rank` asks the daemon for ranks, `vote` counts votes, `offer` asks for volunteers.
+//! The engine finds out which client wrote a command, passes it to [`Chat::hear`], and writes the lines of
+//! [`Chat::take_lines`] into the game. These lines are safe in a console command: names and the daemon's words
+//! consist of plain characters there. `answers` composes lines and makes their text safe, `vote` counts votes,
+//! `offer` asks for volunteers.
 //!
-//! The chat limits how often a player can write a command, how many commands wait, and how many lines
-//! are written. It ignores commands beyond these limits.
+//! The chat limits how often a player can write a command, how many commands wait, and how many lines are written. It
+//! ignores commands beyond these limits.
 //!
-//! After each decision, the chat asks the daemon for the reasons and keeps them, because the daemon
-//! forgets them when the next game begins. So players can ask during play why the teams were chosen in
-//! the warm-up.
+//! After each decision, the chat asks the daemon for the reasons and keeps them, because the daemon forgets them when
+//! the next game begins. So players can ask during play why the teams were chosen in the warm-up.
+//!
+//! For `!rank`, the chat asks the daemon for the rank of one player at a time. It sends PING after RANK. If PONG
+//! comes without an answer to RANK before it, the daemon refuses to show ranks.
 
 mod answers;
-mod ballot;
 mod offer;
-mod plain;
-mod rank;
 mod vote;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Act;
 use evenkeel_protocol::{Reply, Request};
+
+use crate::{Act, link::plain_ident};
+
 use offer::OpenOffer;
-use rank::RankQuestion;
 use vote::Vote;
 
 /// The shortest time between two commands of one client, in milliseconds.
@@ -244,7 +244,7 @@ impl Chat {
 
     /// Queues a line for all players. The text must be safe in a console command.
     pub(super) fn announce(&mut self, text: &str) {
-        let text = plain::cut(format!("Evenkeel: {text}"));
+        let text = answers::cut(format!("Evenkeel: {text}"));
         self.lines.push_back(ChatLine { to: None, text });
     }
 
@@ -259,6 +259,68 @@ impl Chat {
     pub(super) fn take_lines(&mut self) -> Vec<ChatLine> {
         let count = self.lines.len().min(LINES);
         self.lines.drain(..count).collect()
+    }
+}
+
+/// How long the daemon's answer may take, in milliseconds.
+const PATIENCE: u64 = 5_000;
+
+/// A question for a rank that the daemon has not answered completely.
+#[derive(Debug)]
+struct RankQuestion {
+    /// The client that asked; `None` if it has left.
+    number: Option<usize>,
+    /// Whether the answer has come, so that only PONG is missing.
+    answered: bool,
+    /// When the chat gives up waiting.
+    until: u64,
+}
+
+impl Chat {
+    /// Asks the daemon for a rank, unless it has refused to show ranks.
+    fn ask_for_rank(&mut self, number: usize, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) {
+        self.question = Some(RankQuestion {
+            number: Some(number),
+            answered: false,
+            until: now.saturating_add(PATIENCE),
+        });
+        match game.id_of(number).filter(|_| !self.refuses_ranks) {
+            Some(id) => {
+                let requests = [Request::Rank(plain_ident(id)), Request::Ping];
+                acts.extend(requests.map(Act::Send));
+            }
+            None => self.close_question(),
+        }
+    }
+
+    /// Ends a question that the daemon has not answered in time.
+    fn end_overdue_question(&mut self, now: u64) {
+        if self.question.as_ref().is_some_and(|open| now >= open.until) {
+            self.close_question();
+        }
+    }
+
+    /// Handles PONG, which ends the question.
+    fn end_question(&mut self) {
+        self.refuses_ranks |= self.question.as_ref().is_some_and(|open| !open.answered);
+        self.close_question();
+    }
+
+    /// Writes the daemon's reply to the player who asked, unless the player has an answer already.
+    fn answer_rank(&mut self, reply: &Reply) {
+        let Some(question) = self.question.as_mut().filter(|open| !open.answered) else {
+            return;
+        };
+        question.answered = true;
+        if let Some(number) = question.number {
+            self.write_to(number, vec![answers::rank(reply)]);
+        }
+    }
+
+    /// Ends the question. Without an answer, the player reads that there are no ranks.
+    fn close_question(&mut self) {
+        self.answer_rank(&Reply::Pong);
+        self.question = None;
     }
 }
 

@@ -1,6 +1,9 @@
 //! Offers: the chat asks who changes teams, warns those who will be moved otherwise, and passes on `!switch`.
 
-use super::{Chat, ChatGame, answers::team_name, plain::plain_name};
+use super::{
+    Chat, ChatGame,
+    answers::{plain_name, team_name},
+};
 use crate::{Act, link::plain_ident};
 use evenkeel_model::{Ident, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal};
 use evenkeel_protocol::Request;

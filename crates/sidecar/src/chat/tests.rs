@@ -1,6 +1,6 @@
 //! The chat as an engine uses it.
 
-use super::{rank::PATIENCE, *};
+use super::{PATIENCE, *};
 use evenkeel_model::Ident;
 
 /// A chat with a clock that the test sets, and two humans, a bot and a spectator.

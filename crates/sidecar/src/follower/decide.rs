@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::Follower;
+use evenkeel_model::{Contest, Ident, Move, Streak};
+use evenkeel_protocol::{GameNotice, Push, Reply, Request};
+
+use super::{Follower, game::RoundSides};
 use crate::{
     balancing_window::ChosenTeams,
+    chat::ChatGame,
     engine::{Engine, TeamChanges, TeamOrders},
     link::recorded,
 };
-use evenkeel_model::{Ident, Move};
-use evenkeel_protocol::Reply;
 
 impl<E: Engine> Follower<E> {
     pub(super) fn take_reply(&mut self, reply: Reply) {
@@ -167,7 +169,7 @@ impl<E: Engine> Follower<E> {
     }
 
     /// The commands that move these players to these teams, as far as they are not on them.
-    pub(super) fn orders_of<'a>(&self, moves: impl Iterator<Item = (&'a Ident, u8)>) -> TeamOrders {
+    fn orders_of<'a>(&self, moves: impl Iterator<Item = (&'a Ident, u8)>) -> TeamOrders {
         let server = &self.server;
         let changed = moves.filter_map(|(id, team)| {
             let mut entries = server.roster.entries();
@@ -202,4 +204,84 @@ impl<E: Engine> Follower<E> {
         });
         changes
     }
+}
+
+impl<E: Engine> Follower<E> {
+    pub(super) fn take_push(&mut self, push: &Push) {
+        let server = &mut self.server;
+        let Some(notice) = GameNotice::read(push) else {
+            return;
+        };
+        match notice {
+            GameNotice::Streak(streak) if server.settings.auto_balance => {
+                server.streak = Some(streak);
+            }
+            GameNotice::Streak(_) => {}
+            _ if !server.asks() => {}
+            GameNotice::Offer(step, seconds) => server.chat.offered(step, seconds, server.now),
+            GameNotice::Withdrawn(id, why) => server.chat.withdrawn(&id, why),
+            GameNotice::Move(step) => server.to_move.push(step),
+        }
+    }
+
+    /// Orders the moves with which an offer has ended, all at once.
+    pub(super) fn make_offered_moves(&mut self) {
+        let moves = std::mem::take(&mut self.server.to_move);
+        if moves.is_empty() {
+            return;
+        }
+        let players = self.server.chat_players();
+        let game = ChatGame {
+            players: &players,
+            can_balance: true,
+        };
+        self.server.chat.tell_of_moves(&moves, &game);
+        let orders = self.orders_of(moves.iter().map(|step| (&step.id, step.to)));
+        self.command(orders);
+        self.server.send(Request::Explain);
+    }
+}
+
+impl<E: Engine> Follower<E> {
+    /// Asks for other teams if there was a streak, and this is a lull with at least two players: a balancing window in
+    /// which nobody has come or gone for a while, or the time between two rounds.
+    pub(super) fn end_streak(&mut self) {
+        let window = self.is_balancing_window();
+        let server = &mut self.server;
+        let watch = server.game.as_ref().and_then(|game| game.watch.as_ref());
+        let between = watch.is_some_and(RoundSides::is_between_rounds);
+        let quiet = match window {
+            true => server.window.is_settled(server.settings.settle, server.now),
+            false => between && server.is_playing(),
+        };
+        let present = server.joined();
+        if !quiet || present.len() < 2 {
+            return;
+        }
+        let Some(streak) = server.streak.take() else {
+            return;
+        };
+        server.chat.announce(&why(&streak, E::TEAM_NAMES));
+        let (top, seed) = (None, None);
+        server.send(Request::Balance { top, seed });
+        match window {
+            true => server.window.ask(present),
+            false => server.mixing = true,
+        }
+    }
+}
+
+/// Why teams are chosen anew, for all players.
+fn why(Streak { team, wins, of }: &Streak, names: &[&str]) -> String {
+    let who = match (of, names.get(usize::from(*team))) {
+        (Contest::Rounds, Some(name)) => (*name).to_owned(),
+        (Contest::Rounds, None) => format!("team {team}"),
+        (Contest::Matches, _) => "the same people".to_owned(),
+    };
+    let verb = if *of == Contest::Rounds {
+        "has"
+    } else {
+        "have"
+    };
+    format!("{who} {verb} won {wins} {of} in a row by far, so teams are chosen anew")
 }

@@ -1,15 +1,14 @@
 //! Follows the games of one server and moves its players, for any engine: the engine turns log lines into calls of
 //! [`FollowedServer`], and [`Follower`] decides.
 //!
-//! `asked` handles offers: players are asked before one is moved in play. `events` handles what happens in a game until its
-//! results, `results` its scores and its end, and `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
-//! recognises teams that exchange their sides, `streak` has teams chosen anew, and `opening` is the time in which a server
-//! waits for players. `orders` formats moves by the operator's templates (`template`).
+//! `events` handles what happens in a game, its scores and its end, and `decide` the daemon's replies: players are asked before
+//! one is moved in play, and after a streak teams are chosen anew. `game` is the state of the game, and recognises teams that
+//! exchange their sides; `roster` is the players, and `opening` the time in which a server waits for players. `orders` formats
+//! moves by the operator's templates.
 //!
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
 //! the same until the teams exchange their sides.
 
-mod asked;
 mod decide;
 mod events;
 mod game;
@@ -17,25 +16,20 @@ mod opening;
 mod orders;
 #[cfg(test)]
 pub(super) mod play;
-mod results;
 mod roster;
 mod server;
-mod settings;
-mod sides;
-mod streak;
-mod template;
-
-pub use orders::TemplateCommands;
-pub use server::FollowedServer;
-pub use settings::FollowerSettings;
-pub use template::CommandTemplate;
 
 pub(super) use opening::{LogTime, OpeningTime};
-pub(super) use template::TeamWord;
+pub(super) use orders::TeamWord;
+pub use orders::{CommandTemplate, TemplateCommands};
+pub use server::FollowedServer;
 
-use super::{Act, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine};
 use evenkeel_ingest::doubled::Doubled;
 use evenkeel_protocol::{Charge, Push, Reply, Request};
+
+use crate::{
+    Act, ChatSettings, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine,
+};
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.
@@ -216,4 +210,24 @@ impl<E: Engine> Sidecar for Follower<E> {
             this.pass_time();
         });
     }
+}
+
+/// The operator's settings of a follower. Times are in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowerSettings {
+    /// The name of the game server in HELLO.
+    pub server: String,
+    /// The token of the game server, if the daemon requires one.
+    pub token: Option<String>,
+    /// Whether bots are sent to the daemon as humans, and placed one by one. Otherwise the daemon
+    /// decides how many bots belong on each team.
+    pub bots_as_players: bool,
+    /// Whether players may be moved during play.
+    pub auto_balance: bool,
+    /// How long no player must have joined or left before teams are chosen.
+    pub settle: u64,
+    /// The most times, at least 1, that a move is ordered if it does not take effect.
+    pub attempts: u32,
+    /// Which commands of players are answered.
+    pub chat: ChatSettings,
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     entry::{RosterEntry, RosterUpdate, free_id},
-    logged::{ConnectionKey, LoggedPlayer},
+    progress::{ConnectionKey, LoggedPlayer},
 };
 use evenkeel_ingest::text::{is_by_name, key_by_name};
 use evenkeel_model::{Kind, Nobody, PlayerKey, is_default_name};

@@ -4,12 +4,13 @@
 //! their client to the pass. The client sends it to the game server as part of its userinfo, where `dumpuser` shows it. The
 //! log does not.
 
-use super::{commands::TEAM_NAMES, live::LiveLog};
-use crate::{
-    agent::{AgentMatch, HostEngine, Proof},
-    logged::{LoggedPlayer, LoggedSetup},
-};
 use evenkeel_ingest::{GameEvent, idtech3::setup::MATCH_VARIABLE};
+
+use super::{LiveLog, commands::TEAM_NAMES};
+use crate::{
+    agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
+    progress::{LoggedPlayer, LoggedSetup},
+};
 
 /// The length of the warm-up once all players are here, in seconds. A game counts a new value only if
 /// it differs from the last one.
@@ -119,6 +120,57 @@ fn dumped<'a>(answer: &'a [u8], key: &str) -> Option<&'a [u8]> {
     values.map(<[u8]>::trim_ascii).next()
 }
 
+/// The lowest and highest `g_gametype` of a game of two teams.
+const TEAM_TYPES: std::ops::RangeInclusive<u8> = 3..=15;
+/// The modes with a name of their own, with their values of `g_gametype`: those of OpenArena.
+const KNOWN: [(&str, u8); 8] = [
+    ("tdm", 3),
+    ("ctf", 4),
+    ("oneflag", 5),
+    ("overload", 6),
+    ("harvester", 7),
+    ("elimination", 8),
+    ("ctfelimination", 9),
+    ("domination", 12),
+];
+/// The limits of games, with the commands that set them.
+const LIMITS: [(&str, &str); 3] = [
+    ("time", "set timelimit"),
+    ("captures", "set capturelimit"),
+    ("frags", "set fraglimit"),
+];
+
+/// Parses a mode: `NAME`, one of the known ones, or `NAME=NUMBER`.
+///
+/// # Errors
+/// Fails if it is no mode of a team game.
+pub fn host_mode(text: &str) -> Result<GameMode, String> {
+    let (name, game_type) = match text.split_once('=') {
+        Some((name, number)) => (name, number.parse().ok()),
+        None => {
+            let known = KNOWN.iter().find(|(name, _)| *name == text);
+            (text, known.map(|(_, number)| *number))
+        }
+    };
+    let game_type = game_type.filter(|number| TEAM_TYPES.contains(number));
+    game_type
+        .and_then(|number| GameMode::new(name, &number.to_string()))
+        .ok_or_else(|| {
+            let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
+            let names = names.join(", ");
+            format!("a mode is one of {names}, or NAME=NUMBER with the g_gametype of a team game")
+        })
+}
+
+/// Parses `[QUEUE:]time=MINUTES`, `[QUEUE:]captures=N` or `[QUEUE:]frags=N`.
+///
+/// # Errors
+/// Fails if it is no limit.
+pub fn host_limit(text: &str) -> Result<Limit, String> {
+    let form = "a limit is [QUEUE:]time=MINUTES, captures=N or frags=N";
+    Limit::parse(text, &LIMITS).ok_or_else(|| form.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +185,29 @@ mod tests {
         assert_eq!(dumped(answer, "cl_guid"), None);
         assert_eq!(dumped(b"Player 3 is not on the server\n", "password"), None);
         assert_eq!(dumped(b"", "password"), None);
+    }
+
+    #[test]
+    fn modes_are_those_of_team_games() {
+        let mode = |text: &str| host_mode(text).ok();
+        assert_eq!(mode("ctf"), GameMode::new("ctf", "4"));
+        assert_eq!(mode("arena=8"), GameMode::new("arena", "8"));
+        for wrong in ["", "ffa", "ffa=0", "x=16", "x=-4", "a b=4", "a;quit=4"] {
+            assert_eq!(mode(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn limits_are_commands() {
+        for wrong in ["", "time", "time=", "time=x", "duel:kills=3", "frags=10001"] {
+            assert!(host_limit(wrong).is_err(), "{wrong}");
+        }
+        for (text, command) in [
+            ("duel:time=5", "set timelimit 5"),
+            ("frags=0", "set fraglimit 0"),
+            ("captures=8", "set capturelimit 8"),
+        ] {
+            assert_eq!(host_limit(text).unwrap().command(), command);
+        }
     }
 }

@@ -3,13 +3,10 @@
 //! The agent makes the server print which match the next map is for (`echo`). Players are known by their names alone, as
 //! everywhere in this game: who has the name of a player of the match is that player.
 
-use super::{
-    described,
-    output::{self, Output},
-};
+use super::{Output, described};
 use crate::{
     agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
-    logged::{LoggedPlayer, LoggedSetup},
+    progress::{LoggedPlayer, LoggedSetup},
 };
 use evenkeel_ingest::{GameEvent, teeworlds::play::Play};
 
@@ -102,7 +99,7 @@ impl HostEngine for TeeworldsHost {
     const QUIT: &'static str = "shutdown";
 
     fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<GameEvent>) {
-        let Some(line) = output::split(line) else {
+        let Some(line) = super::split(line) else {
             return;
         };
         match line.source {

@@ -1,33 +1,29 @@
 //! Teeworlds 0.7, through the server's output and its external console.
 //!
 //! Teams are chosen in the warm-up of a map and while the server shows the final score. The room `ingest` follows the
-//! games; the settings that the output does not state, such as the limits that end a match, are asked for. `output` reads a
-//! line, and `hosting` is such a server as an instance.
+//! games; the settings that the output does not state, such as the limits that end a match, are asked for. `hosting` is
+//! such a server as an instance.
 
 mod hosting;
-mod output;
-#[cfg(test)]
-mod tests;
 
 pub use hosting::{TeeworldsHost, host_limit, host_mode};
 
-use super::{
-    chat::ChatCommand,
-    engine::{Engine, TeamChanges, TeamOrders, in_turns},
-    follower::FollowedServer,
-    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
-    progress::GamePhase,
-};
 use evenkeel_ingest::{
-    GameEvent,
+    GameEvent, stamp,
     teeworlds::{
         GAME,
-        grammar::Event,
+        grammar::{self, Event, OutputLine},
         play::{Play, Stage},
         players::Player,
     },
 };
-use output::Output;
+
+use crate::{
+    chat::ChatCommand,
+    engine::{Engine, TeamChanges, TeamOrders, in_turns},
+    follower::{FollowedServer, LogTime},
+    progress::{ConnectionKey, GamePhase, LoggedPlayer, LoggedSetup},
+};
 
 /// What the sidecar asks for.
 const QUESTIONS: [&str; 4] = ["sv_map", "sv_gametype", "sv_scorelimit", "sv_timelimit"];
@@ -180,7 +176,7 @@ impl Engine for Teeworlds {
     const BETWEEN_GAMES: bool = true;
 
     fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
-        let Some(line) = output::split(line) else {
+        let Some(line) = split(line) else {
             return;
         };
         let (now, asking) = (server.now(), &mut self.asking);
@@ -219,3 +215,58 @@ impl Engine for Teeworlds {
         }
     }
 }
+
+/// What is known of a server's games by its output.
+#[derive(Default)]
+struct Output {
+    play: Play,
+    time: LogTime,
+}
+
+impl Output {
+    /// Reads a line, and calls `take` with each event that it means. Returns what the line states.
+    fn read<'a>(
+        &mut self,
+        line: &OutputLine<'a>,
+        now: u64,
+        mut take: impl FnMut(&Play, GameEvent),
+    ) -> Option<Event<'a>> {
+        let event = grammar::read(line).ok()?;
+        self.time.read(line.date, now);
+        let now = self.time.at(now);
+        self.pass(Some(&event), now, &mut take);
+        let mut events = Vec::new();
+        // A line that contradicts itself changes nothing.
+        let _ = self.play.event(event, now, &mut events);
+        for event in events {
+            take(&self.play, event);
+        }
+        Some(event)
+    }
+
+    /// Lets time pass.
+    fn tick(&mut self, now: u64, mut take: impl FnMut(&Play, GameEvent)) {
+        self.pass(None, self.time.at(now), &mut take);
+    }
+
+    fn pass(
+        &mut self,
+        event: Option<&Event<'_>>,
+        now: u64,
+        take: &mut impl FnMut(&Play, GameEvent),
+    ) {
+        let mut events = Vec::new();
+        self.play.pass(event, now, &mut events);
+        for event in events {
+            take(&self.play, event);
+        }
+    }
+}
+
+/// Splits a line, which may have a time stamp before it; `None` if it has another form.
+fn split(line: &[u8]) -> Option<OutputLine<'_>> {
+    grammar::split(stamp::bare(line, |line| grammar::split(line).is_some()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -11,11 +11,10 @@ mod tests;
 use super::{
     engine::{Engine, TeamChanges, TeamOrders},
     follower::{FollowedServer, OpeningTime, TeamWord, TemplateCommands},
-    logged::{ConnectionKey, LoggedPlayer, LoggedSetup},
 };
+use crate::progress::{ConnectionKey, LoggedPlayer, LoggedSetup};
 use evenkeel_ingest::{
-    GameEvent, stamp,
-    team::ClientTeam,
+    ClientTeam, GameEvent, stamp,
     xonotic::{
         GAME,
         grammar::{self, Event},

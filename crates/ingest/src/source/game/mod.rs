@@ -1,24 +1,21 @@
 //! One game of a Source or GoldSrc log.
 
-mod again;
-mod finish;
-mod players;
-mod restore;
 mod rounds;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use evenkeel_model::{MatchRecord, MatchRecorder, Timestamp};
 
 use super::{
+    clients::Client,
     grammar::{Event, PlayerAction},
-    points::ControlPoints,
     server::LoggedServer,
-    style::ResultStyle,
+    setup::{ControlPoints, ResultStyle},
     totals::SideTotals,
 };
-use crate::{clock::Calendar, event::GameEvent};
-use again::BrokenOff;
-use evenkeel_model::{MatchRecorder, Timestamp};
-use restore::Checkpoint;
+use crate::{TEAMS, clock::Calendar, event::GameEvent, format::Skip, record};
+
+use rounds::{BrokenOff, Checkpoint};
 
 /// The kind of line with which a game begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -266,5 +263,231 @@ impl Game {
             self.follow_sides();
             self.lasted = Some(self.recorder.end(self.millis(now)));
         }
+    }
+}
+
+impl Game {
+    /// Takes what happens to players. Once the game is over, the next one begins with those who are there.
+    fn take_player(&mut self, event: GameEvent, log: &LoggedServer, now: Calendar) {
+        if self.began.is_none() || self.is_over() {
+            return;
+        }
+        let at = self.millis(now);
+        match event {
+            GameEvent::Client(slot) => {
+                if let (Some(visit), Some(client)) = (self.visit(slot), log.clients.at(slot)) {
+                    self.recorder.rename(visit, client.key(), client.name());
+                    let role = self.recorder.player(visit).role.as_ref();
+                    if role.map(|(role, _)| role) != client.role().as_ref() {
+                        self.recorder.set_role(visit, client.role(), at);
+                    }
+                }
+            }
+            GameEvent::Placed { client, since } => {
+                if let Some(client) = log.clients.at(client) {
+                    self.place(client, since, now);
+                }
+            }
+            GameEvent::Left(slot) => {
+                if let Some(visit) = self.visits.remove(&slot) {
+                    self.recorder.set_role(visit, None, at);
+                    let at = self.recorder.tick(at);
+                    self.recorder.set_team(visit, None, at);
+                }
+            }
+            other => {
+                let visits = &self.visits;
+                record::take(&mut self.recorder, other, at, |slot| {
+                    visits.get(&slot).copied()
+                });
+            }
+        }
+    }
+
+    fn visit(&self, slot: usize) -> Option<usize> {
+        self.visits.get(&slot).copied()
+    }
+
+    /// Takes the team of a client since a time in milliseconds since the log began, or since the game began.
+    fn place(&mut self, client: &Client, since: Option<u64>, now: Calendar) {
+        let (before, team) = (self.visit(client.slot), client.team());
+        let (at, began) = (self.millis(now), self.began.map_or(0, |(began, _)| began));
+        let early = since.is_none_or(|since| since < now.position());
+        let from = since.map_or(0, |since| since.saturating_sub(began));
+        if let (Some(visit), None, true) = (before, team, early) {
+            self.recorder.set_team(visit, None, from);
+        }
+        let player = || (client.key(), client.name());
+        let Some(visit) = self.recorder.place(before, team, at, player) else {
+            return;
+        };
+        self.visits.insert(client.slot, visit);
+        if before.is_none() && client.role().is_some() {
+            self.recorder.set_role(visit, client.role(), at);
+        }
+        if let Some((_, since)) = &mut self.recorder.player(visit).current
+            && early
+        {
+            *since = from;
+        }
+    }
+
+    /// Begins with the clients who are there.
+    fn seat_all(&mut self, log: &LoggedServer, now: Calendar) {
+        let mut all: Vec<&Client> = log.clients.iter().collect();
+        all.sort_by_key(|client| client.number());
+        for client in all {
+            self.place(client, None, now);
+        }
+    }
+
+    /// Goes on with a record in which timelines are missing, or end elsewhere than the clients are now.
+    fn reseat(&mut self, log: &LoggedServer, now: Calendar) {
+        let known = self.recorder.players().len();
+        self.visits.retain(|_, visit| *visit < known);
+        let seated: BTreeSet<usize> = self.visits.values().copied().collect();
+        for visit in (0..known).filter(|visit| !seated.contains(visit)) {
+            let at = self.recorder.tick(self.millis(now));
+            self.recorder.set_team(visit, None, at);
+        }
+        for client in log.clients.iter() {
+            self.place(client, Some(now.position()), now);
+        }
+    }
+}
+
+/// The fewest rounds of a half before a restart; a single round decides who chooses the side.
+const HALF: f64 = 2.0;
+
+impl Game {
+    /// The reason why a game without an end has no record; `None` if there was nothing to report.
+    pub(super) fn unfinished(self, reason: Skip) -> Option<Skip> {
+        match self.has_begun() {
+            _ if self.foreign => Some(Skip::StartedBeforeLog),
+            true if self.lasted.is_some() && reason != Skip::Unfinished => Some(Skip::NoResult),
+            true if self.recorder.is_empty() => None,
+            true => Some(reason),
+            false => None,
+        }
+    }
+
+    /// The last scores of the people on each side, if the log has them no more at the end.
+    fn lost_scores(&self, style: ResultStyle) -> Option<[f64; TEAMS]> {
+        let lost = self.totals.lost(&self.finals);
+        lost.filter(|_| style == ResultStyle::Finals)
+    }
+
+    /// Whether a game of Team Fortress 2, where each round is announced, has a result that nothing in
+    /// the log explains.
+    fn lacks_round(&self, scores: &[f64], log: &LoggedServer) -> bool {
+        let is_tf2 = log.shown == Some("tf") && log.setup.may_be_tf2();
+        let sums = self.recorder.sums(scores.len());
+        let explained = sums == scores && scores.iter().any(|score| *score > 0.0);
+        is_tf2 && (self.headless || self.round_began.is_none()) && !explained
+    }
+
+    /// The final score of each team, and whether the first two have to be exchanged: where the teams
+    /// exchanged sides, and in Counter-Strike, team 0 is the one that the log names first.
+    fn scores(&mut self, style: ResultStyle) -> (Vec<f64>, bool) {
+        match self.lost_scores(style) {
+            Some(scores) => self.finals.iter_mut().for_each(|(team, score)| {
+                *score = scores[usize::from(*team)];
+            }),
+            None => self.totals.finals(&mut self.finals),
+        }
+        let named = self.exchanged || matches!(style, ResultStyle::Rounds { .. });
+        let second_first = self.finals.first().is_some_and(|(team, _)| *team == 1);
+        let last = self.finals.iter().map(|(team, _)| usize::from(*team)).max();
+        let mut scores = vec![0.0; last.unwrap_or(0) + 1];
+        for &(team, score) in &self.finals {
+            scores[usize::from(team)] = score;
+        }
+        (scores, named && second_first)
+    }
+
+    /// Builds the record, and returns it with whether its first two teams have to be exchanged; or
+    /// returns why there is none.
+    pub(super) fn finish(
+        mut self,
+        server: &str,
+        log: &LoggedServer,
+    ) -> Result<(MatchRecord, bool), Skip> {
+        let Some(lasted) = self.lasted else {
+            return Err(Skip::Unfinished);
+        };
+        if self.foreign {
+            return Err(Skip::StartedBeforeLog);
+        }
+        if let Some(why) = self.contradiction {
+            return Err(Skip::Contradiction(why));
+        }
+        let is_tie = |scores: [f64; TEAMS]| scores[0] == scores[1];
+        if self.lost_scores(log.style).is_some_and(is_tie) {
+            // With the same score, the faster team has won, which the log does not state.
+            return Err(Skip::NoResult);
+        }
+        let (scores, exchange) = self.scores(log.style);
+        if self.lacks_round(&scores, log) {
+            return Err(Skip::StartedBeforeLog);
+        }
+        let record = self.record(scores, lasted, server, log)?;
+        Ok((record, exchange))
+    }
+
+    /// What was played before a restart of a game of Counter-Strike that does not mark the end of a
+    /// match, if it may be a half of one: at least [`HALF`] rounds, which were not fought with knives
+    /// alone. It has the sides of its last round, with which it ends.
+    pub(super) fn into_half(mut self, server: &str, log: &LoggedServer) -> Option<MatchRecord> {
+        let begun = (self.has_begun() || self.foreign) && !self.is_over();
+        let knives = self.kills[0] > 0 && self.kills[1] == 0;
+        if !begun || knives || log.style != (ResultStyle::Rounds { has_end: false }) {
+            return None;
+        }
+        let (won, (began, _)) = self.won.zip(self.began)?;
+        self.follow_sides();
+        let [one, two, ..] = self.totals.people();
+        if one + two < HALF {
+            return None;
+        }
+        let last = self.rounds.last().map_or(0, |(at, ..)| at + 1);
+        let lasted = won.saturating_sub(began).max(last);
+        self.recorder.end_at(lasted);
+        let exchanged_late = self.exchanged_late;
+        let record = self.record(vec![one, two], lasted, server, log).ok()?;
+        Some(if exchanged_late {
+            record.with_teams_exchanged()
+        } else {
+            record
+        })
+    }
+
+    /// Builds the record of a game with these scores, which lasted `lasted` milliseconds.
+    fn record(
+        mut self,
+        scores: Vec<f64>,
+        lasted: u64,
+        server: &str,
+        log: &LoggedServer,
+    ) -> Result<MatchRecord, Skip> {
+        let (position, date) = self.began.ok_or(Skip::Unfinished)?;
+        self.recorder.reconcile(&scores);
+        if !self.recorder.has_scores() {
+            // The captures do not add up to the result, so the scores of the rounds are used.
+            for &(at, team, points) in &self.rounds {
+                self.recorder.score(team, points, None, at);
+            }
+            self.recorder.reconcile(&scores);
+        }
+        let began = Timestamp(i64::try_from(position).unwrap_or(i64::MAX));
+        let record = MatchRecord {
+            server: server.to_owned(),
+            start: date.unwrap_or(began),
+            map: log.setup.map.clone(),
+            game_type: log.setup.game_type(log.shown, self.seen),
+            mutators: self.mutators,
+            scores,
+            ..MatchRecord::default()
+        };
+        record::complete(&self.recorder, record, lasted)
     }
 }

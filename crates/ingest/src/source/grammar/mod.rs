@@ -4,7 +4,7 @@ mod player;
 mod world;
 
 use crate::{
-    team::ClientTeam,
+    event::ClientTeam,
     text::{self, LineResult},
 };
 use evenkeel_model::Timestamp;

@@ -2,7 +2,7 @@
 
 use super::{PlayerAction, PlayerTag, after, has, quoted};
 use crate::{
-    team::ClientTeam,
+    event::ClientTeam,
     text::{self, LineResult},
 };
 

@@ -2,7 +2,7 @@
 
 use super::{Event, after, player::team_of, quoted};
 use crate::{
-    team::ClientTeam,
+    event::ClientTeam,
     text::{self, LineResult},
 };
 

@@ -1,13 +1,15 @@
 //! The evaluation on simulated histories whose true strengths are known.
 
-use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-
-use super::*;
-use crate::history::{Comparison, Settings};
-use crate::{self as rating, SystemName};
 use evenkeel_model::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, RulebookSpec, Span,
     Timestamp,
+};
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+use super::*;
+use crate::{
+    self as rating, SystemName,
+    history::{Comparison, Settings},
 };
 
 fn rulebook() -> Rulebook {
@@ -227,4 +229,21 @@ fn a_short_history_has_only_the_columns_that_it_fills() {
     assert_eq!(columns(49), [0, 0, 0]);
     assert_eq!(columns(120), [1, 1, 0]);
     assert_eq!(columns(260), [2, 1, 1]);
+}
+
+#[test]
+fn few_matches_are_not_compared() {
+    let line = |matches| Line {
+        system: None,
+        metrics: Metrics {
+            matches,
+            ..Metrics::default()
+        },
+        against: Some(Interval {
+            low: 0.1,
+            high: 0.2,
+        }),
+    };
+    assert_eq!(line(FEWEST_COMPARED - 1).comparison(), None);
+    assert_eq!(line(FEWEST_COMPARED).comparison(), Some(Comparison::Worse));
 }

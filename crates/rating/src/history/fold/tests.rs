@@ -1,24 +1,24 @@
 //! The fold on hand-made games and on generated histories.
 
-mod accounts;
-mod changes;
-mod checkpoints;
 mod elsewhere;
 mod one_match;
 mod order;
 mod outlook;
 mod rulesets;
-mod seasons;
-mod start_weights;
 
+use std::collections::{BTreeSet, HashMap};
+
+use evenkeel_model::{
+    Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence, RulebookSpec,
+    ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry,
+    units::{Count, Share},
+};
 use proptest::prelude::*;
 
 use super::*;
-use crate::history::{PART_FROM_ELSEWHERE, Unrated, points::points};
-use crate::{Player, SystemName};
-use evenkeel_model::{
-    Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence, RulebookSpec,
-    ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry, units::Share,
+use crate::{
+    Player, SystemName,
+    history::{PART_FROM_ELSEWHERE, Unrated, points::points},
 };
 
 fn rulebook() -> Rulebook {
@@ -281,4 +281,332 @@ fn commanded(matches: i64) -> Vec<MatchRecord> {
         game(200_000 * number, &[won, 1.0 - won], people)
     };
     (1..=matches).map(&mut one).collect()
+}
+
+/// A player under a ruleset.
+type Who = (String, PlayerKey);
+
+/// The entries of a match, each with the participant, and the ruleset.
+fn entries<'a>(record: &'a MatchRecord, ruling: &Ruling) -> Vec<(&'a Participant, WeightEntry)> {
+    let played = ruling.rated.iter().flatten();
+    let entry = |own: &Played| Some((&record.participants[own.participant], own.entry?));
+    played.filter_map(entry).collect()
+}
+
+/// The sign of the result of a player who was on one team of two only: 1 for a victory, −1 for a defeat.
+fn sign(record: &MatchRecord, participant: &Participant) -> Option<f64> {
+    let stays = participant.presence.iter();
+    let mut teams = stays
+        .filter(|stay| stay.span.millis() > 0)
+        .map(|stay| stay.team);
+    let team = teams.next()?;
+    let Outcome::Won(winner) = record.outcome else {
+        return None;
+    };
+    (record.scores.len() == 2 && teams.all(|other| other == team)).then_some(if winner == team {
+        1.0
+    } else {
+        -1.0
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_weight_stands_still_between_own_matches_and_never_moves_against_the_result(
+        matches in any_history(),
+    ) {
+        for system in SystemName::ALL {
+            let mut fold = Fold::new(&rulebook(), settings(system));
+            let mut last: HashMap<Who, f64> = HashMap::new();
+            for record in &matches {
+                let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
+                for (participant, entry) in entries(record, &ruling) {
+                    let who = (ruling.ruleset.to_string(), participant.key.clone());
+                    if let Some(before) = last.insert(who, entry.weight) {
+                        prop_assert_eq!(before.to_bits(), entry.before.to_bits(), "{}", system);
+                    }
+                    prop_assert!((0.0..=100.0).contains(&entry.weight));
+                    prop_assert!(entry.change().abs() <= 8.0 || entry.cause.is_none());
+                    if let (Some(sign), Some(_)) = (sign(record, participant), entry.cause) {
+                        prop_assert!(sign * entry.change() >= 0.0, "{} {:?}", system, entry);
+                    }
+                }
+                for known in fold.weights() {
+                    let who = (known.ruleset.to_string(), known.key.clone());
+                    prop_assert_eq!(last.get(&who).map(|w| w.to_bits()), Some(known.weight.to_bits()));
+                }
+            }
+        }
+    }
+}
+
+/// What others see of a player in a ruleset.
+type Seen = (u64, u64, u32, Timestamp, Option<u8>);
+
+fn seen<'a>(fold: &'a Fold, ruleset: &'a Ruleset) -> BTreeMap<&'a PlayerKey, Seen> {
+    let weights = fold.weights_on(ruleset, Level::Ruleset);
+    let seen = weights.map(|weight| {
+        let bits = (weight.weight.to_bits(), weight.deviation.to_bits());
+        let division = weight.rank.map(|rank| rank.division);
+        (
+            weight.key,
+            (bits.0, bits.1, weight.games, weight.last_seen, division),
+        )
+    });
+    seen.collect()
+}
+
+fn in_divisions(system: SystemName) -> Settings {
+    let mut settings = settings(system);
+    settings.seasons = vec![Timestamp(120_000)];
+    settings.divisions.names = ["Low", "High"]
+        .map(|name| name.to_owned().try_into().unwrap())
+        .to_vec();
+    settings.divisions.calibration_matches = Count::of(1);
+    settings
+}
+
+fn check_changes(now: &Fold, before: &Fold) {
+    for ruleset in now.rulesets() {
+        let weighed: BTreeSet<_> = now.weighed_since(before, ruleset).collect();
+        let old = seen(before, ruleset);
+        for (key, own) in seen(now, ruleset) {
+            assert!(
+                old.get(key) == Some(&own) || weighed.contains(key),
+                "{key:?}"
+            );
+        }
+    }
+    let renamed: BTreeSet<_> = now.renamed_since(before).collect();
+    for weight in now.weights() {
+        let (kind, id) = (weight.key.kind, &weight.key.id);
+        assert_eq!(now.name_of(kind, id), Some(weight.name));
+        let is_same = before.name_of(kind, id) == Some(weight.name);
+        assert!(is_same || renamed.contains(weight.key), "{:?}", weight.key);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn who_differs_is_found(matches in any_history(), k in any::<prop::sample::Index>()) {
+        let k = k.index(matches.len() + 1);
+        for system in SystemName::ALL {
+            let mut fold = Fold::new(&rulebook(), in_divisions(system));
+            let mut before = fold.clone();
+            for (number, record) in matches.iter().enumerate() {
+                if number == k {
+                    before = fold.clone();
+                }
+                fold.push(record, Fingerprint::of(record)).unwrap();
+            }
+            check_changes(&fold, &before);
+        }
+    }
+}
+
+#[test]
+fn a_match_touches_no_other_ruleset_than_its_own() {
+    for system in SystemName::ALL {
+        let mut fold = Fold::new(&rulebook(), settings(system));
+        for (number, players) in (0_i64..).zip([["a", "b"], ["c", "d"], ["a", "c"], ["b", "d"]]) {
+            let mut record = duel(200_000 * (number + 1), [3.0, 1.0]);
+            record.game_type = format!("type {number}");
+            for (player, id) in record.participants.iter_mut().zip(players) {
+                player.key.id = id.into();
+            }
+            let before = fold.clone();
+            fold.push(&record, Fingerprint::of(&record)).unwrap();
+            let rated: Vec<_> = fold
+                .rated_since(&before)
+                .map(|own| own.to_string())
+                .collect();
+            assert_eq!(rated, [record.game_type], "{system}");
+        }
+        assert_eq!(fold.rated_since(&fold).count(), 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_checkpoint_changes_no_bit(matches in any_history(), k in any::<prop::sample::Index>()) {
+        let k = k.index(matches.len() + 1);
+        for system in SystemName::ALL {
+            with_and_without_a_checkpoint(system, &matches, k);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_state_are_refused(
+        matches in any_history(),
+        at in any::<prop::sample::Index>(),
+        noise in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        for system in SystemName::ALL {
+            let restore = |bytes: &[u8]| Fold::restore(&rulebook(), settings(system), bytes);
+            let state = saved(&folded_by(system, &matches));
+            prop_assert!(restore(&state[..at.index(state.len())]).is_err(), "truncated");
+            prop_assert!(restore(&[state.as_slice(), &[0]].concat()).is_err(), "longer");
+            // A number in the bytes may have any value, so these can pass; a length must not be
+            // trusted.
+            let _ = restore(&noise);
+            let mut flipped = state;
+            let index = at.index(flipped.len());
+            flipped[index] ^= 1 << (index % 8);
+            let _ = restore(&flipped);
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_changes_no_bit_in_a_long_history() {
+    let matches = sided(700); // past the bank's kept filters and drifts
+    for system in SystemName::ALL {
+        for k in [100, 300, 600] {
+            with_and_without_a_checkpoint(system, &matches, k);
+        }
+    }
+}
+
+#[test]
+fn a_season_brings_everyone_nearer_to_a_newcomer() {
+    let matches: Vec<MatchRecord> = (1..=9).map(|i| duel(200_000 * i, [5.0, 1.0])).collect();
+    for system in [
+        SystemName::Joint,
+        SystemName::TrueSkill,
+        SystemName::Presence,
+    ] {
+        let spread = |seasons: Vec<Timestamp>| {
+            let settings = Settings {
+                seasons,
+                season_keeps: Share::of(0.3),
+                ..settings(system)
+            };
+            let mut fold = Fold::new(&rulebook(), settings);
+            for record in &matches {
+                fold.push(record, Fingerprint::of(record)).unwrap();
+            }
+            let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
+            let teams = ["a", "b"].map(|id| {
+                let (kind, id) = (Kind::Human, id.into());
+                vec![PlayerKey { kind, id }.into()]
+            });
+            fold.chances(&ruleset, "other", &teams)[0]
+        };
+        let (without, with) = (spread(vec![]), spread(vec![matches[8].end]));
+        assert!(without > with && with > 0.5, "{system}: {without} {with}");
+    }
+}
+
+#[test]
+fn a_season_that_has_begun_is_that_of_the_next_match() {
+    let matches: Vec<MatchRecord> = (1..=9).map(|i| duel(200_000 * i, [5.0, 1.0])).collect();
+    let start = Timestamp(matches[8].start.0);
+    let settings = Settings {
+        seasons: vec![start],
+        season_keeps: Share::of(0.5),
+        ..settings(SystemName::Elo)
+    };
+    let mut fold = Fold::new(&rulebook(), settings);
+    for record in &matches[..8] {
+        fold.push(record, Fingerprint::of(record)).unwrap();
+    }
+    let strengths = |fold: &Fold| fold.weights().map(|w| w.strength).collect::<Vec<f64>>();
+    let before = strengths(&fold);
+    assert_eq!(fold.next_season(), Some(start));
+    let mut later = fold.clone();
+    later.begin_seasons(Timestamp(start.0 - 1));
+    assert_eq!(strengths(&later), before);
+    later.begin_seasons(start);
+    // A half of the distance of each is kept, once.
+    let halves: Vec<f64> = before.iter().map(|strength| strength * 0.5).collect();
+    assert_eq!(strengths(&later), halves);
+    assert_eq!(later.next_season(), None);
+    for fold in [&mut fold, &mut later] {
+        fold.push(&matches[8], Fingerprint::of(&matches[8]))
+            .unwrap();
+    }
+    assert_eq!(strengths(&later), strengths(&fold));
+}
+
+/// The weight of a player who starts at `start` and has lost `losses` duels; by all systems that can start a
+/// player elsewhere than at 50.
+fn after_losses(system: SystemName, start: Option<StartWeight>, losses: i64) -> f64 {
+    let matches: Vec<_> = (1..=losses)
+        .map(|n| duel(200_000 * n, [0.0, 3.0]))
+        .collect();
+    let key = matches[0].participants[0].key.clone();
+    let starts = start
+        .map(|start| (key.clone(), start))
+        .into_iter()
+        .collect();
+    let settings = Settings {
+        sides: false,
+        ..settings(system)
+    };
+    let mut fold = Fold::new(&rulebook(), settings).with_starts(starts);
+    for record in &matches {
+        fold.push(record, Fingerprint::of(record)).unwrap();
+    }
+    let own = fold.weights().find(|weight| *weight.key == key);
+    own.unwrap().weight
+}
+
+#[test]
+fn a_start_weight_is_a_prior_that_games_overrule() {
+    let start = |weight, uncertain| Some(StartWeight { weight, uncertain });
+    for system in [
+        SystemName::Joint,
+        SystemName::Elo,
+        SystemName::Hive,
+        SystemName::Glicko2,
+        SystemName::TrueSkill,
+        SystemName::PlackettLuce,
+        SystemName::ThurstoneMosteller,
+    ] {
+        let weight = |start, losses| after_losses(system, start, losses);
+        let sure: Vec<f64> = [1, 10, 40].map(|n| weight(start(60.0, false), n)).to_vec();
+        let more = sure[0] - weight(None, 1);
+        assert!(more > 5.0, "{system}: the prior shows: {sure:?}");
+        assert!(sure.is_sorted_by(|a, b| a > b), "{system}: {sure:?}");
+        assert!(sure[2] < 55.5, "{system}: games overrule it: {sure:?}");
+        assert!(
+            weight(None, 10) < sure[1],
+            "{system}: it counts for a while"
+        );
+        let uncertain = weight(start(60.0, true), 10);
+        assert!(uncertain <= sure[1], "{system}: {uncertain} {sure:?}");
+        let low = weight(start(40.0, false), 1);
+        assert!(low < weight(None, 1) - 2.0, "{system}: {low}");
+    }
+    let ten = |uncertain| after_losses(SystemName::Joint, start(60.0, uncertain), 10);
+    assert!(ten(true) < ten(false) - 1.5, "the default is pulled faster");
+}
+
+#[test]
+fn a_start_weight_survives_a_checkpoint_and_concerns_its_player_alone() {
+    let one = duel(200_000, [0.0, 3.0]);
+    let two = duel(400_000, [0.0, 3.0]);
+    let start = StartWeight {
+        weight: 90.0,
+        uncertain: false,
+    };
+    let starts: BTreeMap<_, _> = [(one.participants[0].key.clone(), start)].into();
+    let fresh = || Fold::new(&rulebook(), settings(SystemName::Joint)).with_starts(starts.clone());
+    let mut whole = fresh();
+    let mut first = fresh();
+    for record in [&one, &two] {
+        whole.push(record, Fingerprint::of(record)).unwrap();
+    }
+    first.push(&one, Fingerprint::of(&one)).unwrap();
+    let state = saved(&first);
+    let mut second = Fold::restore(&rulebook(), settings(SystemName::Joint), &state)
+        .unwrap()
+        .with_starts(starts.clone());
+    second.push(&two, Fingerprint::of(&two)).unwrap();
+    assert_eq!(saved(&second), saved(&whole));
+    let weights: Vec<f64> = whole.weights().map(|w| w.weight).collect();
+    assert!(weights[0] > 70.0 && weights[1] > 50.0, "{weights:?}");
 }

@@ -1,21 +1,26 @@
 //! An agent between a simulated game server and a daemon whose lines the tests write.
 
-mod failures;
-pub mod fake;
-mod matches;
-mod scene;
-mod teeworlds;
-
 use bytes::Bytes;
+use evenkeel_protocol::{Push, Received, Reply, ReplyReader};
 
-use super::{Act, Agent, AgentMatch, AgentSettings};
+use super::*;
 use crate::{
     Sidecar,
     follower::play::line,
     idtech3::{IdTech3Host, host_limit, host_mode},
 };
-use evenkeel_protocol::{Push, Received, Reply, ReplyReader};
+
 use fake::FakeServer;
+
+mod failures;
+
+pub mod fake;
+
+mod matches;
+
+mod scene;
+
+mod teeworlds;
 
 pub(super) fn settings() -> AgentSettings {
     AgentSettings {
@@ -204,4 +209,17 @@ impl Stage {
             .map(|client| (client.name.clone(), client.team))
             .collect()
     }
+}
+
+#[test]
+fn limits_of_one_queue_come_last() {
+    let limits = ["duel:time=5", "time=20", "other:captures=3", "frags=0"];
+    let settings = AgentSettings {
+        limits: limits.map(|text| host_limit(text).unwrap()).to_vec(),
+        ..settings()
+    };
+    assert_eq!(
+        settings.limit_commands("duel"),
+        ["set timelimit 20", "set fraglimit 0", "set timelimit 5"]
+    );
 }
