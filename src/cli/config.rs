@@ -1,7 +1,5 @@
-//! `evenkeel config` and `evenkeel token`: a configuration to start from, a check of a file, the values that are in
-//! force, and the tokens of clients.
-//!
-//! `evenkeel config show`: the values that are in force, and where each of them comes from.
+//! `evenkeel config` and `evenkeel token`: a configuration to start from, a check of a file, the values in force and
+//! where each of them comes from, and the tokens of clients.
 
 use std::{
     io::{self, Read, Write},

@@ -1,7 +1,8 @@
-//! What operators do with a database as a whole: `evenkeel backup`, `check`, `rebuild` and `migrate-store`.
+//! What operators do with a database as a whole.
 //!
-//! - `evenkeel check`: whether the database is whole, and the weights are those of its matches.
-//! - `evenkeel rebuild`: derives all weights again from the stored matches.
+//! - `evenkeel backup` copies it, and `migrate-store` moves it to another one.
+//! - `evenkeel check` says whether the database is whole, and whether the weights are those of its matches.
+//! - `evenkeel rebuild` derives all weights again from the stored matches.
 
 use std::{
     io::{self, Write},

@@ -1,13 +1,12 @@
 //! `evenkeel demo`: shows what the program does on recorded matches, without any preparation.
 //!
-//! The bundled history contains 60 capture-the-flag matches that bots of known skill played on a
-//! real OpenArena server, in the interchange format. The demo ingests it as `evenkeel ingest` does,
-//! with the default configuration. It does not read the environment or touch the user's database.
-//! The same binary always prints the same text.
+//! The bundled history contains 60 capture-the-flag matches that bots of known skill played on a real OpenArena
+//! server, in the interchange format. The demo ingests it as `evenkeel ingest` does, with the default configuration.
+//! It does not read the environment or touch the user's database. The same binary always prints the same text, in
+//! numbered sections of at most 100 columns:
 //!
-//! - Measures how well the weights predict matches from which they were not learned.
-//! - What the demo prints: numbered sections of at most 100 columns.
-//! - A lobby of eight of the bots: the teams picked for it, and all possible divisions.
+//! - how well the weights predict matches from which they were not learned;
+//! - a lobby of eight of the bots: the teams picked for it, and all possible divisions.
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,8 @@
-//! Reads into the database: `evenkeel ingest` complete logs and exports, `evenkeel follow` logs while they are
-//! written.
+//! Reads matches into the database.
 //!
-//! Reads what `evenkeel export --operator` has written: the whole content of another database.
+//! - `evenkeel ingest` reads complete logs and exports. It also reads what `evenkeel export --operator` has written:
+//!   the whole content of another database.
+//! - `evenkeel follow` reads logs while they are written.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,5 @@
-//! `evenkeel match`: lists and shows stored matches, and decides whether matches count.
-//!
-//! What was predicted of the teams of a match, for `evenkeel match show`.
+//! `evenkeel match`: lists stored matches, shows one with what was predicted of its teams, and decides whether
+//! matches count.
 
 use std::io::{self, Write};
 

@@ -1,9 +1,10 @@
-//! The command line: one file per subcommand, or for those that change together. A command reads its configuration,
-//! opens what it needs, calls the other rooms and prints the result; it contains no decisions of its own.
+//! The command line: one file per subcommand, or one for several that change together. A command reads its
+//! configuration, opens what it needs, calls the other rooms and prints the result; it contains no decisions of its
+//! own.
 //!
-//! - What `--json` prints: one JSON value, followed by a line break.
-//! - Paths in commands that people copy into a shell.
-//! - Text in CSV files. Names come from players, and a spreadsheet runs a cell that begins like a formula.
+//! This file has what all commands share, also the safe forms of text: one JSON value for `--json`, paths in commands
+//! that people copy into a shell, and text in CSV files. Names come from players, and a spreadsheet runs a cell that
+//! begins like a formula.
 
 #![allow(
     clippy::disallowed_methods,

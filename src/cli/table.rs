@@ -1,8 +1,7 @@
-//! What commands show on the terminal: tables, in which each column is stated once, and a progress bar.
+//! What commands show on the terminal: tables, in which each column is stated once, and a progress bar for commands
+//! that take longer than a second.
 //!
-//! - Tables on the terminal: each column is stated once, with its head, and what it has in each row. Names come from
-//!   players, so control sequences in heads and cells are escaped.
-//! - A progress bar for commands that take longer than a second.
+//! Names come from players, so control sequences in heads and cells are escaped.
 
 use std::{
     fmt,

@@ -1,7 +1,8 @@
 //! All keys, by section. `config/evenkeel.toml` and `config/tuning.toml` document the meaning, unit, range and
 //! default of each. The type of a key states its range; see [`units`](crate::model::units).
 //!
-//! Which keys a configuration that is read again has changed, and which of them only a start takes over.
+//! If a configuration is read again, this file says which keys have changed, and which of them only a start takes
+//! over.
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 

@@ -1,12 +1,11 @@
 //! The configuration: one file, whose keys `config/evenkeel.toml` and `config/tuning.toml` document.
 //!
-//! These two are compiled in and contain the defaults. The operator's file overrides them, and the
-//! environment overrides all. An unknown key or an invalid value is an error that names its line
-//! or variable. Each key is in two places: in a documented file, and as a
-//! field whose type states its range. Entry point: [`Config::load`].
+//! These two are compiled in and contain the defaults. The operator's file overrides them, and the environment
+//! overrides all. An unknown key or an invalid value is an error that names its line or variable, and a word that may
+//! have been meant. Relative paths in a file are relative to its folder. Each key is in two places: in a documented
+//! file, and as a field whose type states its range.
 //!
-//! - What an operator may have meant by a word that is not known.
-//! - Relative paths in a configuration file are relative to the folder of that file.
+//! Entry point: [`Config::load`].
 
 mod check;
 mod clients;

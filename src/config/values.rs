@@ -1,8 +1,7 @@
 //! Values other than numbers: words, dates, patterns, lists, addresses, tokens. Each is checked while it is read, so
 //! that the fault has a line.
 //!
-//! - Addresses with a port, as operators write them: with a number or with the name of a host.
-//! - The tokens of clients, of which only digests are kept.
+//! An address has a port, and a number or the name of a host. Of the tokens of clients, only digests are kept.
 
 use std::{
     fmt,

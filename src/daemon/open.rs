@@ -1,12 +1,9 @@
 //! Opens what the configuration names: the database, the listeners, the journal and the logs, and the threads that
 //! serve them.
 //!
-//! The threads that serve game servers, and those that serve pages.
-//!
 //! A game server's connection stays on its thread, so that a line is not handed over from one thread to another. The
-//! pages have threads of a lower priority: visitors do not slow down a running game.
-//!
-//! The limit on the size of files that an operator sets with `ulimit -f`.
+//! pages have threads of a lower priority: visitors do not slow down a running game. A write
+//! beyond the limit that an operator sets with `ulimit -f` is an error, and ends no process.
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc, thread, time::Duration};
 

@@ -1,6 +1,5 @@
-//! What the daemon takes over of a configuration that is read again, and how it notices that files have changed.
-//!
-//! Notices when files change, by looking at their contents at intervals.
+//! What the daemon takes over of a configuration that is read again. It notices that files have changed by looking at
+//! their contents at intervals.
 
 use std::{
     collections::BTreeMap,

@@ -1,12 +1,10 @@
-//! The signals that a daemon gets, and what it reports to the service manager that started it.
+//! The signals that a daemon gets, and what it reports to the service manager that started it (systemd,
+//! `Type=notify`).
 //!
-//! What the daemon reports to the service manager that started it (systemd, `Type=notify`): that it serves, that it
-//! reads its configuration again, that it stops, and at intervals that it is alive.
-//!
-//! Without a service manager, which sets `NOTIFY_SOCKET`, none of this does anything. A report that cannot be sent is
-//! logged and changes nothing else.
-//!
-//! Signals that stop a command, or that make the daemon read its configuration again.
+//! - Signals stop a command, or make the daemon read its configuration again.
+//! - The daemon reports that it serves, that it reads its configuration again, that it stops, and at intervals that
+//!   it is alive. Without a service manager, which sets `NOTIFY_SOCKET`, it reports nothing. A report that cannot be
+//!   sent is logged and changes nothing else.
 
 use std::{io, time::Duration};
 

@@ -1,13 +1,11 @@
-//! What the daemon does from time to time: it deletes what is old, copies the database, and looks at the clock.
+//! What the daemon does from time to time.
 //!
-//! Notices a last match that ended in the future.
-//!
-//! Matches are learned from in the order in which they ended. If a clock was ahead, all matches until then come late,
-//! and those after them are learned from again. `watch` compares the clocks themselves.
-//!
-//! - Keeps the database small while the daemon runs: deletes decisions that are old or too many, in short writes, and
-//!   old notes about players.
-//! - The daily backups of the daemon.
+//! - It keeps the database small: it deletes decisions that are old or too many, in short writes, and old notes about
+//!   players.
+//! - It makes the daily backups.
+//! - It notices a last match that ended in the future. Matches are learned from in the order in which they ended. If
+//!   a clock was ahead, all matches until then come late, and those after them are learned from again. `watch`
+//!   compares the clocks themselves.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,7 +1,7 @@
 //! Answers from leaderboards, which are sorted when somebody asks.
 //!
-//! They are those of the published weights, and of the season of the latest match. Who is hidden is read from the store each
-//! time.
+//! A leaderboard shows the published weights, and the season of the latest match. Hidden players are read from the
+//! store each time.
 
 use std::{
     cmp::Reverse,

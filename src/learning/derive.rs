@@ -1,7 +1,7 @@
 //! Derives weights from the stored matches, and publishes them.
 //!
-//! - What the database contains before a fold, and whether it was made with this process's settings.
-//! - Learns from matches while a command still records others: each of the two keeps one core busy.
+//! Before a fold, it reads what the database contains, and whether that was made with the settings of this process.
+//! It also learns while a command still records matches: each of the two keeps one core busy.
 
 use std::sync::{Arc, atomic::Ordering};
 

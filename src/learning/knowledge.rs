@@ -1,6 +1,5 @@
-//! What answers questions about weights: the folds, and what operators have set.
-//!
-//! The weights in the database as an answer to questions: they are served while new ones are derived.
+//! What answers questions about weights: the folds, and what operators have set. While new weights are derived, those
+//! in the database answer.
 
 use std::{
     cmp::Reverse,

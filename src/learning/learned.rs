@@ -1,10 +1,10 @@
-//! The learned state. Only one task at a time adds matches to it.
+//! The learned state: the folds of all matches so far. Only one task at a time adds matches to it.
 //!
-//! - Which earlier states of a fold stay in memory. The further one lies behind the last match, the further apart
-//!   they are, so that there are few of them, and a match that comes late is folded from one that is not much older.
-//! - How good the predictions for the folded matches were.
-//! - Rulings in the form in which they are stored.
-//! - Hashes that tell whether something was learned with the same settings and overrides.
+//! - Earlier states of a fold stay in memory. The further one lies behind the last match, the further apart they are,
+//!   so that there are few of them, and a match that comes late is folded from one that is not much older.
+//! - The state counts how good the predictions for the folded matches were, and has the rulings in the form in which
+//!   they are stored.
+//! - Hashes tell whether something was learned with the same settings and overrides.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

@@ -1,6 +1,4 @@
-//! What is known of one player under a ruleset.
-//!
-//! Players who are perhaps another account of a known player.
+//! What is known of one player under a ruleset, and which players are perhaps another account of a known player.
 
 use super::{Learning, LearningError};
 use crate::{

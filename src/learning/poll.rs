@@ -1,11 +1,11 @@
 //! Notices new matches, of this process and of others, and learns from them.
 //!
-//! Folds matches again, because history was corrected or a match of long ago has come, beside the state that is served.
-//!
-//! That one goes on learning from new matches, by the former settings and overrides, and answers meanwhile. A second fold
-//! begins with the best earlier state, or with nothing, catches up, and replaces the first one in one step. A correction that
-//! comes meanwhile begins another replay after this one: so each of them ends. If the process ends, the next one finds other
-//! overrides or matches than those of the derived tables, and begins again.
+//! If history was corrected, or a match of long ago has come, a second fold learns the matches again, beside the one
+//! that is served. The served one goes on learning from new matches, by the former settings and overrides, and
+//! answers meanwhile. The second fold begins with the best earlier state, or with nothing, catches up, and replaces
+//! the first one in one step. A correction that comes meanwhile begins another replay after this one: so each of them
+//! ends. If the process ends, the next one finds other overrides or matches than those of the derived tables, and
+//! begins again.
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
-//! Writes checkpoints of the learned state, and continues from one.
-//!
-//! Gets back, after a start from a checkpoint, the earlier states that a running daemon has.
+//! Writes checkpoints of the learned state, and continues from one. After such a start, it also gets back the earlier
+//! states that a running daemon has.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 

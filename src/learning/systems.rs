@@ -1,7 +1,5 @@
-//! The comparison of all rating systems on the latest matches, for the page about it.
-//!
-//! - The choice of a rating system for each ruleset, by how well it predicts the matches so far.
-//! - The whole history, for evaluating rating systems.
+//! How the rating systems compare on stored matches: on the latest ones, for the page about it, and on the whole
+//! history, for `evenkeel evaluate`. By the same numbers, a ruleset can choose its rating system.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

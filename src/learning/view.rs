@@ -1,12 +1,10 @@
-//! The weights that apply to one ruleset. Each is computed when somebody asks for it.
+//! The weights that apply to one ruleset. Each is computed when somebody asks for it, and then kept.
 //!
-//! Weights that were computed already.
+//! Game servers ask for the same players again and again, and a weight takes longer to compute than all the rest of
+//! an answer. So what was computed stays in a table without locks: a look-up hashes the name, and reads one line of
+//! the processor's cache.
 //!
-//! Game servers ask for the same players again and again, and a weight takes longer to compute than all the rest of an
-//! answer. So what was computed stays in a table without locks: a look-up hashes the name, and reads one line of the
-//! processor's cache.
-//!
-//! What a view cannot answer yet.
+//! A view also knows what it cannot answer yet.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,5 @@
-//! Writes what was learned to the database.
-//!
-//! The weights as they are written: what has changed since they were written last.
+//! Writes what was learned to the database: of the weights, only those that have changed since they were written
+//! last.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
-//! Who writes what is derived from the matches.
+//! Which daemon writes the derived tables.
 //!
-//! All daemons of a database fold its matches, and get the same weights. One of them writes the derived tables: the one that
-//! has the lease of the fold. A command takes the lease if it is free; else the daemon that has it derives what the command
-//! has recorded, and the command waits for that.
+//! All daemons of a database fold its matches, and get the same weights. Only the daemon that has the lease of the
+//! fold writes the tables. A command takes the lease if it is free; else the daemon that has it derives what the
+//! command has recorded, and the command waits for that.
 //!
 //! A daemon whose settings differ from those of the last writer takes the lease only once no daemon with those settings
 //! has had it for a while ([`LeaseSettings::take`]). Until then it only reads, and has weights by its own settings.

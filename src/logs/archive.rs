@@ -1,17 +1,12 @@
 //! The archive: all logs that were read, compressed, so that better parsers can read them again.
 //!
-//! It is a folder of gzip files named `<fingerprint>-<bytes>.log.gz`, each with its [`LogOrigin`]
-//! beside it in `<fingerprint>-<bytes>.json`. A log appears whole or not at all, and after its
-//! origin. A log replaces the shorter ones that it begins with, such as itself before it grew.
+//! It is a folder of gzip files named `<fingerprint>-<bytes>.log.gz`. Beside each is its [`LogOrigin`], in
+//! `<fingerprint>-<bytes>.json`: which server wrote the log, and when, which the log itself does not say. A log
+//! appears whole or not at all, and after its origin. A log replaces the shorter ones that it begins with, such as
+//! itself before it grew.
 //!
-//! While a log is being written, its file is called `.partial-<process>-<number>` and is locked.
+//! While a log is being written into the archive, its file is called `.partial-<process>-<number>` and is locked.
 //! [`Archive::open`] completes the partial logs of processes that were killed, which are unlocked.
-//!
-//! Properties that a log does not contain: which server wrote it, and when.
-//!
-//! They are in a small JSON file beside the log.
-//!
-//! A log that is being written into the archive.
 
 use std::{
     fs::{self, File},

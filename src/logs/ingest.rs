@@ -1,10 +1,8 @@
 //! Reads complete files: into the database, or their matches alone.
 //!
-//! A thread reads, parses and compresses the file, and sends what it finds over a bounded channel
-//! to the caller, which records the matches. Matches that have queued up are recorded in one
-//! transaction.
-//!
-//! Match records in a temporary file: memory holds one of them at a time.
+//! A thread reads, parses and compresses the file, and sends what it finds over a bounded channel to the caller,
+//! which records the matches. Matches that have queued up are recorded in one transaction. Match records
+//! alone go to a temporary file, so that memory holds one of them at a time.
 
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -1,6 +1,5 @@
-//! Converts the bytes of one log to items with dates, in the time zone of the log.
-//!
-//! The time zone in which a log states its dates, where it states none itself.
+//! Converts the bytes of one log to items with dates. Dates that state no time zone are in the one that the caller
+//! names, or count as UTC.
 
 use jiff::{civil, tz::TimeZone};
 

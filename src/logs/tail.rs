@@ -1,12 +1,12 @@
 //! Reads a file that another program is writing.
 //!
-//! Reads block, and there is no clock and no task: the owner of a [`Tail`] decides when to read. If
-//! the file was renamed and created again (rotated), the old one is read to its end before the new
-//! one, and between the two those that were rotated in the meantime; if it was truncated, or rewritten in place, it is read again from its beginning. If it was
-//! copied before it was truncated, what was not read yet comes from the copy.
+//! Reads block, and there is no clock and no task: the owner of a [`Tail`] decides when to read.
 //!
-//! The copy of a log that was made before the log was truncated (`copytruncate` of logrotate). It has
-//! the lines that were written after the last one that was read.
+//! - If the file was renamed and created again (rotated), the old one is read to its end before the new one, and
+//!   between the two those that were rotated in the meantime.
+//! - If it was truncated, or rewritten in place, it is read again from its beginning. If it was copied before it was
+//!   truncated (`copytruncate` of logrotate), what was not read yet comes from the copy: the lines that were written
+//!   after the last one that was read.
 
 use std::{
     collections::VecDeque,

@@ -6,9 +6,7 @@
 //! reading. Labels come from lists of this program or of the configuration, never from players or game servers, so
 //! that their number is bounded.
 //!
-//! - Counters and gauges: single numbers, which any number of threads may change at once. Copies share the number.
-//! - Histograms: how many values fell into each of a few ranges.
-//! - Metrics with their names and meanings, and the text of them.
+//! Copies of a counter or gauge share its number. A histogram counts how many values fell into each of a few ranges.
 
 use std::{
     fmt::{Display, Write},

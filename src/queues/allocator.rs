@@ -1,10 +1,8 @@
 //! Sends the requests of matches to the allocator service, and passes on the answers.
 //!
-//! Requests run on blocking threads, at most [`AT_ONCE`] of them; the others wait. Each
-//! request is answered exactly once, also when it fails or takes too long, except when the daemon stops:
-//! the match then asks again after the restart.
-//!
-//! The certificates for the allocator service, read again when their files change.
+//! Requests run on blocking threads, at most [`AT_ONCE`] of them; the others wait. Each request is answered exactly
+//! once, also when it fails or takes too long. If the daemon stops, it is not answered: the match then asks again
+//! after the restart. The certificates for the service are read again when their files change.
 
 use std::{
     fs,

@@ -1,6 +1,5 @@
-//! What clients and instances ask for, what they are answered, and the ticket that a client has begun.
-//!
-//! The calls that connections of instances make: each is an [`InstanceCommand`].
+//! The calls of the queues: what clients and instances ask for, what they are answered, and the ticket that a client
+//! has begun.
 
 use std::sync::Arc;
 

@@ -1,9 +1,8 @@
 //! Runs a partition whenever this daemon holds its lease, and otherwise answers from what the holder has written.
 //!
-//! A daemon that does not run the queues, because another one holds their lease.
-//!
-//! It asks the holder for what its clients and instances want, and registers with each new holder the instances that
-//! are connected. On SQLite, where one daemon at a time decides, it refuses what needs a decision.
+//! A daemon without the lease asks the holder for what its clients and instances want, and registers with each new
+//! holder the instances that are connected. On SQLite, where one daemon at a time decides, it refuses what needs a
+//! decision.
 
 use std::{sync::Arc, time::Duration};
 

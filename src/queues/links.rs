@@ -1,5 +1,5 @@
-//! The connections of instances: what they ask the task of the queues for, the one that sent INSTANCE, and those that have the
-//! games of matches, and what they are sent.
+//! The connections of instances: those that sent INSTANCE, those with the game of a match, what each asks of the task
+//! of the queues, and what it is sent.
 
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,5 @@
-//! What is counted about queues, instances and hosted matches.
-//!
-//! - The metrics of queues and of what is hosted, with their names and meanings.
-//! - Who waits, and what is hosted, at a moment.
+//! What is counted about queues, instances and hosted matches, with names and meanings; also who waits, and what is
+//! hosted, at a moment.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,6 +1,5 @@
-//! What the task and the clients of the queues share: the configured queues, and the rooms that they use.
-//!
-//! Threads for the searches of the planner.
+//! What the task and the clients of the queues share: the configured queues, the rooms that they use, and the threads
+//! for the searches of the planner.
 
 use std::{
     collections::BTreeSet,

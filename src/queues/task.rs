@@ -1,6 +1,5 @@
-//! The task that owns all tickets: a batch of calls, what each of them does, one write, the answers, the news.
-//!
-//! The ids of the matches that a queue forms next.
+//! The task that owns all tickets: it takes a batch of calls, does what each of them says, writes once, then sends
+//! the answers and the news. It keeps the ids of the matches that a queue forms next.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

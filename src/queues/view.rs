@@ -1,6 +1,5 @@
-//! What clients are sent of tickets and queues, and the connections that have sent LISTEN, by the name of their client.
-//!
-//! The state of a ticket that another daemon owns, as the database has it.
+//! What clients are sent of tickets and queues, and the connections that have sent LISTEN, by the name of their
+//! client. The state of a ticket that another daemon owns comes from the database.
 
 use std::collections::BTreeMap;
 

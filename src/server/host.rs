@@ -1,7 +1,5 @@
-//! One connection's part in hosted matches: an instance, or the connection with the game of a match.
-//!
-//! - The connection with the game of a match in play: who is in it, who is sought, and who is on the way.
-//! - The steps of a hosted match's game, from START to END.
+//! One connection's part in hosted matches: an instance, or the connection with the game of a match. It follows the
+//! game from START to END, and reports who is in it, who is sought, and who is on the way.
 
 use std::{
     sync::{

@@ -1,5 +1,5 @@
-//! Who sends, at the [`Gate`]: a connection of the line protocol, or one request over HTTP. It knows
-//! what the sender may do, and how much of that is left.
+//! The sender at the [`Gate`]: a connection of the line protocol, or one request over HTTP. It knows what the sender
+//! may do, and how much of that is left.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 

@@ -2,8 +2,8 @@
 //!
 //! - A session for one question, whose game nobody plays: it has no journal, spectators do not see it, and it leaves
 //!   nothing behind unless its decision is kept. Everything else is decided as in any other session.
-//! - Pick-up matches: applies what happens to one, and learns from its result.
-//! - What clients report about games that no session has followed: finished matches, and how players behave.
+//! - The steps of pick-up matches, and what is learned from their results.
+//! - Reports about games that no session has followed: finished matches, and how players behave.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

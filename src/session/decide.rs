@@ -1,8 +1,7 @@
-//! The decisions of a session, the offers that come of them, and how a stored decision is made again.
+//! The decisions of a session, and how a stored one is made again. Choosing teams runs on a blocking thread, at most
+//! one per core and with a deadline; all other decisions take far less than a millisecond.
 //!
-//! - The decisions of a session. Choosing teams runs on a blocking thread, at most one per core and with a deadline;
-//!   all other decisions take far less than a millisecond.
-//! - The offers of a session: REBALANCE asks players before one is moved, if the game server has said that it asks.
+//! Offers come of decisions: REBALANCE asks players before one is moved, if the game server has said that it asks.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,7 +1,6 @@
 //! What others see of a session: its running game for spectators, and the lines that the daemon sends to its peer.
 //!
-//! The running games as spectators see them. Each session shows its game whenever it has changed; readers
-//! never wait for a session.
+//! Each session shows its game whenever it has changed; readers never wait for a session.
 
 use std::{
     collections::BTreeMap,

@@ -1,10 +1,8 @@
-//! The connected sessions by the name of their game server, and the games that wait for theirs to reconnect.
+//! The connected sessions by the name of their game server, and the parked games: those whose connection ended, and
+//! that wait for their server to reconnect.
 //!
-//! A dead connection can remain open for hours. When its server reconnects, the new session
-//! replaces the old one, and need not wait until the daemon notices that the old connection is
-//! dead.
-//!
-//! Parked games: games whose connection ended, and that wait for their server to reconnect.
+//! A dead connection can remain open for hours. When its server reconnects, the new session replaces the old one, and
+//! need not wait until the daemon notices that the old connection is dead.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,5 @@
-//! What all sessions of one daemon share, and the task that writes in the background.
-//!
-//! Writes the backlog, and gives up parked games in time.
+//! What all sessions of one daemon share, and the task in the background that writes the backlog and gives up parked
+//! games in time.
 
 use std::{
     sync::{Arc, OnceLock},

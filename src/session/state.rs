@@ -1,8 +1,7 @@
 //! The state of one session's game: everything that a lost connection passes on to the next one.
 //!
-//! - A session's game in its journal: what is noted, what is written, and what an earlier daemon has left.
-//! - The settings that a game has from its GAME on: a configuration that is read again counts for each server's next
-//!   game.
+//! It goes into the journal: what is noted, what is written, and what an earlier daemon has left. A game keeps the
+//! settings that it had at its GAME: a configuration that is read again counts for each server's next game.
 
 use std::{borrow::Cow, sync::Arc};
 

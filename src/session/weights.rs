@@ -1,8 +1,8 @@
 //! The weights of one game: as its lobby sees them, as the asker of a question states them, and as the session
 //! answers PLAYER and BOT.
 //!
-//! The weight of one player: PLAYER and BOT. A session keeps the weights of its game as of its last question, so that
-//! the next question takes no lock and allocates nothing.
+//! A session keeps the weights of its game as of its last question, so that the next question takes no lock and
+//! allocates nothing.
 
 use std::{
     cell::RefCell,

@@ -1,6 +1,5 @@
-//! The chance of a match in words and with its score, which are the same on every page.
-//!
-//! The chance of a match between two teams with its score, for running games and for those that are over.
+//! The chance of a match between two teams, in words and with its score, the same on every page: for running games
+//! and for those that are over.
 
 use super::{Site, WebError, words};
 use crate::{

@@ -1,7 +1,7 @@
 //! What all pages have in common: head, navigation and foot, the style sheet and the scripts.
 //!
-//! The style sheet and the scripts of pages, each under a path that changes with its content. The pages can be used
-//! without the scripts.
+//! The style sheet and each script have a path that changes with their content. The pages can be used without the
+//! scripts.
 
 use std::sync::LazyLock;
 

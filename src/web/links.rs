@@ -1,7 +1,7 @@
-//! Addresses: the paths of pages, where the data of `/v1` leads, and the names of players, which are links.
+//! Addresses: the paths of pages, with texts made safe for them and for XML, and the names of players, which are
+//! links.
 //!
-//! - Texts as parts of addresses and of XML.
-//! - The addresses of data that `/v1` has, too. Where there is a `/v1`, they lead there for one release.
+//! An address of a page with `.json` leads to the same data below `/v1`, where there is a `/v1`, for one release.
 
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 //!
 //! Pages are made at each request from the read models of the store ([`Store`](crate::store::Store)) and the
 //! published weights; no page is cached here. The pages only show: they answer GET and HEAD, and change
-//! nothing. What changes something is below `/v1`, for programs (`api`), and at `/teams`, for people (`teams`); both are
+//! nothing. Changes are made below `/v1`, by programs (`api`), and at `/teams`, by people (`teams`); both are
 //! off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
 //! Every text of a player or a game server is escaped, and an identity is never written.
 //!

@@ -1,14 +1,7 @@
-//! Plots as SVG inside of pages.
+//! Plots as SVG inside of pages: bars of matches by kind, predictions and results, and over time the chance and the
+//! score of a match and the weights of players.
 //!
-//! The colours here are names: the style sheet gives them their colours, in the light theme and in the
-//! dark one.
-//!
-//! - Bars: how many matches there are of each kind.
-//! - What was predicted, and what happened.
-//! - The chance of a team over the time of a match.
-//! - The weights of several players over time.
-//! - The score of a match over its time.
-//! - A player's weight over time, with its uncertainty.
+//! The colours here are names: the style sheet gives them their colours, in the light theme and in the dark one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,6 +1,4 @@
-//! Which path leads to which page, and the answers for operators.
-//!
-//! The answers for operators: metrics, the status, and whether the daemon is ready.
+//! Which path leads to which page. It also answers operators: metrics, the status, and whether the daemon is ready.
 
 use std::{
     sync::{Arc, LazyLock},

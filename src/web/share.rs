@@ -1,6 +1,6 @@
 //! What other sites show of a page: its badge, its feed and its frame.
 //!
-//! - `/players/ID.svg`: a player's standing as a picture of one line, for forums and profiles elsewhere.
+//! - `/players/ID.svg`: a player's standing as a picture of one line, for forums and profiles.
 //! - The Atom feeds of matches: of all, of a ruleset, and of a player.
 
 use std::fmt::Write;

@@ -1,6 +1,5 @@
-//! The visitors: who may ask for what, how many there may be, and how often each may ask.
-//!
-//! For which address a request counts, also behind trusted proxies, and who may read the metrics and the status.
+//! The visitors: who may ask for what, how many there may be, and how often each may ask. It finds the address for
+//! which a request counts, also behind trusted proxies, and says who may read the metrics and the status.
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -4,12 +4,12 @@
 //! An event is committed together with what it reports, and remains in the database until each webhook is
 //! done with it. A task notes after a request what was delivered, so that an end of the process repeats an
 //! event at most, and loses none. A receiver that fails is asked again after growing delays; the events
-//! behind the one that waits keep their order. What is too old, or beyond the number that may wait, is
-//! dropped, logged and counted. Requests run on blocking threads, one at a time for each webhook, with a
+//! behind the one that waits keep their order. An event that is too old, or beyond the number that may
+//! wait, is dropped, logged and counted. Requests run on blocking threads, one at a time for each webhook, with a
 //! time limit; no redirect is followed, and of a response only the status and two headers are used. Nothing
 //! else of the daemon waits for this room.
 //!
-//! What is sent is decided without a runtime, database or clock, in `request`: it makes events into JSON, and never
+//! `request` decides what is sent, without a runtime, database or clock: it makes events into JSON, and never
 //! puts a player's pass into it; the signature follows Standard Webhooks 1.0.0 (<https://www.standardwebhooks.com>),
 //! so that the libraries of that project verify it; and it says when a failed request is repeated.
 //!

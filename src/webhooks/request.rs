@@ -1,7 +1,5 @@
-//! The request of an event: its JSON, its signature, and what the answer of the receiver means.
-//!
-//! - The signature of a request, by Standard Webhooks 1.0.0.
-//! - What the answer of a receiver means, and when a request is repeated.
+//! The request of an event: its JSON, its signature by Standard Webhooks 1.0.0, what the answer of the receiver means,
+//! and when the request is repeated.
 
 use std::{fmt, time::Duration};
 

@@ -1,6 +1,5 @@
-//! What `evenkeel balance` reads: its options, and a lobby in a file.
-//!
-//! A lobby in a file: a plain list, or TOML or JSON with all settings.
+//! The options of `evenkeel balance`, and the lobby that it reads from a file: a plain list, or TOML or JSON with all
+//! settings.
 
 use std::{collections::BTreeSet, path::PathBuf};
 

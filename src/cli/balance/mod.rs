@@ -1,7 +1,6 @@
-//! `evenkeel balance`: chooses teams for a list of players, without a daemon.
+//! `evenkeel balance`: chooses teams for a list of players, without a daemon, and prints them as tables or as JSON.
 //!
-//! - The chosen teams, as tables and as JSON.
-//! - The strengths that the weights of a list stand for, so that the chances to win can decide.
+//! The weights of a list stand for strengths, so that the chances to win can decide.
 
 mod args;
 

@@ -1,6 +1,6 @@
-//! What is measured of the rating systems over a history, and how it is told: tables, sentences, or JSON.
+//! The report of `evenkeel evaluate`: how well each rating system predicts a history, as tables, sentences or JSON.
 //!
-//! `evaluate --fresh`: how soon the systems predict better than a coin.
+//! With `--fresh`, it says how soon the systems predict better than a coin.
 
 use std::io::{self, Write};
 

@@ -1,9 +1,9 @@
-//! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
+//! `evenkeel player`: shows what is stored about a player, and sets what an operator decides about the player.
 //!
-//! - `evenkeel player find`: players by a part of a name or identity.
-//! - What an operator decides about a player: whose matches count for whom, who is shown, and fixed weights.
-//! - `evenkeel player start-weight` and `start-weights`: the weights at which players start.
-//! - `evenkeel player suspects`: players who are perhaps another account of a known player.
+//! - `find` finds players by a part of a name or identity.
+//! - An operator decides whose matches count for whom, who is shown, fixed weights, and the weights at which players
+//!   start.
+//! - `suspects` lists players who are perhaps another account of a known player.
 
 mod show;
 

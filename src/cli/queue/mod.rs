@@ -1,11 +1,9 @@
-//! `evenkeel queue`: matches from a file of tickets, a check of the queues of a configuration, their
-//! simulation, the state of the daemon's queues, and their matches found again.
+//! `evenkeel queue`: tries, checks and watches queues.
 //!
-//! - `evenkeel queue check`: finds rules that contradict each other, rules that have no effect, and attributes that
-//!   nothing uses.
-//! - `evenkeel queue load`: random tickets for the queues of `config/queues/wotb.toml`.
-//! - `evenkeel queue replay`: finds a match of the queue again.
-//! - `evenkeel queue status`: how many tickets of the last day are in which state.
+//! - `match` forms matches from a file of tickets, `simulate` runs a queue in virtual time, and `load` prints random
+//!   tickets for the queues of `config/queues/wotb.toml`.
+//! - `check` finds rules that contradict each other, rules that have no effect, and attributes that nothing uses.
+//! - `status` counts the tickets of the last day by their state, and `replay` finds a match of the queue again.
 
 mod simulate;
 mod tickets;

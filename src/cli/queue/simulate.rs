@@ -1,7 +1,5 @@
-//! `evenkeel queue simulate`: a queue in virtual time, with random people and the real planner.
-//!
-//! - Plots of the waits of a simulation.
-//! - The tables of a simulation.
+//! `evenkeel queue simulate`: a queue in virtual time, with random people and the real planner; the result is printed
+//! as tables, and the waits as plots.
 
 use std::{
     io::{self, Write},

@@ -1,9 +1,7 @@
 //! The options that the sidecars of several engines share: where the game server and the daemon are, and the chat.
 //!
-//! - The options with which a sidecar finds Evenkeel's daemon: by the plain address, or by the one for encrypted
-//!   connections.
-//! - Where a game server is, as the daemon may know it: a loopback address is that of one machine, and many machines
-//!   have it.
+//! A daemon has two addresses, a plain one and one for encrypted connections. A loopback address of a game server
+//! gets a mark of its machine, because many machines have the same one.
 
 use std::{
     fs,

@@ -1,6 +1,5 @@
-//! The loop that connects a sidecar or an agent to the log, the console, the daemon, the process and the clock.
-//!
-//! The game server's process, if the agent starts it.
+//! The loop that connects a sidecar or an agent to the log, the console, the daemon, the clock, and the game server's
+//! process, if the agent starts it.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! Who connects, and to whom the daemon sends: clients, webhooks, and their secrets.
+//! Clients that connect, webhooks that the daemon sends to, and their secrets.
 
 use super::*;
 

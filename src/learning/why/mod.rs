@@ -1,9 +1,8 @@
 //! Why a player has their weight: what is stored about it, and sentences that say it.
 //!
-//! [`Learning::why`] reads the facts. [`WhyRating::sentences`] makes the sentences of them: it is a pure function, which
-//! the command line and the pages share. They contain neither names nor identities.
-//!
-//! What a match has done to a weight, in a few words for people.
+//! [`Learning::why`] reads the facts. [`WhyRating::sentences`] makes the sentences of them: it is a pure function,
+//! which the command line and the pages share. They contain neither names nor identities. What one match has done to
+//! a weight is said in a few words.
 
 mod read;
 mod sentences;

@@ -1,8 +1,8 @@
 //! One followed file: how far it is read, what is to be read next, and what becomes of it.
 //!
-//! - From the bytes of a followed file to the items of its log: the format, the log before it, and when it began.
-//! - What becomes of a followed file: its bytes go into the archive, its matches into the database.
-//! - Notices changes in a file that is no longer read.
+//! - Its bytes become the items of its log: for that, it knows the format, the log before it, and when it began.
+//! - The bytes go into the archive, the matches into the database.
+//! - When the file is no longer read, changes in it are still noticed.
 
 use std::{
     collections::VecDeque,

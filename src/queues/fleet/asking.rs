@@ -1,9 +1,9 @@
-//! What a daemon asks the others, and what it knows of them and has told them.
+//! What a daemon asks the others, and what it knows of them and has told them. The time is an argument.
 //!
 //! - What requests and their answers say, as JSON.
-//! - The calls of this daemon's clients that another daemon has to answer, by a clock that is an argument.
-//! - Which states of tickets the clients of a daemon were sent, by a clock that is an argument.
-//! - What the daemon that runs a partition knows of the others: the connections of their instances.
+//! - The calls of this daemon's clients that another daemon has to answer, and which states of tickets these clients
+//!   were sent.
+//! - The connections of the other daemons' instances, as the daemon that runs a partition knows them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,5 @@
-//! The tasks that write and read what daemons tell each other: requests, answers, notices, and the changes of
-//! tickets.
-//!
-//! Sends the clients of a daemon the changes of tickets in partitions that other daemons run.
+//! The tasks that write and read what daemons tell each other: requests, answers, notices, and the changes of tickets
+//! in partitions that other daemons run.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

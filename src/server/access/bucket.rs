@@ -1,6 +1,5 @@
-//! How often something may happen: token buckets, and the limits of each address.
-//!
-//! How many connections each address has, and how much it may still send.
+//! How often something may happen: token buckets, and the limits of each address, on its connections and on what it
+//! sends.
 
 use core::net::{IpAddr, Ipv6Addr};
 use std::{

@@ -1,13 +1,11 @@
 //! Who may connect, what each client may do, and how fast.
 //!
-//! It decides and counts; it reads no clock, no socket and no file. A time is an argument, in
-//! nanoseconds since any fixed moment. Every table has a bound, whatever strangers send.
+//! It decides and counts; it reads no clock, no socket and no file. A time is an argument, in nanoseconds since any
+//! fixed moment. Every table has a bound, whatever strangers send. A configured client has a name, a way to prove it,
+//! and rights.
 //!
-//! Entry points: [`AccessPolicy::greet`] for a HELLO, [`AccessPolicy::silent`] for a connection without
-//! one, [`Bucket`] for limits, [`Slowdown`] for HELLOs that fail.
-//!
-//! - One configured client: its name, how it proves it, and what it may do.
-//! - What the configuration grants to a connection.
+//! Entry points: [`AccessPolicy::greet`] for a HELLO, [`AccessPolicy::silent`] for a connection without one,
+//! [`Bucket`] for limits, [`Slowdown`] for HELLOs that fail.
 
 mod bucket;
 mod slowdown;

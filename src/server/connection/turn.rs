@@ -1,12 +1,11 @@
-//! One turn: a read, the answers to the questions about weights in it, and a write. It takes no lock and
-//! allocates nothing, and its buffers belong to the thread: a connection that waits has none.
+//! One turn: a read, the answers to the questions about weights in it, and a write. It takes no lock and allocates
+//! nothing, and its buffers belong to the thread: a connection that waits has none.
 //!
-//! Whatever is not such a question is left to the requests of the connection, with all lines behind it. They answer
-//! questions, too, with the same bytes: the time that a question takes is the only reason for this second path.
+//! All other lines, and the lines behind them, are left to the requests of the connection. They answer questions,
+//! too, with the same bytes: the time that a question takes is the only reason for this second path.
 //!
-//! What can interrupt a connection besides its own lines, as one future that costs almost nothing while nothing
-//! happens: as long as none of these signals has been woken, a poll only looks at one flag. The time that a question
-//! about a weight takes is the only reason why this is not a `select!`.
+//! For the same reason, the signals that can interrupt a connection are one future and not a `select!`: as long as
+//! none of them has been woken, a poll only looks at one flag.
 
 use std::{
     cell::RefCell,

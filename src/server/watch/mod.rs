@@ -1,13 +1,12 @@
 //! What operators watch: metrics for Prometheus, the status of the daemon, and what is wrong with it.
 //!
-//! All numbers come from memory, except for the size of the database and whether it answers, for which there is
-//! a time limit: a daemon whose disk is stuck can still be watched. Nothing here changes anything.
+//! All numbers come from memory, except for the size of the database and whether it answers, for which there is a
+//! time limit: a daemon whose disk is stuck can still be watched. Nothing here changes anything.
+//!
+//! Counted here are the requests over HTTP, the daily backups with their failures, and how far the clock of this
+//! machine is from that of the database.
 //!
 //! Entry point: [`Monitor`].
-//!
-//! - What is counted about requests over HTTP.
-//! - Metrics of the daily backups: the time of the latest one, and the failures.
-//! - How far the clock of this machine is from that of the database.
 
 mod monitor;
 mod status;

@@ -1,6 +1,5 @@
-//! A running daemon, as operators see it.
-//!
-//! What has happened within the last hour, from counters that only grow.
+//! A running daemon, as operators see it, also what has happened within the last hour: that comes from counters that
+//! only grow.
 
 use std::{
     collections::VecDeque,

@@ -1,7 +1,5 @@
-//! The status of the daemon, as `/status.json` has it and `evenkeel status` shows it, with what is wrong.
-//!
-//! - Fills in the status of a daemon from the counters of its parts.
-//! - Sentences about what is wrong with the daemon, and the limits beyond which something is wrong.
+//! The status of the daemon, as `/status.json` has it and `evenkeel status` shows it. It is filled in from the
+//! counters of the daemon's parts; sentences say what is wrong, by limits that stand here.
 
 use std::collections::BTreeMap;
 

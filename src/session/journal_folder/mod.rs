@@ -1,7 +1,5 @@
-//! The folder of journals: their files, bounded together, and their way to the disk.
-//!
-//! - One journal's file, and how many of them reach the disk.
-//! - The file by which a daemon has a folder of journals for itself.
+//! The folder of journals: their files, bounded together, and their way to the disk. One daemon has a folder for
+//! itself, which a file in it shows.
 
 mod reserve;
 

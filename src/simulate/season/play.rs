@@ -1,6 +1,5 @@
-//! One simulated game, from GAME to END, and the server that sends its session commands.
-//!
-//! Who is on which team of a simulated game, and how strong.
+//! One simulated game, from GAME to END: who is on which team and how strong, and the server that sends its session
+//! commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,5 @@
-//! The ways to choose teams in a simulated game, also by strengths that only the simulation knows.
-//!
-//! A second lobby of the simulated game, to which all strengths are known: what BALANCE and PLACE
-//! choose with perfect knowledge.
+//! The ways to choose teams in a simulated game. One of them knows all strengths: a second lobby shows what BALANCE
+//! and PLACE choose with perfect knowledge.
 
 use std::{collections::HashMap, time::Instant};
 

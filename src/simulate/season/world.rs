@@ -1,9 +1,8 @@
 //! The synthetic world of a season: who plays when and how strongly, and the laws by which goals fall and matches are
 //! won.
 //!
-//! - A synthetic season: the players' strengths, when they join and leave, and all random numbers. These are drawn
-//!   before teams are chosen, so that every policy plays the same season.
-//! - The laws of the synthetic worlds: who scores the next goal, and who wins then.
+//! Strengths, times and all random numbers are drawn before teams are chosen, so that every policy plays the same
+//! season.
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;

@@ -1,6 +1,5 @@
-//! Statements with their parameters, and the only kind of write, a transaction that holds a lock of the database.
-//!
-//! If a write fails, its connection is closed and not used again.
+//! Statements with their parameters, and the only kind of write: a transaction that holds a lock of the database. If
+//! a write fails, its connection is closed and not used again.
 
 use std::{
     borrow::Cow,

@@ -1,9 +1,7 @@
-//! What goes to a database and comes back: statements, values and rows, with times of day as texts.
+//! What goes to a database and comes back: statements, values and rows.
 //!
-//! - Reads the columns of rows.
-//! - What a database is sent, and what it answers.
-//! - Times of day in tables: texts in UTC such as `2026-11-20 15:28:36`, with milliseconds if there are any. They
-//!   sort as the times do, and both databases compute with them.
+//! Times of day in tables are texts in UTC such as `2026-11-20 15:28:36`, with milliseconds if there are any. They
+//! sort as the times do, and both databases compute with them.
 
 use std::{borrow::Cow, fmt::Write as _};
 

@@ -1,6 +1,4 @@
 //! Reads rulings, weights and the last comparison of systems, and writes weights with the divisions of rulesets.
-//!
-//! Data derived from the matches: rulings and weights.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,8 @@
 //! Writes matches, with rows of many in each statement, and removes them.
 //!
-//! The record of a match as its row has it: a line of the interchange format, compressed.
-//!
-//! The form is zlib's (RFC 1950): deflated, with a dictionary, and with a checksum of the line. The first bytes name the
-//! dictionary by its Adler-32 checksum, so that another one can be added without a change to the rows that exist. A
-//! dictionary itself never changes.
+//! A row has its match as a line of the interchange format, compressed. The form is zlib's (RFC 1950): deflated, with
+//! a dictionary, and with a checksum of the line. The first bytes name the dictionary by its Adler-32 checksum, so
+//! that another one can be added without a change to the rows that exist. A dictionary itself never changes.
 //!
 //! Rows come from the database, which other programs can write. So the length is bounded, and each fault is an error.
 

@@ -1,7 +1,5 @@
-//! Reads matches, in lists and one by one.
-//!
-//! - What pages show of a match.
-//! - Reads how pages show the players of running games.
+//! Reads matches, in lists and one by one, as pages and commands show them; also the players of running games as
+//! pages show them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

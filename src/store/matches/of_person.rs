@@ -1,5 +1,4 @@
-//! Who was in which match: the matches of one player and of two, the names that players used, and the players whom a
-//! text names.
+//! The matches of one player and of two, the names that players used, and the players whom a text names.
 
 use std::{
     cmp::Reverse,

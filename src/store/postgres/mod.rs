@@ -1,19 +1,21 @@
 //! PostgreSQL: one database for several daemons, with as many readers and writers as it has connections.
 //!
-//! Two locks of the whole database order the writes, each of which keeps its locks until its end. Games that end are
-//! recorded by any number of processes at a time, which share the lock of the matches; the same game is recorded once,
-//! because its number and the fingerprint of its match are unique. So do the turns of queues: of each partition, only
-//! the holder of its lease writes. All other writes take the lock of the writers, one after the other. So a write can
-//! read a row and rely on it, as with SQLite. Those that change matches or players, or add matches in other ways, also
-//! take the lock of the matches for themselves. Readers never wait. If a process stops during a transaction, the server
-//! ends the transaction, so that others need not wait for it.
+//! Two locks of the whole database order the writes; a write keeps its locks until it ends.
 //!
-//! Leases on PostgreSQL: rows that end by the clock of the server.
+//! - Games that end share the lock of the matches, so that any number of processes record theirs at a time. The same
+//!   game is recorded once, because its number and the fingerprint of its match are unique.
+//! - Turns of queues share that lock, too: of each partition, only the holder of its lease writes.
+//! - All other writes take the lock of the writers, one after the other. So a write can read a row and rely on it, as
+//!   with SQLite. A write that changes matches or players, or adds matches in other ways, also takes the lock of the
+//!   matches for itself.
 //!
-//! These statements do not wait for the lock of all writers: a lease must not end because another process writes
-//! for long.
+//! Readers never wait. If a process stops during a transaction, the server ends the transaction, so that others need
+//! not wait for it.
 //!
-//! Counts the matches without reading all of them each time.
+//! Leases are rows that end by the clock of the server. Their statements do not wait for the lock of the writers: a
+//! lease must not end because another process writes for long.
+//!
+//! Matches are counted once: only those of the latest transactions are counted each time.
 
 mod changes;
 mod connection;

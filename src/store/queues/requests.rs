@@ -1,8 +1,8 @@
-//! The rows by which the daemons of a database on PostgreSQL ask each other, and which of them are alive. A request and its
+//! The rows by which the daemons of a database on PostgreSQL ask each other and share the queues. A request and its
 //! answer stay until the daemon that asked has read the answer.
 //!
-//! - The partitions: parts of the queues, each of which one daemon runs at a time.
-//! - Tickets as a daemon reads them that does not run their queue, and which changes their clients were sent.
+//! - Which daemons are alive, and which of them runs which partition of the queues.
+//! - Tickets, as a daemon reads them that does not run their queue, and which changes its clients were sent.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,9 +1,8 @@
-//! The rows that a turn of a queue writes: new tickets and matches, the pools that matches were found in, and changes
-//! that are made only if the rows are as the holder of the lease believes.
+//! The rows that a turn of a queue writes: new tickets and matches, the pools in which matches were found, and the
+//! seats of tickets that join a match in play or leave it again.
 //!
-//! - Changes that are made only if the rows are as the holder of the lease believes: a player gets into no second
-//!   ticket of a group, and a ticket or a match in another state is not changed.
-//! - The seats of tickets that join a match in play, or leave it again.
+//! Changes are made only if the rows are as the holder of the lease believes: a player gets into no second ticket of
+//! a group, and a ticket or a match in another state is not changed.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
-//! The queries that belong to no owner of tables, and what several owners share.
-//!
-//! Finds rows that belong to others which are missing, in the tables that have no foreign keys.
+//! The queries that belong to no owner of tables, and what several owners share; also the search for rows whose owner
+//! is missing, in the tables that have no foreign keys.
 
 pub(super) mod behaviour;
 pub(super) mod operator_lines;

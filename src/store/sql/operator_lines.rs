@@ -1,6 +1,4 @@
-//! Reads all that `evenkeel export --operator` writes.
-//!
-//! Fills a new database with what `evenkeel export --operator` has written.
+//! Reads all that `evenkeel export --operator` writes, and fills a new database with it.
 
 use std::collections::{HashMap, HashSet};
 

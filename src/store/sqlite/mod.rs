@@ -1,17 +1,14 @@
 //! SQLite: one file, one writer, readers that never wait for it.
 //!
-//! Every write is one transaction on the only writing connection; a connection on which a write
-//! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
-//! beside the daemon): `PRAGMA data_version` shows that they have written.
+//! Every write is one transaction on the only writing connection; a connection on which a write failed is replaced.
+//! Readers see the last commit. Other processes may share the file (an `ingest` beside the daemon):
+//! `PRAGMA data_version` shows that they have written. A counter shows the commits of this process.
 //!
-//! Leases on SQLite: all leases of a database are held by one process, which has locked a file beside it.
+//! All leases of a database are held by one process, which has locked a file beside it. The operating system gives
+//! the lock back when the process ends, however it ends: the next one need not wait for the time of a lease, and
+//! nothing has to be renewed. The epoch in the table is checked all the same.
 //!
-//! The operating system gives the lock back when the process ends, however it ends: the next one need not wait
-//! for the time of a lease, and nothing has to be renewed. The epoch in the table is checked all the same.
-//!
-//! - Looks at the file of a database before SQLite opens it, and names what SQLite cannot tell.
-//! - Why SQLite cannot open a file, as far as the file system knows.
-//! - A stream of commits. A counter shows those of this process; polling the file shows those of others.
+//! Before SQLite opens a file, this module looks at it, and names the fault that SQLite cannot tell.
 
 mod maintenance;
 #[cfg(test)]

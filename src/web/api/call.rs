@@ -1,10 +1,9 @@
 //! One request of `/v1`: who sends it, whether it may come from there, and what its path, its query and its body
 //! state.
 //!
-//! The body of a request: how long it may be and take, and the JSON in it.
-//!
-//! A body that is refused is read to its end, within limits: a connection that is closed with unread bytes may lose the
-//! answer. That is why these limits are here and not in a layer, which would leave the rest unread.
+//! The body is JSON, with a limit on its length and on its time. A body that is refused is read to its end, within
+//! limits: a connection that is closed with unread bytes may lose the answer. That is why these limits are here and
+//! not in a layer, which would leave the rest unread.
 
 use std::{collections::BTreeMap, net::IpAddr, sync::Arc, time::Duration};
 

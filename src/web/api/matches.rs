@@ -1,8 +1,5 @@
-//! Finished matches: `POST /v1/matches` records them, also in their short form, and `…/void` and `…/unvoid` decide
-//! whether they count.
-//!
-//! - The short form of a finished match: who played on which team, and who won.
-//! - `POST /v1/matches/{n}/void` and `…/unvoid`: leaves a match out of the ratings, or no longer.
+//! Finished matches: `POST /v1/matches` records them, also in a short form that says only who played on which team,
+//! and who won. `POST /v1/matches/{n}/void` leaves one out of the ratings, and `…/unvoid` no longer.
 
 use axum::{
     http::{HeaderMap, StatusCode},

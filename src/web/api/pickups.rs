@@ -1,7 +1,6 @@
-//! `/v1/pickups`: pick-up matches, whose players are divided into teams, play, and say who has won. The daemon keeps
-//! their state, so that a bot that is started again, or a second one, goes on.
+//! `/v1/pickups`: pick-up matches, whose players are divided into teams, play, and say who has won.
 //!
-//! What callers state about pick-up matches, and how these are answered.
+//! The daemon keeps their state, so that a bot that is started again, or a second one, goes on.
 
 use std::{collections::BTreeMap, sync::Arc};
 

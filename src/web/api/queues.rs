@@ -1,6 +1,5 @@
-//! The queues: SUBMIT, CANCEL, ACCEPT, DECLINE, TICKET and QUEUES, and the client's own tickets of a queue.
-//!
-//! `GET /v1/queues/{queue}/tickets`: the client's own tickets of a queue, and the teams of their matches.
+//! The queues: SUBMIT, CANCEL, ACCEPT, DECLINE, TICKET and QUEUES over HTTP. `GET /v1/queues/{queue}/tickets` lists
+//! the client's own tickets of a queue, with the teams of their matches.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

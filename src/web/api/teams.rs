@@ -1,7 +1,5 @@
 //! `POST /v1/teams`, `/v1/teams/place` and `/v1/teams/rebalance`: BALANCE, PLACE and REBALANCE of a game that the
-//! caller describes.
-//!
-//! The answers about teams. What is not shown to a caller without a token is left out of them.
+//! caller describes. The answers leave out what a caller without a token must not see.
 
 use axum::response::Response;
 use serde::Serialize;

@@ -1,7 +1,4 @@
-//! `/rulesets/NAME`: the players of a ruleset by weight, and how strong they are.
-//!
-//! - Parts of the page of a ruleset.
-//! - How strong the players of a ruleset are, and where among them one player is.
+//! `/rulesets/NAME`: the players of a ruleset by weight, how strong they are, and where among them one player is.
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};

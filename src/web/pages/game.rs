@@ -1,8 +1,6 @@
 //! `/matches/N`: one match.
 //!
-//! - The players of a match, in a table.
-//! - The course of a match's chances, in a table.
-//! - The score of a match over time, with the chance that went with it.
+//! - Its players, its score over time, and the chances that went with it.
 //! - What would have been expected of other teams, and which exchange of two players would have made them most even.
 
 use maud::{Markup, html};

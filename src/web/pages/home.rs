@@ -1,6 +1,5 @@
-//! Where a visitor begins: `/` with the rulesets and the latest matches, and `/search`.
-//!
-//! `/search`: the players and rulesets whose names contain a text.
+//! Where a visitor begins: `/` with the rulesets and the latest matches, and `/search` for players and rulesets whose
+//! names contain a text.
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,5 @@
-//! All matches, by what they have in common: `/matches`, `/maps/NAME` and `/servers/NAME`.
-//!
-//! `/maps/NAME` and `/servers/NAME`: the matches on a map, and those of a game server.
+//! Lists of matches by what they have in common: `/matches` has all, `/maps/NAME` those on a map, and `/servers/NAME`
+//! those of a game server.
 
 use std::collections::BTreeSet;
 

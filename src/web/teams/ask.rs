@@ -1,6 +1,5 @@
-//! From a pick to the question of `POST /v1/teams` for its teams: who plays, and who is meant by their names.
-//!
-//! Who is meant by the names of a form: players who are known, new ones, and those whom the page has to ask about.
+//! From a pick to the question of `POST /v1/teams` for its teams: who plays, and which players the names of a form
+//! mean. A name means a known player or a new one, or the page has to ask.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,10 @@
 //! `/teams`: fair teams for people who play without a game server, from the first form on.
 //!
-//! A thin layer of forms over `/v1`: the same questions, records and undoing, with the same rights and limits. The daemon
-//! keeps nothing between two forms but sign-ins; a pick travels in its form. Works without scripts.
+//! A thin layer of forms over `/v1`: the same questions, records and undoing, with the same rights and limits. The
+//! daemon keeps nothing between two forms but sign-ins; a pick travels in its form. Works without scripts.
 //!
-//! - What several pages of teams have: a form, what was wrong, and the box to sign in.
-//! - The first form: who plays what; the questions about names.
+//! Here are the first form, the questions about names, and what several pages share: a form, its faults, and the box
+//! to sign in.
 
 mod ask;
 mod pick;

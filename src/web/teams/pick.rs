@@ -1,8 +1,7 @@
 //! What a form states: who plays, under names that people type or paste, and the pick. All of a pick is in its form,
 //! so that the daemon keeps nothing of it.
 //!
-//! - Names as people type or paste them, and the identities of new players.
-//! - Who plays: players whom the leaderboard has, and new ones.
+//! Players are on the leaderboard, or new: then the form gives them an identity.
 
 use crate::{
     learning::BoardRow,

@@ -1,8 +1,6 @@
 //! The teams of a pick, for people who look at a phone, and what became of their game.
 //!
-//! - A game that was played with the teams of the page: recording who has won, as `POST /v1/matches` does, and
-//!   undoing it.
-//! - What became of the game of two teams: the pages on which its result is recorded, and taken back.
+//! The page records who has won, as `POST /v1/matches` does, and can take that back.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};

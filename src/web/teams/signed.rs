@@ -1,8 +1,9 @@
-//! Who uses the forms: everybody, or a browser in which somebody has shown the token of a client.
+//! The sign-in of a browser in which somebody has shown the token of a client. All others use the forms as everybody
+//! does.
 //!
 //! Such a browser keeps a random secret in a cookie, and the database a hash of it. The cookie is sent with requests
-//! for `/teams` only, and nothing else reads it. The forms of such a browser contain a code that is made of the secret,
-//! so that no other page can write one.
+//! for `/teams` only, and nothing else reads it. The forms of such a browser contain a code that is made of the
+//! secret, so that no other page can write one.
 
 use std::{net::IpAddr, sync::Arc};
 

@@ -1,7 +1,7 @@
 //! The remote console of an id Tech 3 server. Commands go into a file; one packet makes the server execute it.
 //!
-//! - The datagrams of id Tech 3 servers outside a client's connection.
-//! - Questions of an agent to an id Tech 3 server, and their answers.
+//! All packets are datagrams outside a client's connection. An agent also asks the server questions by them, and
+//! reads the answers.
 
 use std::{
     fs::{self, File},

@@ -1,9 +1,5 @@
-//! `/balance`: how even the matches of a ruleset are.
-//!
-//! - How even some matches were, as lines of a table.
-//! - Whether the predictions of a ruleset are better than a coin.
-//! - The balance by map, with how often team 0 wins there between equally strong teams.
-//! - The number of matches by the difference of their scores.
+//! `/balance`: how even the matches of a ruleset are, over time, by map, and by the difference of their scores, and
+//! whether its predictions are better than a coin.
 
 mod verdict;
 

@@ -1,4 +1,4 @@
-//! Whether the matches of a ruleset have become more even, and what the one-sided ones have in common.
+//! The verdict on the balance of a ruleset.
 //!
 //! - Whether matches have become more even, and whether those that Evenkeel picked are more even than others.
 //! - What one-sided matches have in common, by how much each cause explains.

@@ -1,8 +1,5 @@
-//! `/players/ID`: one player, and where the player stands.
-//!
-//! - The form of a player: the results of the last matches.
-//! - The maps on which a player wins most and least.
-//! - Parts of the page of a player.
+//! `/players/ID`: one player, where the player stands, the results of the last matches, and the maps on which the
+//! player wins most and least.
 
 mod past;
 

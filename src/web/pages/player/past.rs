@@ -1,8 +1,7 @@
 //! What lies behind a player: matches, what came of them, and the weight over time.
 //!
-//! - What a player has achieved: won and lost beside what was expected, streak, best win, and how the weight has
-//!   moved.
-//! - Notices that a correction of history has moved a weight of the player, who has not played.
+//! - What was won and lost beside what was expected, the streak, the best win, and how the weight has moved.
+//! - Notices of corrections of history, which have moved the weight without a match of the player.
 
 use std::collections::HashMap;
 

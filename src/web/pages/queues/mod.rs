@@ -1,7 +1,6 @@
 //! `/queues`: waits, matches and penalties of the queues, and the instances that host their matches.
 //!
-//! - Who waits in a queue now, and how even its latest matches were.
-//! - What the rules of a queue cost in its last matches.
+//! A queue shows who waits now, how even its latest matches were, and what its rules cost in them.
 
 mod week;
 
