@@ -117,7 +117,7 @@ fn what_a_victory_in_another_ruleset_says() {
     let start = known.weight(&[]);
     known.play(&[], true);
     let said = format!(
-        "Who wins a first match 3:1 in two against two is at {} with the default system. With a victory in one InstaGib match \
+        "A player who wins a first match 3:1 in two against two is at {} with the default system. With a victory in one InstaGib match \
          before it, the player starts at {start} and is then at {}.",
         fresh.weight(&[]),
         known.weight(&[])
