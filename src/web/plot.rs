@@ -3,7 +3,10 @@
 //!
 //! The colours here are names: the style sheet gives them their colours, in the light theme and in the dark one.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use maud::{Markup, PreEscaped, html};
 use plotters::{
@@ -51,6 +54,8 @@ const TEXT: u32 = 18;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
+type Plane = Cartesian2d<RangedCoordf64, RangedCoordf64>;
+
 type Mesh<'a, 'b, 'c> = MeshStyle<'a, 'b, RangedCoordf64, RangedCoordf64, SVGBackend<'c>>;
 
 /// Gives the lines and labels of a chart the look that all plots have.
@@ -74,6 +79,29 @@ fn date_labels(first: f64, last: f64, at: f64) -> String {
         0..10
     };
     minute.get(part).unwrap_or_default().to_owned()
+}
+
+/// A chart with axes for weights over time, the time in milliseconds.
+fn chart_of_weights<'a, 's>(
+    area: &Area<'s>,
+    times: Range<f64>,
+    weights: Range<f64>,
+) -> Result<ChartContext<'a, SVGBackend<'s>, Plane>, Box<dyn std::error::Error>> {
+    let (first, last) = (times.start, times.end);
+    let mut chart = ChartBuilder::on(area)
+        .margin(10)
+        .margin_right(34)
+        .x_label_area_size(30)
+        .y_label_area_size(36)
+        .build_cartesian_2d(times, weights)?;
+    plain(&mut chart.configure_mesh())
+        .disable_x_mesh()
+        .x_labels(4)
+        .y_labels(5)
+        .x_label_formatter(&|millis| date_labels(first, last, *millis))
+        .y_label_formatter(&|weight| words::number(*weight))
+        .draw()?;
+    Ok(chart)
 }
 
 /// Draws a plot. `label` describes it to people who cannot see it.
@@ -280,19 +308,7 @@ pub(super) fn lines(label: &str, list: &[Line]) -> Result<Markup, WebError> {
         weights().fold(0.0, f64::max),
     );
     draw(label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .margin_right(34)
-            .x_label_area_size(30)
-            .y_label_area_size(36)
-            .build_cartesian_2d(first..last, least - 1.0..most + 1.0)?;
-        plain(&mut chart.configure_mesh())
-            .disable_x_mesh()
-            .x_labels(4)
-            .y_labels(5)
-            .x_label_formatter(&|millis| date_labels(first, last, *millis))
-            .y_label_formatter(&|weight| words::number(*weight))
-            .draw()?;
+        let mut chart = chart_of_weights(area, first..last, least - 1.0..most + 1.0)?;
         let in_order = |picked| {
             list.iter()
                 .zip(TEAMS.iter().cycle())
@@ -400,19 +416,7 @@ pub(super) fn weights(label: &str, points: &[WeightPoint]) -> Result<Markup, Web
     let missing = (LEAST_RANGE - (most - least)).max(0.0) / 2.0;
     let (least, most) = (least - missing, most + missing);
     draw(label, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .margin_right(34)
-            .x_label_area_size(30)
-            .y_label_area_size(36)
-            .build_cartesian_2d(first..last, least..most)?;
-        plain(&mut chart.configure_mesh())
-            .disable_x_mesh()
-            .x_labels(4)
-            .y_labels(5)
-            .x_label_formatter(&|millis| date_labels(first, last, *millis))
-            .y_label_formatter(&|weight| words::number(*weight))
-            .draw()?;
+        let mut chart = chart_of_weights(area, first..last, least..most)?;
         let given = || points.iter().filter(|point| !point.pinned);
         let upper = given().map(|point| (at(point), high(point)));
         let lower = given().rev().map(|point| (at(point), low(point)));
