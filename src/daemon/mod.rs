@@ -155,7 +155,8 @@ impl Daemon {
     }
 
     /// Serves until `shutdown` resolves, then drains and closes the database. Returns at most one second after
-    /// [`Limits::drain_seconds`], even if the database is locked or the disk is stuck.
+    /// [`Limits::drain_seconds`], even if the database is locked or the disk is stuck; but if a file of the database was
+    /// taken away just before, only when the database is copied.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
@@ -163,10 +164,12 @@ impl Daemon {
         tasks.spawn(shutdown::watchdog());
         tasks.spawn(upkeep::keep_small(self.service.clone(), self.upkeep));
         tasks.spawn(upkeep::watch(self.service.clone()));
+        tasks.spawn(upkeep::guard(self.service.store().clone()));
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
             let metrics: Arc<BackupMetrics> = self.monitor.backups.clone().unwrap_or_default();
-            tasks.spawn(upkeep::back_up_daily(backups, clock, metrics));
+            let store = self.service.store().clone();
+            tasks.spawn(upkeep::back_up_daily(backups, store, clock, metrics));
         }
         let monitor = self.monitor;
         tasks.spawn(async move { monitor.run().await });
@@ -202,6 +205,8 @@ impl Daemon {
         tasks.end(deadline).await;
         // Every match was committed before END was answered, so nothing is lost here.
         let _ = timeout_at(deadline, service.close()).await;
+        // If nothing was lost, this does nothing; otherwise nobody else can do it later.
+        upkeep::copy_at_the_end(service.store()).await;
         // The connections have ended, and everything that they began.
         drop((self.threads, self.page_threads));
         tracing::info!("stopped");

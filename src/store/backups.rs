@@ -1,7 +1,8 @@
 //! A folder of daily backups: when the next one is due, and which ones are removed.
 //!
 //! A backup has its time in its name, so that the folder is all the state there is. It is written under
-//! another name, and gets its own once it is on the disk: a file with a backup's name is whole.
+//! another name, and gets its own once it is on the disk: a file with a backup's name is whole. So is the copy of a database
+//! of which a file was taken away.
 
 use std::{
     fs, io,
@@ -9,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::{SqliteFile, StoreError, open_file};
+use super::{Backend, SqliteFile, Store, StoreError, open_file, sqlite::beside};
 use crate::model::{DAY, Timestamp};
 
 /// What the name of each backup begins with and ends with. In between is the time, in UTC, without
@@ -159,6 +160,41 @@ impl Backups {
 /// # Errors
 /// Fails if the file exists or cannot be written, or the database cannot be read.
 pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError> {
+    write_whole(to, async |partial| database.back_up(partial).await).await
+}
+
+/// What comes after the name of the database in that of a copy of it, before a number.
+const RESCUED: &str = ".rescued-";
+
+/// Copies a database of which a file was taken away, as [`Store::gone`] says, through a connection that has it open: to a
+/// new file beside it, which is returned. A later call returns the same one.
+///
+/// # Errors
+/// Fails if the file cannot be written.
+pub async fn rescue(store: &Store) -> Result<Option<PathBuf>, BackupError> {
+    let Backend::Sqlite(file) = &store.backend else {
+        return Ok(None);
+    };
+    if let Some(done) = file.rescued().get() {
+        return Ok(Some(done.clone()));
+    }
+    let mut number = 1_u32;
+    let to = loop {
+        let to = beside(file.path(), &format!("{RESCUED}{number}"));
+        if fs::symlink_metadata(&to).is_err() {
+            break to;
+        }
+        number += 1;
+    };
+    write_whole(&to, async |partial| file.copy_to(partial).await).await?;
+    Ok(Some(file.rescued().get_or_init(|| to).clone()))
+}
+
+/// Writes a new file, which appears whole or not at all, and is on the disk when this returns.
+async fn write_whole(
+    to: &Path,
+    write: impl AsyncFnOnce(&Path) -> Result<(), StoreError>,
+) -> Result<(), BackupError> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(BackupError::Exists(to.to_owned()));
     }
@@ -173,7 +209,7 @@ pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError
         true => fault(to, source),
         false => fault(folder, io::Error::other("there is no such folder")),
     })?;
-    let written = match database.back_up(&partial).await {
+    let written = match write(&partial).await {
         Ok(()) => keep(&partial, to).map_err(|source| fault(to, source)),
         Err(error) => Err(error.into()),
     };

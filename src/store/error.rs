@@ -48,8 +48,8 @@ pub enum StoreError {
     /// The file cannot be opened or created, or the server refuses the user or has no such database.
     #[error("the database cannot be opened or created")]
     CannotOpen(#[source] sqlx::Error),
-    /// The file of the database was removed or replaced while it was open.
-    #[error("the database file was removed or replaced; restart the daemon")]
+    /// A file of the database was removed or replaced while it was open: its main file, or one of those beside it.
+    #[error("a database file was removed or replaced while it was open")]
     Removed,
     /// There is no room left on the disk.
     #[error("the disk is full")]

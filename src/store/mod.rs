@@ -30,7 +30,7 @@ mod sql;
 mod sqlite;
 mod transfer;
 
-pub use backups::{BackedUp, BackupError, Backups, back_up};
+pub use backups::{BackedUp, BackupError, Backups, back_up, rescue};
 pub use corrections::{Corrections, Link, OperatorOverrides};
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
@@ -154,12 +154,28 @@ impl Store {
         }
     }
 
-    /// Whether the path still leads to the open database. If not, its file was removed or replaced,
-    /// and later writes are lost.
+    /// Whether the files of the open database are still at their paths. If one was removed or replaced, nothing is written
+    /// any more.
     pub fn is_in_place(&self) -> bool {
         match &self.backend {
-            Backend::Sqlite(file) => file.is_in_place(),
+            Backend::Sqlite(file) => file.watch().check().is_ok(),
             Backend::Postgres(_) => true,
+        }
+    }
+
+    /// The file of the database that was removed or replaced; `None` if all are in place.
+    pub fn gone(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.watch().gone(),
+            Backend::Postgres(_) => None,
+        }
+    }
+
+    /// Where [`rescue`] has copied the database; `None` if it has not.
+    pub fn rescued(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.rescued().get().map(PathBuf::as_path),
+            Backend::Postgres(_) => None,
         }
     }
 
@@ -173,15 +189,17 @@ impl Store {
         Some(&self.metrics)
     }
 
-    /// Waits for running queries and closes the database.
+    /// Waits for running queries and closes the database. If it is not in place, [`rescue`] still reads it.
     pub async fn close(&self) {
         self.pages.close().await;
         self.readers.close().await;
-        match &self.backend {
-            Backend::Postgres(server) => server.close().await,
-            Backend::Sqlite(file) => file.complete(&self.writer).await,
+        if let Backend::Postgres(server) = &self.backend {
+            server.close().await;
         }
         self.writer.close().await;
+        if let Backend::Sqlite(file) = &self.backend {
+            file.close().await;
+        }
     }
 
     /// Begins a write, which waits for the writers of all processes, but not for games that are recorded.

@@ -75,12 +75,8 @@ impl SqliteFile {
     /// # Errors
     /// Fails if the file exists already, or if the database or the disk fails.
     pub async fn back_up(&self, to: &Path) -> Result<(), StoreError> {
-        let text = to.to_str().ok_or_else(|| {
-            StoreError::BadValue(format!("a path that is not UTF-8: {}", to.display()))
-        })?;
         let mut connection = self.connect().await?;
-        let copy = sqlx::query("VACUUM INTO ?").bind(text);
-        copy.execute(&mut connection).await?;
+        copy(&mut connection, to).await?;
         connection.close().await?;
         Ok(())
     }
@@ -150,6 +146,16 @@ impl SqliteFile {
             goes_on,
         })
     }
+}
+
+/// Writes all that a connection sees to a new file.
+pub(super) async fn copy(connection: &mut SqliteConnection, to: &Path) -> Result<(), StoreError> {
+    let text = to.to_str().ok_or_else(|| {
+        StoreError::BadValue(format!("a path that is not UTF-8: {}", to.display()))
+    })?;
+    let copy = sqlx::query("VACUUM INTO ?").bind(text);
+    copy.execute(connection).await?;
+    Ok(())
 }
 
 /// Counts an operator's changes to players.

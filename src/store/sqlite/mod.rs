@@ -13,20 +13,21 @@
 mod maintenance;
 #[cfg(test)]
 mod plans;
+mod watch;
 
 pub use maintenance::{Forgotten, SqliteFile};
+pub(super) use watch::{Watch, beside};
 
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions, TryLockError},
-    io,
+    io, mem,
     path::{Path, PathBuf},
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
 use async_trait::async_trait;
-use file_id::{FileId, get_file_id};
 use parking_lot::Mutex;
 use sqlx::{
     Connection as _, Sqlite, SqliteConnection, SqlitePool,
@@ -35,7 +36,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::{
-    sync::watch,
+    sync::{self, watch as channel},
     time::{Instant, sleep, timeout},
 };
 
@@ -76,10 +77,14 @@ pub(super) struct File {
     readers: SqlitePool,
     /// The leases that this process holds.
     locks: Locks,
-    /// The file that was opened.
-    id: Option<FileId>,
+    /// The files that were opened.
+    watch: Arc<Watch>,
+    /// A connection that is open as long as the others: its files stay the same ones. `None` once it is closed.
+    anchor: sync::Mutex<Option<SqliteConnection>>,
+    /// The copy of a database of which a file was taken away.
+    rescued: OnceLock<PathBuf>,
     /// Counts the commits of this process.
-    commits: watch::Sender<u64>,
+    commits: channel::Sender<u64>,
 }
 
 /// Does what [`open`](super::open) does.
@@ -111,13 +116,17 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         .statement_cache_capacity(STATEMENTS)
         .busy_timeout(busy);
     let fail = |error| cannot_open(path, error);
-    let mut first = SqliteConnection::connect_with(&options)
+    let mut anchor = SqliteConnection::connect_with(&options)
         .await
         .map_err(fail)?;
-    refuse_foreign(path, &mut first).await?;
-    first.close().await.map_err(fail)?;
-    // Switch to WAL mode only now that the file is known to be Evenkeel's.
+    refuse_foreign(path, &mut anchor).await?;
+    // Switch to WAL mode only now that the file is known to be Evenkeel's. Reading then opens the files of that mode.
+    let wal = sqlx::query("PRAGMA journal_mode = WAL");
+    wal.execute(&mut anchor).await.map_err(fail)?;
+    application_id(&mut anchor).await.map_err(fail)?;
+    let watch = Arc::new(Watch::begin(path));
     let options = options
+        .create_if_missing(false)
         .journal_mode(SqliteJournalMode::Wal)
         // Sync at each commit, so that a match whose END was answered survives a power cut.
         .synchronous(SqliteSynchronous::Full);
@@ -150,14 +159,16 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
             .pragma("cache_size", PAGE_CACHE)
             .row_buffer_size(PAGE_ROWS),
     );
+    let pools = [writer, readers.clone(), pages].map(|pool| Pool::Sqlite(pool, watch.clone()));
     let file = File {
         path: path.to_owned(),
-        readers: readers.clone(),
+        readers,
         locks: Locks::default(),
-        id: get_file_id(path).ok(),
-        commits: watch::Sender::new(0),
+        watch,
+        anchor: sync::Mutex::new(Some(anchor)),
+        rescued: OnceLock::new(),
+        commits: channel::Sender::new(0),
     };
-    let pools = [writer, readers, pages].map(Pool::Sqlite);
     Ok(Store::new(Backend::Sqlite(file), pools))
 }
 
@@ -166,25 +177,46 @@ impl File {
         &self.path
     }
 
-    /// Whether the path still leads to the file that was opened.
-    pub fn is_in_place(&self) -> bool {
-        get_file_id(&self.path).ok() == self.id
+    /// Which files were opened, and whether they are still there.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
     }
 
-    /// Copies what was committed from the write-ahead log to the file, as far as nobody reads what was before it: the last
-    /// connection does so when it is closed, but one that was just being opened may end with the process.
-    pub async fn complete(&self, writer: &Pool) {
-        let Ok(mut connection) = writer.acquire().await else {
-            return; // it is closed already
-        };
-        let copied = connection.execute_text("PRAGMA wal_checkpoint(PASSIVE)");
-        if let Err(error) = copied.await {
-            tracing::warn!(%error, "the write-ahead log is not copied to the database");
+    /// Where [`copy_to`](Self::copy_to) has last copied the database.
+    pub fn rescued(&self) -> &OnceLock<PathBuf> {
+        &self.rescued
+    }
+
+    /// Writes all that was committed to a new file, also if the files of the database are not in place.
+    pub async fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+        match &mut *self.anchor.lock().await {
+            Some(anchor) => maintenance::copy(anchor, to).await,
+            None => Err(StoreError::from(sqlx::Error::PoolClosed)),
+        }
+    }
+
+    /// Closes the last connection, which copies what was committed from the write-ahead log to the file. If a file was
+    /// taken away, that would spoil what is there: the connection then stays open, and ends with the process.
+    pub async fn close(&self) {
+        let mut anchor = self.anchor.lock().await;
+        if self.watch.check().is_err() {
+            return;
+        }
+        if let Some(mut open) = anchor.take() {
+            // One that was just being opened may be the last one, and end with the process.
+            let copied = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut open);
+            if let Err(error) = copied.await {
+                tracing::warn!(%error, "the write-ahead log is not copied to the database");
+            }
+            if let Err(error) = open.close().await {
+                tracing::warn!(%error, "the database is not closed properly");
+            }
         }
     }
 
     /// A stream of the commits to this file.
     pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        self.watch.check()?;
         let connection = self.readers.acquire().await?;
         let commits = self.commits.subscribe();
         Ok(Box::new(Commits::new(connection, commits)))
@@ -196,11 +228,10 @@ impl File {
         writer: &Pool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
-        if !self.is_in_place() {
-            return Err(StoreError::Removed); // nobody would find what is written
-        }
+        self.watch.check()?; // nobody would find what is written
         let began = Instant::now();
         let mut write = Write::new(writer.acquire().await?, began, metrics);
+        write.watch = Some(self.watch.clone());
         let begin = concat!("BEGIN IMMEDIATE; ", moved_to!());
         match write.begin(begin, &self.path.display()).await {
             Ok(()) => Ok(write),
@@ -218,6 +249,15 @@ impl File {
         tx.commit().await?;
         self.commits.send_modify(|commits| *commits += 1);
         Ok(())
+    }
+}
+
+impl Drop for File {
+    /// Leaves the last connection open if a file was taken away, as [`close`](File::close) does.
+    fn drop(&mut self) {
+        if self.watch.gone().is_some() {
+            mem::forget(self.anchor.get_mut().take());
+        }
     }
 }
 
@@ -290,16 +330,11 @@ fn look_at(path: &Path, create: bool) -> Result<(), StoreError> {
     if !is_empty {
         return Ok(());
     }
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        Path::new(&name).display().to_string()
-    };
-    let left = ["-wal", SUFFIX].map(beside);
-    match left.into_iter().find(|name| Path::new(name).exists()) {
+    let left = ["-wal", SUFFIX].map(|suffix| beside(path, suffix));
+    match left.into_iter().find(|name| name.exists()) {
         Some(beside) => Err(StoreError::Emptied {
             place: path.display().to_string(),
-            beside,
+            beside: beside.display().to_string(),
         }),
         None if !create => Err(StoreError::Missing {
             place: path.display().to_string(),
@@ -491,11 +526,9 @@ impl Locks {
 
 /// Locks the file beside the database; `None` if another process has locked it.
 fn lock(database: &Path) -> io::Result<Option<Locked>> {
-    let mut path = database.as_os_str().to_owned();
-    path.push(SUFFIX);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(PathBuf::from(path))?;
+    let file = options.open(beside(database, SUFFIX))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Locked(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -537,13 +570,13 @@ const POLL: Duration = Duration::from_millis(250);
 /// The stream of commits of an SQLite database; see [`Changes`].
 struct Commits {
     connection: PoolConnection<Sqlite>,
-    own: watch::Receiver<u64>,
+    own: channel::Receiver<u64>,
     /// The version of the file at the last poll; `None` before the first one.
     version: Option<i64>,
 }
 
 impl Commits {
-    pub fn new(connection: PoolConnection<Sqlite>, own: watch::Receiver<u64>) -> Self {
+    pub fn new(connection: PoolConnection<Sqlite>, own: channel::Receiver<u64>) -> Self {
         Self {
             connection,
             own,

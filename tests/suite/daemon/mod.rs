@@ -9,3 +9,4 @@ mod restart;
 mod service_manager;
 mod spans;
 mod stop;
+mod taken;
