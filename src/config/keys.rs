@@ -16,6 +16,7 @@ use super::{
     values::{self, ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
+    files::FileMode,
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },
@@ -157,6 +158,7 @@ pub struct StoreSection {
     pub url: Option<PostgresUrl>,
     pub journal: JournalChoice,
     pub backups: FolderChoice,
+    pub file_mode: FileMode,
     pub keep_backups: Count<1, 1_000>,
     pub busy_ms: Millis<0, 600_000>,
     pub connect_ms: Millis<100, 60_000>,

@@ -92,6 +92,7 @@ impl Daemon {
         if let Some(folder) = config.journal() {
             open_journal(&service, &folder).await;
         }
+        open::warn_of_modes(config);
         let follower = follower(config, &service)?;
         let database = config.database();
         let address = listeners.plain.local_addr()?;

@@ -85,6 +85,7 @@ use sqlx::migrate::Migrator;
 use tokio::time::{Instant, sleep};
 
 use crate::{
+    files::FileMode,
     metrics::{Counter, Histogram, Registry, SECONDS},
     model::Timestamp,
 };
@@ -273,7 +274,20 @@ pub async fn open_at(
     create: bool,
     patience: Duration,
 ) -> Result<Arc<Store>, StoreError> {
-    let store = transfer::open(place, create, patience).await?;
+    open_with(place, create, patience, FileMode::default()).await
+}
+
+/// Opens the database at `place` as [`open_at`] does. New files get this mode.
+///
+/// # Errors
+/// Those of [`open_at`].
+pub async fn open_with(
+    place: &DatabaseUrl,
+    create: bool,
+    patience: Duration,
+    mode: FileMode,
+) -> Result<Arc<Store>, StoreError> {
+    let store = transfer::open(place, create, patience, mode).await?;
     let Some(to) = store.moved_to().await? else {
         return Ok(Arc::new(store));
     };

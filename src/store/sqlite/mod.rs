@@ -47,6 +47,7 @@ use super::{
     refuse_older,
     schema::SQLITE,
 };
+use crate::files::{FileMode, is_full};
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -77,6 +78,8 @@ pub(super) struct File {
     readers: SqlitePool,
     /// The leases that this process holds.
     locks: Locks,
+    /// The mode of new files.
+    mode: FileMode,
     /// The files that were opened.
     watch: Arc<Watch>,
     /// A connection that is open as long as the others: its files stay the same ones. `None` once it is closed.
@@ -88,15 +91,23 @@ pub(super) struct File {
 }
 
 /// Does what [`open`](super::open) does.
-pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
+pub(super) async fn open(
+    path: &Path,
+    create: bool,
+    busy: Duration,
+    mode: FileMode,
+) -> Result<Store, StoreError> {
     match create {
         true => refuse_read_only(path)?,
         false => refuse_missing(path)?,
     }
     look_at(path, create)?;
+    if create {
+        begin_file(path, mode)?;
+    }
     let deadline = Instant::now() + busy;
     loop {
-        match try_open(path, create, busy).await {
+        match try_open(path, create, busy, mode).await {
             // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
             // wait.
             Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
@@ -105,7 +116,12 @@ pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<St
     }
 }
 
-async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
+async fn try_open(
+    path: &Path,
+    create: bool,
+    busy: Duration,
+    mode: FileMode,
+) -> Result<Store, StoreError> {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(create)
@@ -164,6 +180,7 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         path: path.to_owned(),
         readers,
         locks: Locks::default(),
+        mode,
         watch,
         anchor: sync::Mutex::new(Some(anchor)),
         rescued: OnceLock::new(),
@@ -180,6 +197,11 @@ impl File {
     /// Which files were opened, and whether they are still there.
     pub fn watch(&self) -> &Watch {
         &self.watch
+    }
+
+    /// The mode of new files.
+    pub fn mode(&self) -> FileMode {
+        self.mode
     }
 
     /// Where [`copy_to`](Self::copy_to) has last copied the database.
@@ -347,6 +369,18 @@ fn look_at(path: &Path, create: bool) -> Result<(), StoreError> {
     }
 }
 
+/// Creates the file of a new database: SQLite gives those beside it the same mode.
+fn begin_file(path: &Path, mode: FileMode) -> Result<(), StoreError> {
+    match mode.create(OpenOptions::new().write(true), path) {
+        Err(error) if is_full(&error) => {
+            let full = StoreError::Full(sqlx::Error::Io(error));
+            Err(StoreError::at(&path.display(), full))
+        }
+        // SQLite says what else is wrong.
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a disk that may not be written. Where a daemon was cut off, its write-ahead log lies beside the file, and SQLite
 /// opens the two for reading alone, without an error.
 fn refuse_read_only(path: &Path) -> Result<(), StoreError> {
@@ -501,7 +535,7 @@ struct Own {
 impl Locks {
     /// Takes a lease, and holds it until the returned value is dropped. `None` if this process or another one
     /// holds it already.
-    fn take(&self, database: &Path, name: &str) -> io::Result<Option<Arc<Held>>> {
+    fn take(&self, database: &Path, mode: FileMode, name: &str) -> io::Result<Option<Arc<Held>>> {
         let mut own = self.0.lock();
         if own
             .names
@@ -512,7 +546,7 @@ impl Locks {
         }
         let locked = match own.file.upgrade() {
             Some(locked) => locked,
-            None => match lock(database)? {
+            None => match lock(database, mode)? {
                 Some(locked) => Arc::new(locked),
                 None => return Ok(None),
             },
@@ -525,10 +559,10 @@ impl Locks {
 }
 
 /// Locks the file beside the database; `None` if another process has locked it.
-fn lock(database: &Path) -> io::Result<Option<Locked>> {
+fn lock(database: &Path, mode: FileMode) -> io::Result<Option<Locked>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(beside(database, SUFFIX))?;
+    let file = mode.open(&options, &beside(database, SUFFIX))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Locked(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -539,7 +573,7 @@ fn lock(database: &Path) -> io::Result<Option<Locked>> {
 impl Database {
     /// Locks a lease, until the returned value is dropped. `None` if this process or another one holds it already.
     pub fn lock_lease(&self, name: &str) -> Result<Option<Arc<Held>>, StoreError> {
-        let held = self.locks.take(&self.path, name);
+        let held = self.locks.take(&self.path, self.mode, name);
         Ok(held.map_err(sqlx::Error::Io)?)
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod disk;
 mod exhausted;
 mod metrics;
+mod modes;
 mod passing;
 mod process;
 mod restart;
