@@ -55,6 +55,7 @@ use crate::{
     client::drivers::DriverError,
     config::{Config, ConfigError, LogFormat, LogSection},
     daemon::{self, DaemonError},
+    files::is_full,
     learning::LearningError,
     logs::{Archive, LogError},
     model::PatternError,
@@ -356,10 +357,6 @@ impl CliError {
 /// away, or the disk was full.
 const PASSING: u8 = 6;
 
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::StorageFull
-}
-
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         let code = if is_full(&error) { PASSING } else { 1 };
@@ -392,12 +389,12 @@ impl From<StoreError> for CliError {
 /// Gives each type of error the exit code of its own variants, or of one of them; a variant with an error of another type
 /// has that one's.
 macro_rules! exit_codes {
-    ($($error:ident: $code:literal $(, $variant:ident)* $(| $own:ident: $own_code:literal)?;)*) => {$(
+    ($($error:ident: $code:literal $(, $variant:ident)* $(| $own:ident: $own_code:literal)*;)*) => {$(
         impl From<$error> for CliError {
             fn from(error: $error) -> Self {
                 match error {
                     $($error::$variant(inner) => inner.into(),)*
-                    $(error @ $error::$own(_) => Self::new($own_code, error),)?
+                    $(error @ $error::$own(_) => Self::new($own_code, error),)*
                     error => Self::new($code, error),
                 }
             }
@@ -408,7 +405,7 @@ macro_rules! exit_codes {
 exit_codes! {
     BackupError: 4, Store, Ended;
     ConfigError: 3;
-    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Tls: 3;
+    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Descriptors: 3 | Tls: 3;
     DeliveryError: 3, Store;
     DriverError: 4, Io;
     JoinError: 1;

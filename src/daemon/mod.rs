@@ -10,6 +10,7 @@
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
+mod descriptors;
 mod open;
 mod pages;
 mod reload;
@@ -40,6 +41,7 @@ use crate::{
     webhooks::{Deliveries, DeliveryError},
 };
 
+use descriptors::TooFewDescriptors;
 use open::{ConnectionThreads, PageThreads, bind, bind_address, follower, open_journal};
 use pages::{PageListeners, PageServer};
 use upkeep::UpkeepSettings;
@@ -78,6 +80,7 @@ impl Daemon {
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         open::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
+        descriptors::have_enough(config)?;
         let mut listeners = bind(config).await?;
         let pages = PageListeners::bind(&config.web).await?;
         let threads = ConnectionThreads::start(config.server.threads())?;
@@ -296,6 +299,9 @@ pub enum DaemonError {
     /// The certificate of encrypted connections cannot be used.
     #[error("encrypted connections: {0}")]
     Tls(#[from] TlsError),
+    /// The process may have too few files and sockets open.
+    #[error(transparent)]
+    Descriptors(#[from] TooFewDescriptors),
     /// The listener has no address.
     #[error(transparent)]
     Io(#[from] io::Error),

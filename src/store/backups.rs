@@ -185,7 +185,7 @@ pub async fn rescue(store: &Store) -> Result<Option<PathBuf>, BackupError> {
     }
     let mut number = 1_u32;
     let to = loop {
-        let to = beside(file.path(), &format!("{RESCUED}{number}"));
+        let to = beside(file.watch().database(), &format!("{RESCUED}{number}"));
         if fs::symlink_metadata(&to).is_err() {
             break to;
         }

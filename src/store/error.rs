@@ -9,7 +9,7 @@ use sqlx::{
     postgres::PgDatabaseError,
 };
 
-use crate::model::RecordError;
+use crate::{files::is_full, model::RecordError};
 
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]
@@ -350,6 +350,7 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let kind: fn(sqlx::Error) -> Self = match &error {
             sqlx::Error::PoolTimedOut => Self::Silent,
+            sqlx::Error::Io(error) if is_full(error) => Self::Full,
             sqlx::Error::Io(_) => Self::Away,
             sqlx::Error::Tls(_) => |error| Self::Tls(words(&error)),
             sqlx::Error::Database(database) => of_database(&**database),

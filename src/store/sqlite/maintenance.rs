@@ -42,6 +42,7 @@ impl SqliteFile {
     /// Fails if it is missing, damaged, of another program, or cannot be opened.
     pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
         super::refuse_missing(path)?;
+        super::room::look(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)

@@ -13,6 +13,7 @@
 mod maintenance;
 #[cfg(test)]
 mod plans;
+mod room;
 mod watch;
 
 pub use maintenance::{Forgotten, SqliteFile};
@@ -21,7 +22,8 @@ pub(super) use watch::{Watch, beside};
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions, TryLockError},
-    io, mem,
+    io::{self, Write as _},
+    mem,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock, Weak},
     time::Duration,
@@ -40,14 +42,14 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use self::File as Database;
+use self::{File as Database, room::Room};
 use super::{
     Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
     db::{Connection, Pool, Write, moved_to, scalar},
     refuse_older,
     schema::SQLITE,
 };
-use crate::files::{FileMode, is_full};
+use crate::files::{FileMode, folder_of, is_full};
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -82,6 +84,8 @@ pub(super) struct File {
     mode: FileMode,
     /// The files that were opened.
     watch: Arc<Watch>,
+    /// The room for the index of the write-ahead log; `None` where SQLite takes it itself.
+    room: Option<Room>,
     /// A connection that is open as long as the others: its files stay the same ones. `None` once it is closed.
     anchor: sync::Mutex<Option<SqliteConnection>>,
     /// The copy of a database of which a file was taken away.
@@ -105,6 +109,7 @@ pub(super) async fn open(
     if create {
         begin_file(path, mode)?;
     }
+    room::look(path).map_err(|error| StoreError::at(&path.display(), error))?;
     let deadline = Instant::now() + busy;
     loop {
         match try_open(path, create, busy, mode).await {
@@ -140,6 +145,7 @@ async fn try_open(
     let wal = sqlx::query("PRAGMA journal_mode = WAL");
     wal.execute(&mut anchor).await.map_err(fail)?;
     application_id(&mut anchor).await.map_err(fail)?;
+    let room = Room::take(path).map_err(|error| StoreError::at(&path.display(), error))?;
     let watch = Arc::new(Watch::begin(path));
     let options = options
         .create_if_missing(false)
@@ -182,6 +188,7 @@ async fn try_open(
         locks: Locks::default(),
         mode,
         watch,
+        room,
         anchor: sync::Mutex::new(Some(anchor)),
         rescued: OnceLock::new(),
         commits: channel::Sender::new(0),
@@ -225,6 +232,7 @@ impl File {
             return;
         }
         if let Some(mut open) = anchor.take() {
+            self.watch.end();
             // One that was just being opened may be the last one, and end with the process.
             let copied = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut open);
             if let Err(error) = copied.await {
@@ -251,6 +259,7 @@ impl File {
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
         self.watch.check()?; // nobody would find what is written
+        self.room.as_ref().map_or(Ok(()), Room::extend)?;
         let began = Instant::now();
         let mut write = Write::new(writer.acquire().await?, began, metrics);
         write.watch = Some(self.watch.clone());
@@ -293,11 +302,18 @@ async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
     loop {
         tries -= 1;
         match SQLITE.run(writer).await {
-            // Another process has run the same one meanwhile.
-            Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) if tries > 0 => {}
-            done => {
-                let fail = |error| StoreError::migrating(&path.display(), &SQLITE, error);
-                return done.map_err(fail);
+            Ok(()) => return Ok(()),
+            Err(error) => {
+                let runs = matches!(
+                    error,
+                    MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)
+                );
+                let error = StoreError::migrating(&path.display(), &SQLITE, error);
+                // Another process may have run the same one meanwhile; what may pass by itself is another cause, and
+                // the library would find the connection in a state that it does not know of.
+                if tries == 0 || !runs || error.is_passing() {
+                    return Err(error);
+                }
             }
         }
     }
@@ -404,11 +420,7 @@ fn cannot_open(path: &Path, error: sqlx::Error) -> StoreError {
 /// Whether the file, or the folder in which it would be created, is on a disk that may not be written.
 #[cfg(unix)]
 fn is_read_only(path: &Path) -> bool {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let found = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder));
+    let found = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder_of(path)));
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
 }
 
@@ -434,6 +446,15 @@ fn refuse_missing(path: &Path) -> Result<(), StoreError> {
 
 /// Makes the error of a file that cannot be opened say why, if the file system knows it.
 fn explain(path: &Path, error: StoreError) -> StoreError {
+    if !matches!(
+        error.bare(),
+        StoreError::CannotOpen(_) | StoreError::Disk(_)
+    ) {
+        return error;
+    }
+    if let Err(full) = has_room(path) {
+        return StoreError::at(&path.display(), full);
+    }
     if !matches!(error.bare(), StoreError::CannotOpen(_)) {
         return error;
     }
@@ -441,6 +462,18 @@ fn explain(path: &Path, error: StoreError) -> StoreError {
         Some(why) => StoreError::at(&path.display(), StoreError::Denied(why)),
         None if is_read_only(path) => StoreError::at(&path.display(), StoreError::ReadOnlyDisk),
         None => error,
+    }
+}
+
+/// Looks whether a file can be made beside the database.
+///
+/// # Errors
+/// The disk is full. Other faults are none here.
+fn has_room(path: &Path) -> Result<(), StoreError> {
+    let made = tempfile::tempfile_in(folder_of(path));
+    match made.and_then(|mut file| file.write_all(&[1; 4_096])) {
+        Err(error) if is_full(&error) => Err(StoreError::Full(sqlx::Error::Io(error))),
+        _ => Ok(()),
     }
 }
 
@@ -454,8 +487,7 @@ fn why(path: &Path) -> Option<String> {
             Some(format!("permission denied{}", owner_of(path)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
+            let folder = folder_of(path);
             let shown = folder.display();
             match folder.try_exists() {
                 Ok(false) => Some(format!("the folder {shown} does not exist")),

@@ -8,8 +8,11 @@
 
 use std::{
     io,
-    path::{Path, PathBuf},
-    sync::OnceLock,
+    path::{Path, PathBuf, absolute},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use file_id::{FileId, get_file_id};
@@ -26,20 +29,30 @@ pub(in crate::store) struct Watch {
     files: [(PathBuf, Option<FileId>); 3],
     /// The first one that was found removed or replaced.
     gone: OnceLock<PathBuf>,
+    /// Whether the last connection is closed, so that SQLite itself removes two of the files.
+    is_over: AtomicBool,
 }
 
 impl Watch {
     /// Notes which files these are. They stay until the last connection is closed, so one must be open.
     pub fn begin(database: &Path) -> Self {
+        let database = absolute(database).unwrap_or_else(|_| database.to_owned());
         let file = |suffix| {
-            let path = beside(database, suffix);
+            let path = beside(&database, suffix);
             let id = get_file_id(&path).ok();
             (path, id)
         };
         Self {
             files: SUFFIXES.map(file),
             gone: OnceLock::new(),
+            is_over: AtomicBool::new(false),
         }
+    }
+
+    /// The main file.
+    pub fn database(&self) -> &Path {
+        let [(main, _), ..] = &self.files;
+        main
     }
 
     /// The file that was removed or replaced; `None` if all are in place.
@@ -47,11 +60,19 @@ impl Watch {
         self.gone.get().map(PathBuf::as_path)
     }
 
+    /// Ends the watch: the last connection is about to be closed.
+    pub fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
     /// # Errors
     /// One of the files is not in place.
     pub fn check(&self) -> Result<(), StoreError> {
         if self.gone.get().is_some() {
             return Err(StoreError::Removed);
+        }
+        if self.is_over.load(Ordering::Relaxed) {
+            return Ok(());
         }
         for (path, opened) in &self.files {
             let Some(opened) = opened else { continue };
@@ -113,6 +134,16 @@ mod tests {
                 assert!(watch.check().is_err(), "it stays so");
             }
         }
+    }
+
+    #[test]
+    fn what_happens_after_the_end_is_not_noticed() {
+        let (_folder, paths) = files();
+        let watch = Watch::begin(&paths[0]);
+        watch.end();
+        fs::remove_file(&paths[1]).unwrap();
+        assert!(watch.check().is_ok());
+        assert_eq!(watch.gone(), None);
     }
 
     #[test]

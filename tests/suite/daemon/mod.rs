@@ -2,6 +2,7 @@
 
 pub(crate) mod disk;
 mod exhausted;
+mod first;
 mod metrics;
 mod modes;
 mod passing;
