@@ -33,7 +33,7 @@ use crate::{
     server::{Limits, access::RateSettings},
     session::BalanceSettings,
     store::postgres::PostgresUrl,
-    web::{ApiSettings, WebSettings},
+    web::{ApiSettings, MetricsHosts, WebSettings},
     webhooks::WebhookSettings,
 };
 
@@ -135,6 +135,7 @@ pub struct WebSection {
     pub listen_is_set: bool,
     #[serde(deserialize_with = "values::networks")]
     pub metrics_from: Vec<IpNet>,
+    pub metrics_hosts: MetricsHosts,
     #[serde(deserialize_with = "values::optional_address")]
     pub metrics_listen: Option<SocketAddr>,
     #[serde(flatten)]

@@ -175,7 +175,7 @@ impl Daemon {
             let store = self.service.store().clone();
             tasks.spawn(upkeep::back_up_daily(backups, store, clock, metrics));
         }
-        let monitor = self.monitor;
+        let (monitor, watched) = (self.monitor.clone(), self.monitor);
         tasks.spawn(async move { monitor.run().await });
         if let Ok(address) = self.listeners.plain.local_addr() {
             shutdown::ready(&format!("serving game servers at {address}"));
@@ -190,6 +190,7 @@ impl Daemon {
         let service = self.service;
         let shutdown = async {
             shutdown.await;
+            watched.stop();
             shutdown::stopping();
         };
         let deadline = tasks

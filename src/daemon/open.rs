@@ -8,7 +8,7 @@
 use std::{fs, io, net::SocketAddr, path::Path, sync::Arc, thread, time::Duration};
 
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpSocket},
     runtime::{Builder, Handle, Runtime},
 };
 use tokio_util::{
@@ -63,12 +63,26 @@ pub(super) async fn bind_address(
     key: &'static str,
     address: SocketAddr,
 ) -> Result<TcpListener, DaemonError> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| DaemonError::Listen {
+    listen(address).map_err(|source| DaemonError::Listen {
         key,
         address,
         source,
     })
+}
+
+/// How many connections may wait to be accepted. If a fleet connects again after a restart, hundreds come at once.
+const WAITING: u32 = 1_024;
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // Elsewhere, it would let another program take the address. Here, a restart need not wait for old connections.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// Reads the certificate and the key for encrypted connections, if these are configured.

@@ -271,6 +271,14 @@ impl StoreError {
         }
     }
 
+    /// Whether what is read of the database can be wrong.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self.bare(),
+            Self::Corrupt(_) | Self::NotSqlite | Self::BadValue(_) | Self::DamagedRecord { .. }
+        )
+    }
+
     /// Whether the caller no longer holds the lease that the write needs.
     pub fn is_lease_lost(&self) -> bool {
         matches!(self.bare(), Self::LeaseLost(_))

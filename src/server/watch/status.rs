@@ -181,6 +181,8 @@ pub struct StoreStatus {
     pub bytes: Option<u64>,
     /// How many writes have failed since the start.
     pub write_failures: u64,
+    /// Whether it answers within a second.
+    pub answers: bool,
     /// Whether the open files are still at their paths.
     pub in_place: bool,
     /// The file that was removed or replaced.
@@ -217,7 +219,8 @@ pub struct BackupStatus {
 impl Monitor {
     /// How the daemon is, and what is wrong.
     pub async fn status(&self) -> Status {
-        let not_ready = self.readiness().await.err();
+        let look = self.look().await;
+        let not_ready = self.judge(look).err();
         let clock = self.service.sessions().clock();
         let store = self.service.store();
         let shown = |path: &Path| path.display().to_string();
@@ -231,6 +234,7 @@ impl Monitor {
                 place: self.place.clone(),
                 bytes: self.database_size().await,
                 write_failures: self.failures().writes,
+                answers: look.answers(),
                 in_place: store.is_in_place(),
                 gone: store.gone().map(shown),
                 rescued: store.rescued().map(shown),
@@ -375,6 +379,11 @@ pub(super) fn warnings(status: &Status, recent: Failures) -> Vec<String> {
         warn(true, format!("not ready: {why}"));
     }
     warn(!status.store.in_place, of_files(&status.store));
+    let is_ready = status.not_ready.is_none();
+    warn(
+        !status.store.answers && is_ready,
+        "the database does not answer: matches that end are kept until it does".to_owned(),
+    );
     let failures = [
         (recent.writes, "writes to the database failed"),
         (
@@ -501,6 +510,7 @@ mod tests {
             uptime_seconds: 86_400,
             ..Status::default()
         };
+        status.store.answers = true;
         status.store.in_place = true;
         status.predictions.count = 5_000;
         status.predictions.recent_log_loss = 0.69;
@@ -539,9 +549,10 @@ mod tests {
             warnings(&healthy(), recent),
             ["within the last hour, 2 writes to the database failed"]
         );
-        let faults: [Wrong<'_>; 12] = [
+        let faults: [Wrong<'_>; 13] = [
             (&|s| s.not_ready = Some("x".to_owned()), "not ready: x"),
             (&|s| s.store.in_place = false, "removed or replaced"),
+            (&|s| s.store.answers = false, "are kept until it does"),
             (&|s| s.matches.lag_seconds = 301.0, "301 s to be learned"),
             (&|s| s.backlog.matches = 1, "1 matches are not on disk"),
             (&|s| s.predictions.recent_log_loss = 0.7, "log loss 0.700"),
