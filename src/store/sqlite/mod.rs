@@ -45,7 +45,7 @@ use tokio::{
 use self::{File as Database, room::Room};
 use super::{
     Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
-    db::{Connection, Pool, Write, moved_to, scalar},
+    db::{ConnectionPool, PooledConnection, Write, moved_to, scalar},
     refuse_older,
     schema::SQLITE,
 };
@@ -181,7 +181,8 @@ async fn try_open(
             .pragma("cache_size", PAGE_CACHE)
             .row_buffer_size(PAGE_ROWS),
     );
-    let pools = [writer, readers.clone(), pages].map(|pool| Pool::Sqlite(pool, watch.clone()));
+    let pools =
+        [writer, readers.clone(), pages].map(|pool| ConnectionPool::Sqlite(pool, watch.clone()));
     let file = File {
         path: path.to_owned(),
         readers,
@@ -255,7 +256,7 @@ impl File {
     /// Begins a write: waits until no other connection or process writes.
     pub async fn begin(
         &self,
-        writer: &Pool,
+        writer: &ConnectionPool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
         self.watch.check()?; // nobody would find what is written
@@ -612,7 +613,7 @@ impl Database {
 
 /// Notes the holder of a lease that this process has locked.
 pub(super) async fn take_lease(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     name: &str,
     holder: &str,
     lock: Arc<Held>,
