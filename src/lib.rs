@@ -141,6 +141,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod daemon;
+pub mod files;
 pub mod learning;
 pub mod logs;
 pub mod metrics;

@@ -49,7 +49,7 @@ pub(super) async fn run(args: BackupArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let busy = config.store.busy_ms.duration();
     let database = store::open_file(&sqlite_file(&config)?, busy).await?;
-    store::back_up(&database, &args.file).await?;
+    store::back_up(&database, &args.file, config.store.file_mode).await?;
     let size = std::fs::metadata(&args.file)?.len();
     let file = args.file.display();
     writeln!(io::stdout(), "{file}: {} kB", size.div_ceil(1_000))?;
@@ -97,7 +97,7 @@ pub(super) async fn run_check(args: CheckDatabaseArgs) -> Result<(), CliError> {
         let made = TempDir::with_prefix_in("evenkeel-check-", &folder);
         let folder = made.map_err(CliError::in_file(&folder))?;
         let copy = folder.path().join("copy.db");
-        store::back_up(&database, &copy).await?;
+        store::back_up(&database, &copy, config.store.file_mode).await?;
         let database = store::open_file(&copy, busy).await?;
         findings.rows = database.counts().await?;
         config.store.database = copy;
@@ -360,7 +360,8 @@ pub(super) async fn run_migrate_store(args: MigrateStoreArgs) -> Result<(), CliE
     };
     let to = place("TO", to)?;
     let mut bar = None;
-    let moved = store::transfer(&from, &to, patience, |done, total| {
+    let mode = config.store.file_mode;
+    let moved = store::transfer(&from, &to, patience, mode, |done, total| {
         bar.get_or_insert_with(|| {
             ProgressLine::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go")
         })

@@ -55,9 +55,10 @@ use crate::{
     client::drivers::DriverError,
     config::{Config, ConfigError, LogFormat, LogSection},
     daemon::{self, DaemonError},
+    files::is_full,
     learning::LearningError,
     logs::{Archive, LogError},
-    model::PatternError,
+    model::{PatternError, escaped_json, is_hidden},
     server::{Service, ServiceError},
     session::SessionError,
     simulate::SimulateError,
@@ -215,9 +216,27 @@ fn log_to_stderr(log: &LogSection) -> Result<(), CliError> {
             let is_terminal = io::IsTerminal::is_terminal(&io::stderr());
             lines.with_ansi(is_terminal).init();
         }
-        LogFormat::Json => lines.json().with_ansi(false).init(),
+        LogFormat::Json => {
+            let lines = lines.json().with_ansi(false);
+            lines.with_writer(|| EscapedLog(io::stderr())).init();
+        }
     }
     Ok(())
+}
+
+/// A log of JSON, of which each write is one or more whole lines.
+struct EscapedLog<W>(W);
+
+impl<W: Write> Write for EscapedLog<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        self.0.write_all(escaped_json(text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Opens the database and the service over it. A missing database is an error unless `create` is
@@ -356,10 +375,6 @@ impl CliError {
 /// away, or the disk was full.
 const PASSING: u8 = 6;
 
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::StorageFull
-}
-
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         let code = if is_full(&error) { PASSING } else { 1 };
@@ -392,12 +407,12 @@ impl From<StoreError> for CliError {
 /// Gives each type of error the exit code of its own variants, or of one of them; a variant with an error of another type
 /// has that one's.
 macro_rules! exit_codes {
-    ($($error:ident: $code:literal $(, $variant:ident)* $(| $own:ident: $own_code:literal)?;)*) => {$(
+    ($($error:ident: $code:literal $(, $variant:ident)* $(| $own:ident: $own_code:literal)*;)*) => {$(
         impl From<$error> for CliError {
             fn from(error: $error) -> Self {
                 match error {
                     $($error::$variant(inner) => inner.into(),)*
-                    $(error @ $error::$own(_) => Self::new($own_code, error),)?
+                    $(error @ $error::$own(_) => Self::new($own_code, error),)*
                     error => Self::new($code, error),
                 }
             }
@@ -408,7 +423,7 @@ macro_rules! exit_codes {
 exit_codes! {
     BackupError: 4, Store, Ended;
     ConfigError: 3;
-    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Tls: 3;
+    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Descriptors: 3 | Tls: 3;
     DeliveryError: 3, Store;
     DriverError: 4, Io;
     JoinError: 1;
@@ -441,16 +456,14 @@ fn without_codes(message: &str) -> String {
 
 /// Prints one JSON value on the standard output, on lines that people can read.
 fn print_json(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    Ok(writeln!(out)?)
+    let text = escaped_json(serde_json::to_string_pretty(value)?);
+    Ok(writeln!(io::stdout(), "{text}")?)
 }
 
 /// Prints one JSON value on one line of the standard output: a value of a stream.
 fn print_json_line(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, value)?;
-    Ok(writeln!(out)?)
+    let text = escaped_json(serde_json::to_string(value)?);
+    Ok(writeln!(io::stdout(), "{text}")?)
 }
 
 /// A path as one word of a shell: in quotes where that is needed.
@@ -464,10 +477,18 @@ fn quoted(path: &Path) -> String {
     }
 }
 
+/// The characters with which formulas begin, also in the width of East Asian letters, which some spreadsheets take for
+/// the same.
+const FORMULAS: [char; 8] = [
+    '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+];
+
 /// The text so that no spreadsheet takes it for a formula: with `'` before it if it begins with one of the characters
-/// with which formulas begin. NUL, at which some programs end a line, becomes U+FFFD.
+/// with which formulas begin, or has one behind spaces or characters that cannot be seen. NUL, at which some programs end
+/// a line, becomes U+FFFD.
 fn csv_cell(text: &str) -> Cow<'_, str> {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\0']);
+    let seen = text.trim_start_matches(|c: char| c.is_whitespace() || is_hidden(c));
+    let is_formula = seen.starts_with(FORMULAS) || text.starts_with(['\t', '\r', '\n', '\0']);
     match is_formula || text.contains('\0') {
         true => {
             let mark = if is_formula { "'" } else { "" };
@@ -528,12 +549,17 @@ mod tests {
             "\t=1",
             "\r=1",
             "\n=1",
+            "\u{ff1d}1+1",
+            "\u{ff20}SUM(A1)",
+            " =1",
+            "\u{200b}=1",
+            "\u{feff}\u{202e}\u{ad}\u{ff0b}1",
         ] {
             assert_eq!(csv_cell(name), format!("'{name}"));
         }
         assert_eq!(csv_cell("\0=1\0"), "'\u{fffd}=1\u{fffd}");
         assert_eq!(csv_cell("a\0b"), "a\u{fffd}b");
-        for name in ["ann", "a=1", "", "'x", "5:3"] {
+        for name in ["ann", "a=1", "", "'x", "5:3", "\u{200b}ann", " a=1"] {
             assert_eq!(csv_cell(name), name);
         }
     }

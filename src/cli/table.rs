@@ -13,7 +13,7 @@ use comfy_table::{CellAlignment, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::CliError;
-use crate::server::Service;
+use crate::{model::is_disruptive, server::Service};
 
 /// A table of rows of one kind.
 pub(super) struct Table<'a, R> {
@@ -103,10 +103,9 @@ pub(super) fn or_dash<T: ToString>(value: Option<T>) -> String {
 /// The text with control characters and direction marks escaped, so that it cannot control a
 /// terminal or look like other text.
 pub(super) fn printable(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || turns(c) {
+        if is_disruptive(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);

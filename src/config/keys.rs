@@ -16,6 +16,7 @@ use super::{
     values::{self, ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
+    files::FileMode,
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },
@@ -32,7 +33,7 @@ use crate::{
     server::{ConnectionLimits, access::RateSettings},
     session::BalanceSettings,
     store::postgres::PostgresUrl,
-    web::{ApiSettings, WebSettings},
+    web::{ApiSettings, MetricsHosts, WebSettings},
     webhooks::WebhookSettings,
 };
 
@@ -134,6 +135,7 @@ pub struct WebSection {
     pub listen_is_set: bool,
     #[serde(deserialize_with = "values::networks")]
     pub metrics_from: Vec<IpNet>,
+    pub metrics_hosts: MetricsHosts,
     #[serde(deserialize_with = "values::optional_address")]
     pub metrics_listen: Option<SocketAddr>,
     #[serde(flatten)]
@@ -157,6 +159,7 @@ pub struct StoreSection {
     pub url: Option<PostgresUrl>,
     pub journal: JournalChoice,
     pub backups: FolderChoice,
+    pub file_mode: FileMode,
     pub keep_backups: Count<1, 1_000>,
     pub busy_ms: Millis<0, 600_000>,
     pub connect_ms: Millis<100, 60_000>,

@@ -65,6 +65,7 @@ impl Config {
                 folder: folder.clone(),
                 keep: self.store.keep_backups.get() as usize,
                 busy: self.store.busy_ms.duration(),
+                mode: self.store.file_mode,
             }),
         }
     }
@@ -140,6 +141,7 @@ impl Config {
                 history: self.history(),
                 tags: self.identity.strip.clone(),
                 behaviour: self.behaviour.clone(),
+                file_mode: self.store.file_mode,
             },
             session: session::Settings {
                 games: self.games(),
@@ -147,6 +149,7 @@ impl Config {
                 heartbeat: self.coordinator.heartbeat_seconds,
                 connections: self.server.limits.max_connections.as_usize(),
                 keep_decisions: self.store.keep_decisions.get(),
+                file_mode: self.store.file_mode,
             },
             queues: self.queue.clone(),
             lease: self.store.lease_seconds.duration(),

@@ -10,6 +10,7 @@
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
+mod descriptors;
 mod open;
 mod pages;
 mod reload;
@@ -40,6 +41,7 @@ use crate::{
     webhooks::{Deliveries, DeliveryError},
 };
 
+use descriptors::TooFewDescriptors;
 use open::{ConnectionThreads, PageThreads, bind, bind_address, follower, open_journal};
 use pages::{PageListeners, PageServer};
 use upkeep::UpkeepSettings;
@@ -78,6 +80,7 @@ impl Daemon {
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         open::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
+        descriptors::have_enough(config)?;
         let mut listeners = bind(config).await?;
         let pages = PageListeners::bind(&config.web).await?;
         let threads = ConnectionThreads::start(config.server.threads())?;
@@ -92,6 +95,7 @@ impl Daemon {
         if let Some(folder) = config.journal() {
             open_journal(&service, &folder).await;
         }
+        open::warn_of_modes(config);
         let follower = follower(config, &service)?;
         let database = config.database();
         let address = listeners.plain.local_addr()?;
@@ -155,7 +159,8 @@ impl Daemon {
     }
 
     /// Serves until `shutdown` resolves, then drains and closes the database. Returns at most one second after
-    /// [`ConnectionLimits::drain_seconds`], even if the database is locked or the disk is stuck.
+    /// [`ConnectionLimits::drain_seconds`], even if the database is locked or the disk is stuck; but if a file of the database was
+    /// taken away just before, only when the database is copied.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
@@ -163,12 +168,14 @@ impl Daemon {
         tasks.spawn(shutdown::watchdog());
         tasks.spawn(upkeep::keep_small(self.service.clone(), self.upkeep));
         tasks.spawn(upkeep::watch(self.service.clone()));
+        tasks.spawn(upkeep::guard(self.service.store().clone()));
         if let Some(backups) = self.backups {
             let clock = self.service.sessions().clock().clone();
             let metrics: Arc<BackupMetrics> = self.monitor.backups.clone().unwrap_or_default();
-            tasks.spawn(upkeep::back_up_daily(backups, clock, metrics));
+            let store = self.service.store().clone();
+            tasks.spawn(upkeep::back_up_daily(backups, store, clock, metrics));
         }
-        let monitor = self.monitor;
+        let (monitor, watched) = (self.monitor.clone(), self.monitor);
         tasks.spawn(async move { monitor.run().await });
         if let Ok(address) = self.listeners.plain.local_addr() {
             shutdown::ready(&format!("serving game servers at {address}"));
@@ -183,6 +190,7 @@ impl Daemon {
         let service = self.service;
         let shutdown = async {
             shutdown.await;
+            watched.stop();
             shutdown::stopping();
         };
         let deadline = tasks
@@ -202,6 +210,8 @@ impl Daemon {
         tasks.end(deadline).await;
         // Every match was committed before END was answered, so nothing is lost here.
         let _ = timeout_at(deadline, service.close()).await;
+        // If nothing was lost, this does nothing; otherwise nobody else can do it later.
+        upkeep::copy_at_the_end(service.store()).await;
         // The connections have ended, and everything that they began.
         drop((self.threads, self.page_threads));
         tracing::info!("stopped");
@@ -290,6 +300,9 @@ pub enum DaemonError {
     /// The certificate of encrypted connections cannot be used.
     #[error("encrypted connections: {0}")]
     Tls(#[from] TlsError),
+    /// The process may have too few files and sockets open.
+    #[error(transparent)]
+    Descriptors(#[from] TooFewDescriptors),
     /// The listener has no address.
     #[error(transparent)]
     Io(#[from] io::Error),

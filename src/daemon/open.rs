@@ -5,10 +5,10 @@
 //! pages have threads of a lower priority: visitors do not slow down a running game. A write
 //! beyond the limit that an operator sets with `ulimit -f` is an error, and ends no process.
 
-use std::{io, net::SocketAddr, path::Path, sync::Arc, thread, time::Duration};
+use std::{fs, io, net::SocketAddr, path::Path, sync::Arc, thread, time::Duration};
 
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpSocket},
     runtime::{Builder, Handle, Runtime},
 };
 use tokio_util::{
@@ -19,6 +19,8 @@ use tokio_util::{
 use super::DaemonError;
 use crate::{
     config::Config,
+    files::is_open_to_all,
+    learning::folder_beside,
     logs::{Archive, Follow, Follower, LogError},
     server::{Listeners, Service, TlsIdentity, TlsListener},
     store,
@@ -30,7 +32,8 @@ use crate::{
 /// Fails if the database cannot be opened, or if the configuration contains an invalid pattern.
 pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
     let busy = config.store.busy_ms.duration();
-    let store = store::open_at(&config.database(), create, busy).await?;
+    let mode = config.store.file_mode;
+    let store = store::open_with(&config.database(), create, busy, mode).await?;
     let service = Service::open(store, config.service())?;
     service.learning().keep_beside(&config.store.database);
     Ok(service)
@@ -60,12 +63,26 @@ pub(super) async fn bind_address(
     key: &'static str,
     address: SocketAddr,
 ) -> Result<TcpListener, DaemonError> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| DaemonError::Listen {
+    listen(address).map_err(|source| DaemonError::Listen {
         key,
         address,
         source,
     })
+}
+
+/// How many connections may wait to be accepted. If a fleet connects again after a restart, hundreds come at once.
+const WAITING: u32 = 1_024;
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // Elsewhere, it would let another program take the address. Here, a restart need not wait for old connections.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// Reads the certificate and the key for encrypted connections, if these are configured.
@@ -89,12 +106,37 @@ pub(super) async fn open_journal(service: &Service, folder: &Path) {
     }
 }
 
+/// Warns of files that every user of this machine may read, in the database, its backups, and what the daemon keeps beside it.
+pub(super) fn warn_of_modes(config: &Config) {
+    let database = &config.store.database;
+    let folders = [
+        config.journal(),
+        config.backups().map(|own| own.folder),
+        Some(folder_beside(database)),
+        config.ingest.archive().map(Path::to_owned),
+    ];
+    let entries = folders.into_iter().flatten().flat_map(fs::read_dir);
+    let inside = entries.flatten().flatten().map(|entry| entry.path());
+    let all = inside.chain([database.clone()]);
+    let open: Vec<_> = all.filter(|path| is_open_to_all(path)).collect();
+    if let Some(first) = open.first() {
+        let (files, first) = (open.len(), first.display());
+        tracing::warn!(
+            files,
+            %first,
+            "every user of this machine may read files with names of players: `chmod 600` takes that right away"
+        );
+    }
+}
+
 /// Opens the archive of logs, if one is configured.
 ///
 /// # Errors
 /// Fails if the folder cannot be created or read.
 pub fn open_archive(config: &Config) -> Result<Option<Arc<Archive>>, LogError> {
-    config.ingest.archive().map(Archive::open).transpose()
+    let mode = config.store.file_mode;
+    let open = |folder: &Path| Archive::open_with(folder, mode);
+    config.ingest.archive().map(open).transpose()
 }
 
 /// The follower of the configured logs; `None` if there are none.

@@ -77,6 +77,7 @@ impl PageServer {
         let site = Site::new(service.clone(), web.pages.clone());
         let from = web.metrics_from.clone();
         let site = site.with_metrics(monitor.clone(), from, metrics.is_none());
+        let site = site.with_metrics_hosts(web.metrics_hosts.clone());
         let site = site.with_api(config.api.clone(), gate.clone());
         let site = site.with_team_names(config.team_names().map_err(ServiceError::Pattern)?);
         Ok(Self {

@@ -3,20 +3,21 @@
 //! - It keeps the database small: it deletes decisions that are old or too many, in short writes, and old notes about
 //!   players.
 //! - It makes the daily backups.
+//! - It notices that a file of the database was deleted or replaced, and copies what the database had to a new file.
 //! - It notices a last match that ended in the future. Matches are learned from in the order in which they ended. If
 //!   a clock was ahead, all matches until then come late, and those after them are learned from again. `watch`
 //!   compares the clocks themselves.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::{
     config::Config,
     model::{DAY, Timestamp},
     server::{Service, watch::BackupMetrics},
     session::Clock,
-    store::{BackedUp, BackupError, Backups, Store, StoreError},
+    store::{BackedUp, BackupError, Backups, Store, StoreError, rescue},
 };
 
 /// The lease of the daemon that deletes: one daemon at a time does this.
@@ -143,14 +144,16 @@ async fn remove_old(
     Ok(deleted)
 }
 
-/// Makes backups when they are due. Never returns. While a backup fails, the log says so once an hour at most.
+/// Makes backups when they are due, as long as the files of the database are in place. While a backup fails, the log says
+/// so once an hour at most.
 pub(super) async fn back_up_daily(
     backups: Backups,
+    store: Arc<Store>,
     clock: Arc<dyn Clock>,
     metrics: Arc<BackupMetrics>,
 ) {
     let mut failed: Option<Instant> = None;
-    loop {
+    while store.is_in_place() {
         match back_up_if_due(backups.clone(), clock.now(), metrics.clone()).await {
             Ok(None) => failed = None,
             Ok(Some(done)) => {
@@ -186,6 +189,56 @@ async fn back_up_if_due(
     };
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(BackupError::Ended(error)))
+}
+
+/// The pause between two looks at the files of the database.
+const GLANCE: Duration = Duration::from_millis(250);
+/// The longest time of a copy at the end of the daemon.
+const LAST_COPY: Duration = Duration::from_secs(60);
+
+/// Waits until a file of the database is taken away, says so, and copies what the database had.
+pub(super) async fn guard(store: Arc<Store>) {
+    loop {
+        let _ = store.is_in_place(); // notes it
+        match store.gone() {
+            None => sleep(GLANCE).await,
+            Some(gone) if copy(&store, gone).await => return,
+            Some(_) => sleep(LOOK).await,
+        }
+    }
+}
+
+/// At the end of the daemon: copies the database if one of its files was taken away, and that was not noticed before.
+pub(super) async fn copy_at_the_end(store: &Store) {
+    if let Some(gone) = store.gone().filter(|_| store.rescued().is_none())
+        && timeout(LAST_COPY, copy(store, gone)).await.is_err()
+    {
+        tracing::error!("what the database had is not copied in time");
+    }
+}
+
+/// Copies the database of which a file is gone. Returns whether it is copied.
+async fn copy(store: &Store, gone: &Path) -> bool {
+    let file = gone.display();
+    tracing::error!(
+        %file,
+        "the database file was removed or replaced: nothing is written to the database any more"
+    );
+    match rescue(store).await {
+        Ok(rescued) => {
+            let rescued = rescued.unwrap_or_default();
+            let rescued = rescued.display();
+            tracing::error!(
+                %rescued,
+                "all that the database had is copied: stop the daemon, put this file in the place of the database, without the files beside that, and start the daemon"
+            );
+            true
+        }
+        Err(error) => {
+            tracing::error!(%error, "what the database had cannot be copied");
+            false
+        }
+    }
 }
 
 /// The pause between two looks.

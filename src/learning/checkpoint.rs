@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 
 use super::learned::{FOLD_VERSION, FoldProgress, Point};
 use crate::{
+    files::FileMode,
     model::{Rulebook, Ruleset},
     rating::SystemName,
     rating::history::{self, BalanceStatistics, Fold},
@@ -185,11 +186,14 @@ const ABANDONED: Duration = Duration::from_secs(3_600);
 /// Where the daemons of a database keep their checkpoints, each named after its number of matches and its key, which is that
 /// of the settings, a hyphen, and that of the overrides. Nothing is lost without them: all matches are learned again.
 #[derive(Clone, Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder {
+    path: PathBuf,
+    mode: FileMode,
+}
 
 impl Folder {
-    pub fn new(path: PathBuf) -> Self {
-        Self(path)
+    pub fn new(path: PathBuf, mode: FileMode) -> Self {
+        Self { path, mode }
     }
 
     /// The checkpoints of a key, the one with most matches first.
@@ -201,7 +205,7 @@ impl Folder {
     }
 
     fn files(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
-        let entries = match fs::read_dir(&self.0) {
+        let entries = match fs::read_dir(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
         };
@@ -217,13 +221,14 @@ impl Folder {
 
     /// Writes a checkpoint, and deletes older ones.
     pub fn save(&self, key: &str, point: &Point) -> io::Result<()> {
-        fs::create_dir_all(&self.0)?;
+        fs::create_dir_all(&self.path)?;
         let builder = &mut tempfile::Builder::new();
-        let mut file = builder.suffix(UNFINISHED).tempfile_in(&self.0)?;
+        let mut file = builder.suffix(UNFINISHED).tempfile_in(&self.path)?;
+        self.mode.set(file.as_file())?;
         write(file.as_file_mut(), key, point)?;
         file.as_file().sync_all()?;
         let name = format!("{:012}-{key}{SUFFIX}", point.at.matches);
-        let written = file.persist(self.0.join(name));
+        let written = file.persist(self.path.join(name));
         written.map_err(|error| error.error)?;
         self.tidy(key)
     }
@@ -376,7 +381,7 @@ mod tests {
             let now = file.metadata().unwrap().modified().unwrap();
             file.set_modified(now - age).unwrap();
         }
-        let folder = Folder::new(place.path().to_owned());
+        let folder = Folder::new(place.path().to_owned(), FileMode::default());
         (place, folder)
     }
 

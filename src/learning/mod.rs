@@ -46,7 +46,7 @@ pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, re
 
 use std::{
     collections::BTreeSet,
-    path::Path,
+    path::{Path, PathBuf},
     pin::pin,
     sync::{
         Arc, OnceLock,
@@ -64,6 +64,7 @@ use tokio::{
 use tracing::Span;
 
 use crate::{
+    files::FileMode,
     model::{
         ClanTags, CountsAs, Kind, PatternError, PlayerKey, Rank, Rulebook, RulebookSpec, Ruleset,
         Timestamp, behaviour::BehaviourSettings,
@@ -140,6 +141,11 @@ const CURRENT: u8 = 3;
 
 /// The extension of the folder of checkpoints beside a database file.
 const FOLDER: &str = "learned";
+
+/// The folder of the checkpoints beside a database.
+pub fn folder_beside(database: &Path) -> PathBuf {
+    database.with_extension(FOLDER)
+}
 /// How long after [`Learning::resume`] a question waits for weights.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -162,7 +168,7 @@ impl Learning {
     ) -> Result<Self, LearningError> {
         let folder = OnceLock::new();
         if let Some(file) = store.file() {
-            let _ = folder.set(Folder::new(file.with_extension(FOLDER)));
+            let _ = folder.set(Folder::new(folder_beside(file), settings.file_mode));
         }
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
@@ -200,7 +206,8 @@ impl Learning {
 
     /// Keeps checkpoints in a folder beside this file, which is that of a database unless that is on a server.
     pub fn keep_beside(&self, file: &Path) {
-        let _ = self.folder.set(Folder::new(file.with_extension(FOLDER)));
+        let folder = Folder::new(folder_beside(file), self.settings.file_mode);
+        let _ = self.folder.set(folder);
     }
 
     /// The weights as of the last fold. The value does not change; a later fold publishes a new
@@ -337,6 +344,9 @@ pub struct Settings {
     /// How reports about behaviour count. No weight depends on it.
     #[serde(skip)]
     pub behaviour: BehaviourSettings,
+    /// The mode of new checkpoints.
+    #[serde(skip)]
+    pub file_mode: FileMode,
 }
 
 impl Settings {

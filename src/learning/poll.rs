@@ -46,7 +46,6 @@ impl Learning {
     /// not learn from. Takes the lease of the fold if it needs one. Logs a failure of the database and retries.
     /// Runs until dropped.
     pub async fn keep_up_to_date(&self) {
-        let mut in_place = true;
         self.try_lease().await;
         loop {
             match self.learn_new().await {
@@ -55,13 +54,12 @@ impl Learning {
                 Err(error) => {
                     self.metrics.failed();
                     tracing::warn!(%error, "cannot derive weights, trying again");
-                    self.check_file(&mut in_place);
                     sleep(RETRY).await;
                     continue;
                 }
             }
             tokio::join!(
-                self.poll_until_dropped(in_place),
+                self.poll_until_dropped(),
                 self.replay_until_dropped(),
                 self.keep_lease(),
                 self.recall()
@@ -70,24 +68,15 @@ impl Learning {
         }
     }
 
-    async fn poll_until_dropped(&self, mut in_place: bool) {
-        while let Err(error) = self.poll(&mut in_place).await {
+    async fn poll_until_dropped(&self) {
+        while let Err(error) = self.poll().await {
             self.metrics.failed();
             tracing::warn!(%error, "cannot check for new matches, trying again");
-            self.check_file(&mut in_place);
             sleep(RETRY).await;
         }
     }
 
-    /// Logs once that the database file was removed or replaced; later writes are lost.
-    fn check_file(&self, in_place: &mut bool) {
-        if *in_place && !self.store.is_in_place() {
-            tracing::error!("the database file was removed or replaced; restart the daemon");
-            *in_place = false;
-        }
-    }
-
-    async fn poll(&self, in_place: &mut bool) -> Result<(), LearningError> {
+    async fn poll(&self) -> Result<(), LearningError> {
         let mut changes = self.store.changes().await?;
         let mut looked = Instant::now();
         let mut pulse: Option<Pulse> = None;
@@ -117,7 +106,6 @@ impl Learning {
                     self.metrics.waits(self.millis());
                 }
             }
-            self.check_file(in_place);
             let Some(since) = behind else { continue };
             let is_derived = pulse.as_ref().is_some_and(Pulse::is_derived);
             let is_ready = since.elapsed() >= patience || is_derived;

@@ -24,7 +24,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use super::LogError;
-use crate::model::{Fingerprint, Timestamp};
+use crate::{
+    files::FileMode,
+    model::{Fingerprint, Timestamp},
+};
 
 /// The start of the names of logs that are being written.
 const PARTIAL: &str = ".partial-";
@@ -33,6 +36,8 @@ const PARTIAL: &str = ".partial-";
 #[derive(Debug)]
 pub struct Archive {
     folder: PathBuf,
+    /// The mode of new files.
+    mode: FileMode,
     /// Length and fingerprint of each log, sorted.
     known: Mutex<Vec<(u64, Fingerprint)>>,
 }
@@ -53,6 +58,14 @@ impl Archive {
     /// # Errors
     /// Fails if the folder cannot be created, read or written.
     pub fn open(folder: &Path) -> Result<Arc<Self>, LogError> {
+        Self::open_with(folder, FileMode::default())
+    }
+
+    /// Opens the archive as [`open`](Self::open) does. New files get this mode.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn open_with(folder: &Path, mode: FileMode) -> Result<Arc<Self>, LogError> {
         let fail = LogError::file(folder);
         fs::create_dir_all(folder).map_err(&fail)?;
         let (mut known, mut partial) = (Vec::new(), Vec::new());
@@ -68,6 +81,7 @@ impl Archive {
         known.sort_unstable();
         let archive = Arc::new(Self {
             folder: folder.to_owned(),
+            mode,
             known: Mutex::new(known),
         });
         for path in partial {
@@ -211,14 +225,19 @@ pub(super) fn read_origin(log: &Path) -> Result<(Timestamp, LogOrigin), LogError
 }
 
 /// Writes the JSON file of an origin; it is on disk when this returns.
-fn write_archived(path: &Path, written: Timestamp, origin: &LogOrigin) -> io::Result<()> {
+fn write_archived(
+    path: &Path,
+    mode: FileMode,
+    written: Timestamp,
+    origin: &LogOrigin,
+) -> io::Result<()> {
     let (written, origin) = (written.0, origin.clone());
-    write_json(path, &ArchivedOrigin { written, origin })
+    write_json(path, mode, &ArchivedOrigin { written, origin })
 }
 
 /// Writes an origin without a time, because its log is still being written.
-fn write_partial(path: &Path, origin: &LogOrigin) -> io::Result<()> {
-    write_json(path, origin)
+fn write_partial(path: &Path, mode: FileMode, origin: &LogOrigin) -> io::Result<()> {
+    write_json(path, mode, origin)
 }
 
 /// Reads an origin that [`write_partial`] wrote.
@@ -245,8 +264,10 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
     serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))
 }
 
-fn write_json(path: &Path, content: &impl Serialize) -> io::Result<()> {
-    let mut file = File::create(path)?;
+fn write_json(path: &Path, mode: FileMode, content: &impl Serialize) -> io::Result<()> {
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(true);
+    let mut file = mode.open(options, path)?;
     file.write_all(&serde_json::to_vec(content)?)?;
     file.sync_all()
 }
@@ -280,7 +301,7 @@ impl LogSpool {
     /// Starts a log in a new file.
     fn create(archive: Arc<Archive>, path: PathBuf, origin: LogOrigin) -> io::Result<Self> {
         let longer = archive.known().clone();
-        let file = File::options().write(true).create_new(true).open(&path)?;
+        let file = archive.mode.create(File::options().write(true), &path)?;
         // The lock shows other processes that this one is still writing.
         file.lock()?;
         let mut hash = Sha256::new();
@@ -297,7 +318,11 @@ impl LogSpool {
             length: 0,
             older: Vec::new(),
         };
-        write_partial(&beside(&spool.path, JSON), &spool.origin)?;
+        write_partial(
+            &beside(&spool.path, JSON),
+            spool.archive.mode,
+            &spool.origin,
+        )?;
         Ok(spool)
     }
 
@@ -358,7 +383,7 @@ impl LogSpool {
             ..known
         };
         let json = beside(&self.path, FINAL);
-        write_archived(&json, written, &corrected)?;
+        write_archived(&json, self.archive.mode, written, &corrected)?;
         fs::rename(&json, json_of(archived))?;
         sync_folder(&self.archive.folder)
     }
@@ -378,7 +403,7 @@ impl LogSpool {
         if !path.exists() {
             // The origin comes first: a log in the archive always has one.
             let json = beside(&self.path, FINAL);
-            write_archived(&json, written, &self.origin)?;
+            write_archived(&json, self.archive.mode, written, &self.origin)?;
             fs::rename(&json, json_of(&path))?;
             fs::rename(&self.path, &path)?;
             sync_folder(&self.archive.folder)?;

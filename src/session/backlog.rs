@@ -126,6 +126,12 @@ impl Backlog {
         kept
     }
 
+    /// Whether a match that ends now can be kept, if it is not one of the longest.
+    pub(super) fn has_room(&self) -> bool {
+        let matches = self.matches.lock();
+        matches.queue.len() < MAX_MATCHES && matches.parts < MAX_PARTS
+    }
+
     /// The number of matches and of decisions in the backlog.
     pub(super) fn lengths(&self) -> (usize, usize) {
         (

@@ -48,6 +48,7 @@ use serde::Deserialize;
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
+    files::FileMode,
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
@@ -355,6 +356,8 @@ pub struct Settings {
     pub connections: usize,
     /// How many decisions are stored; 0 stores none.
     pub keep_decisions: u32,
+    /// The mode of new journals.
+    pub file_mode: FileMode,
 }
 
 /// The default weight that stands for a newcomer's, which is learned.

@@ -34,7 +34,7 @@ impl Sessions {
     /// Fails if another daemon uses the folder, or if the folder cannot be used. A damaged journal
     /// is discarded without an error.
     pub async fn open_journal(&self, path: &Path) -> io::Result<()> {
-        let (folder, alive) = JournalFolder::open(path)?;
+        let (folder, alive) = JournalFolder::open(path, self.settings.file_mode)?;
         let now = self.clock.now();
         let away = alive.map_or(0, |alive| now.0.saturating_sub(alive.0));
         let recent = u64::try_from(away).unwrap_or(0) <= self.settings.resume_grace.millis();

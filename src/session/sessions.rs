@@ -159,6 +159,11 @@ impl Sessions {
         }
     }
 
+    /// Whether a match that ends now is kept if it cannot be written to the database.
+    pub fn can_keep(&self) -> bool {
+        self.backlog.has_room()
+    }
+
     /// The permits for choosing teams, one per core. A request without a permit before its deadline
     /// is refused.
     pub fn cores(&self) -> &Arc<Semaphore> {

@@ -1,7 +1,8 @@
 //! A folder of daily backups: when the next one is due, and which ones are removed.
 //!
 //! A backup has its time in its name, so that the folder is all the state there is. It is written under
-//! another name, and gets its own once it is on the disk: a file with a backup's name is whole.
+//! another name, and gets its own once it is on the disk: a file with a backup's name is whole. So is the copy of a database
+//! of which a file was taken away.
 
 use std::{
     fs, io,
@@ -9,8 +10,11 @@ use std::{
     time::Duration,
 };
 
-use super::{SqliteFile, StoreError, open_file};
-use crate::model::{DAY, Timestamp};
+use super::{Backend, SqliteFile, Store, StoreError, open_file, sqlite::beside};
+use crate::{
+    files::{FileMode, folder_of},
+    model::{DAY, Timestamp},
+};
 
 /// What the name of each backup begins with and ends with. In between is the time, in UTC, without
 /// colons, which some file systems do not allow.
@@ -30,6 +34,8 @@ pub struct Backups {
     pub keep: usize,
     /// How long a backup waits for a locked database.
     pub busy: Duration,
+    /// The mode of a new backup.
+    pub mode: FileMode,
 }
 
 /// What a backup has changed in its folder.
@@ -79,7 +85,7 @@ impl Backups {
         }
         let name = name_at(now);
         let database = open_file(&self.database, self.busy).await?;
-        back_up(&database, &self.folder.join(&name)).await?;
+        back_up(&database, &self.folder.join(&name), self.mode).await?;
         let outdated = self.remove_outdated(&database, &names).await?;
         let names = self.names()?;
         let old = superfluous(&names, self.keep, &name);
@@ -158,7 +164,46 @@ impl Backups {
 ///
 /// # Errors
 /// Fails if the file exists or cannot be written, or the database cannot be read.
-pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError> {
+pub async fn back_up(database: &SqliteFile, to: &Path, mode: FileMode) -> Result<(), BackupError> {
+    write_whole(to, mode, async |partial| database.back_up(partial).await).await
+}
+
+/// What comes after the name of the database in that of a copy of it, before a number.
+const RESCUED: &str = ".rescued-";
+
+/// Copies a database of which a file was taken away, as [`Store::gone`] says, through a connection that has it open: to a
+/// new file beside it, which is returned. A later call returns the same one.
+///
+/// # Errors
+/// Fails if the file cannot be written.
+pub async fn rescue(store: &Store) -> Result<Option<PathBuf>, BackupError> {
+    let Backend::Sqlite(file) = &store.backend else {
+        return Ok(None);
+    };
+    if let Some(done) = file.rescued().get() {
+        return Ok(Some(done.clone()));
+    }
+    let mut number = 1_u32;
+    let to = loop {
+        let to = beside(file.watch().database(), &format!("{RESCUED}{number}"));
+        if fs::symlink_metadata(&to).is_err() {
+            break to;
+        }
+        number += 1;
+    };
+    write_whole(&to, file.mode(), async |partial| {
+        file.copy_to(partial).await
+    })
+    .await?;
+    Ok(Some(file.rescued().get_or_init(|| to).clone()))
+}
+
+/// Writes a new file, which appears whole or not at all, and is on the disk when this returns.
+async fn write_whole(
+    to: &Path,
+    mode: FileMode,
+    write: impl AsyncFnOnce(&Path) -> Result<(), StoreError>,
+) -> Result<(), BackupError> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(BackupError::Exists(to.to_owned()));
     }
@@ -167,13 +212,13 @@ pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError
     let partial = to.with_file_name(name);
     let _ = fs::remove_file(&partial);
     // SQLite does not say what is wrong with the folder.
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::File::create_new(&partial).map_err(|source| match folder.is_dir() {
+    let folder = folder_of(to);
+    let created = mode.create(fs::OpenOptions::new().write(true), &partial);
+    created.map_err(|source| match folder.is_dir() {
         true => fault(to, source),
         false => fault(folder, io::Error::other("there is no such folder")),
     })?;
-    let written = match database.back_up(&partial).await {
+    let written = match write(&partial).await {
         Ok(()) => keep(&partial, to).map_err(|source| fault(to, source)),
         Err(error) => Err(error.into()),
     };
@@ -187,8 +232,7 @@ pub async fn back_up(database: &SqliteFile, to: &Path) -> Result<(), BackupError
 fn keep(partial: &Path, to: &Path) -> io::Result<()> {
     fs::File::open(partial)?.sync_all()?;
     fs::rename(partial, to)?;
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match fs::File::open(folder.unwrap_or(Path::new("."))) {
+    match fs::File::open(folder_of(to)) {
         Ok(folder) => folder.sync_all(),
         Err(_) => Ok(()), // not every system opens folders
     }

@@ -9,7 +9,7 @@ use sqlx::{
     postgres::PgDatabaseError,
 };
 
-use crate::model::RecordError;
+use crate::{files::is_full, model::RecordError};
 
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]
@@ -48,8 +48,8 @@ pub enum StoreError {
     /// The file cannot be opened or created, or the server refuses the user or has no such database.
     #[error("the database cannot be opened or created")]
     CannotOpen(#[source] sqlx::Error),
-    /// The file of the database was removed or replaced while it was open.
-    #[error("the database file was removed or replaced; restart the daemon")]
+    /// A file of the database was removed or replaced while it was open: its main file, or one of those beside it.
+    #[error("a database file was removed or replaced while it was open")]
     Removed,
     /// There is no room left on the disk.
     #[error("the disk is full")]
@@ -271,6 +271,14 @@ impl StoreError {
         }
     }
 
+    /// Whether what is read of the database can be wrong.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self.bare(),
+            Self::Corrupt(_) | Self::NotSqlite | Self::BadValue(_) | Self::DamagedRecord { .. }
+        )
+    }
+
     /// Whether the caller no longer holds the lease that the write needs.
     pub fn is_lease_lost(&self) -> bool {
         matches!(self.bare(), Self::LeaseLost(_))
@@ -350,6 +358,7 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let kind: fn(sqlx::Error) -> Self = match &error {
             sqlx::Error::PoolTimedOut => Self::Silent,
+            sqlx::Error::Io(error) if is_full(error) => Self::Full,
             sqlx::Error::Io(_) => Self::Away,
             sqlx::Error::Tls(_) => |error| Self::Tls(words(&error)),
             sqlx::Error::Database(database) => of_database(&**database),

@@ -30,7 +30,7 @@ mod sql;
 mod sqlite;
 mod transfer;
 
-pub use backups::{BackedUp, BackupError, Backups, back_up};
+pub use backups::{BackedUp, BackupError, Backups, back_up, rescue};
 pub use corrections::{Corrections, IdentityLink, OperatorOverrides};
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
@@ -85,6 +85,7 @@ use sqlx::migrate::Migrator;
 use tokio::time::{Instant, sleep};
 
 use crate::{
+    files::FileMode,
     metrics::{Counter, Histogram, Registry, SECONDS},
     model::Timestamp,
 };
@@ -154,12 +155,28 @@ impl Store {
         }
     }
 
-    /// Whether the path still leads to the open database. If not, its file was removed or replaced,
-    /// and later writes are lost.
+    /// Whether the files of the open database are still at their paths. If one was removed or replaced, nothing is written
+    /// any more.
     pub fn is_in_place(&self) -> bool {
         match &self.backend {
-            Backend::Sqlite(file) => file.is_in_place(),
+            Backend::Sqlite(file) => file.watch().check().is_ok(),
             Backend::Postgres(_) => true,
+        }
+    }
+
+    /// The file of the database that was removed or replaced; `None` if all are in place.
+    pub fn gone(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.watch().gone(),
+            Backend::Postgres(_) => None,
+        }
+    }
+
+    /// Where [`rescue`] has copied the database; `None` if it has not.
+    pub fn rescued(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(file) => file.rescued().get().map(PathBuf::as_path),
+            Backend::Postgres(_) => None,
         }
     }
 
@@ -173,15 +190,17 @@ impl Store {
         Some(&self.metrics)
     }
 
-    /// Waits for running queries and closes the database.
+    /// Waits for running queries and closes the database. If it is not in place, [`rescue`] still reads it.
     pub async fn close(&self) {
         self.pages.close().await;
         self.readers.close().await;
-        match &self.backend {
-            Backend::Postgres(server) => server.close().await,
-            Backend::Sqlite(file) => file.complete(&self.writer).await,
+        if let Backend::Postgres(server) = &self.backend {
+            server.close().await;
         }
         self.writer.close().await;
+        if let Backend::Sqlite(file) = &self.backend {
+            file.close().await;
+        }
     }
 
     /// Begins a write, which waits for the writers of all processes, but not for games that are recorded.
@@ -255,7 +274,20 @@ pub async fn open_at(
     create: bool,
     patience: Duration,
 ) -> Result<Arc<Store>, StoreError> {
-    let store = transfer::open(place, create, patience).await?;
+    open_with(place, create, patience, FileMode::default()).await
+}
+
+/// Opens the database at `place` as [`open_at`] does. New files get this mode.
+///
+/// # Errors
+/// Those of [`open_at`].
+pub async fn open_with(
+    place: &DatabaseUrl,
+    create: bool,
+    patience: Duration,
+    mode: FileMode,
+) -> Result<Arc<Store>, StoreError> {
+    let store = transfer::open(place, create, patience, mode).await?;
     let Some(to) = store.moved_to().await? else {
         return Ok(Arc::new(store));
     };

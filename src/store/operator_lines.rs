@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     ingest::write_record,
-    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, to_hex},
+    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, escaped_json, to_hex},
 };
 
 /// The version of these lines.
@@ -33,12 +33,13 @@ impl ContentPart {
     /// Fails if a line has no form in JSON.
     pub fn text(&self) -> Result<String, serde_json::Error> {
         let (head, record) = match self {
-            Self::Line(line) => return serde_json::to_string(line),
+            Self::Line(line) => return Ok(escaped_json(serde_json::to_string(line)?)),
             Self::Match(one) => &**one,
         };
         let line = serde_json::to_string(&OperatorLine::Match(Box::new(head.clone())))?;
         let print = Fingerprint::from_slice(&head.fingerprint.0);
         let print = print.unwrap_or_else(|| Fingerprint::of(record));
+        let line = escaped_json(line);
         Ok(format!("{line}\n{}", write_record(record, print)))
     }
 }

@@ -20,6 +20,7 @@ use super::{
     },
     sqlite::{self, Held},
 };
+use crate::files::FileMode;
 
 /// The state that says where the content of this database was moved to.
 const MOVED: &str = "moved";
@@ -81,7 +82,7 @@ pub struct Transferred {
     _claims: [Option<Arc<Held>>; 2],
 }
 
-/// Moves the content of a database to a new one, which is created if it is a file that does not exist. `patience` is
+/// Moves the content of a database to a new one, which is created with `mode` if it is a file that does not exist. `patience` is
 /// how long this waits for other processes. `progress` gets the number of matches that are written, and that of all.
 ///
 /// # Errors
@@ -92,19 +93,20 @@ pub async fn transfer(
     from: &DatabaseUrl,
     to: &DatabaseUrl,
     patience: Duration,
+    mode: FileMode,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<Transferred, TransferError> {
     if is_one(from, to) {
         return Err(TransferError::Same);
     }
-    let source = Arc::new(open(from, false, patience).await?);
+    let source = Arc::new(open(from, false, patience, mode).await?);
     let source_claim = claim(&source, from).await?;
     let moved = source.moved_to().await?;
     if let Some(other) = moved.clone().filter(|other| *other != absolute(to)) {
         let (place, to) = (from.to_string(), other);
         return Err(StoreError::Moved { place, to }.into());
     }
-    let target = Arc::new(open(to, true, patience).await?);
+    let target = Arc::new(open(to, true, patience, mode).await?);
     let claims = [source_claim, claim(&target, to).await?];
     let mut writer = target.begin_alone().await?;
     let new = refuse_used(&mut writer).await;
@@ -142,7 +144,7 @@ pub async fn take_back(
     place: &DatabaseUrl,
     patience: Duration,
 ) -> Result<Option<String>, TransferError> {
-    let store = open(place, false, patience).await?;
+    let store = open(place, false, patience, FileMode::default()).await?;
     let moved = store.moved_to().await?;
     if moved.is_some() {
         store.forget_move().await?;
@@ -156,9 +158,10 @@ pub(super) async fn open(
     place: &DatabaseUrl,
     create: bool,
     patience: Duration,
+    mode: FileMode,
 ) -> Result<Store, StoreError> {
     match place {
-        DatabaseUrl::File(path) => sqlite::open(path, create, patience).await,
+        DatabaseUrl::File(path) => sqlite::open(path, create, patience, mode).await,
         DatabaseUrl::Server(url, settings) => {
             postgres::open(url, *settings, create, patience).await
         }

@@ -20,7 +20,7 @@ use super::{
     compress::{GZIP, VARY, compressed},
     frame::{PageHead, embedded, frame},
 };
-use crate::model::to_hex;
+use crate::model::{escaped_json, is_disruptive, to_hex};
 
 /// The query of a page on which there is nothing to choose. What a query contains is ignored then.
 #[derive(Debug, Default, Deserialize)]
@@ -174,11 +174,32 @@ pub(super) trait Page: Serialize + Send + Sized {
     fn body(&self, site: &Site) -> Result<Markup, WebError>;
 }
 
+/// The text with the characters escaped that control a terminal, or turn the text around them: game types, maps and game
+/// servers come from strangers, and a page shows them in many places. Names have lost such characters before.
+fn harmless(content_type: &str, text: String) -> String {
+    if content_type == Form::Json.content_type() {
+        return escaped_json(text);
+    }
+    let harms = |c: char| is_disruptive(c) && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(harms) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match harms(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// How long visitors and proxies may use an answer without asking again, in seconds.
 const FRESH: &str = "public, max-age=5";
 
 /// An answer with the text, or without it if the visitor has the same text already.
 pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: String) -> Response {
+    let text = harmless(content_type, text);
     let hash = Sha256::digest(text.as_bytes());
     let tag = format!("\"{}\"", to_hex(&hash[..8]));
     let has = |value: &HeaderValue| {
@@ -212,6 +233,7 @@ pub(super) fn json(content: &impl Serialize) -> Result<Response, serde_json::Err
 
 /// An answer that nobody keeps.
 pub(super) fn uncached(status: StatusCode, content_type: &'static str, text: String) -> Response {
+    let text = harmless(content_type, text);
     let fields = [
         (header::CONTENT_TYPE, content_type),
         (header::CACHE_CONTROL, "no-store"),

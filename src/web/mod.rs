@@ -39,7 +39,7 @@ mod words;
 
 pub use api::{ApiSettings, WebOrigin};
 pub use connection::{Audience, run};
-pub use settings::{PageNumbers, WebLimits, WebSettings};
+pub use settings::{MetricsHosts, PageNumbers, WebLimits, WebSettings};
 pub use site::Site;
 
 use axum::http::StatusCode;

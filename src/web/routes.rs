@@ -276,10 +276,17 @@ impl FromRequestParts<Arc<Site>> for Operator {
         let visit = parts.extensions.get::<Arc<Visit>>();
         let may = visit
             .is_some_and(|visit| is_from(&site.metrics_from, visit.peer, &parts.headers, proxies));
-        match may {
-            true => Ok(Self(site.clone())),
-            false => Err((StatusCode::FORBIDDEN, NOT_YOU)),
+        if !may {
+            return Err((StatusCode::FORBIDDEN, NOT_YOU));
         }
+        // A listener of its own has nothing that a browser visits.
+        if site.has_metrics {
+            let foreign = site
+                .metrics_hosts
+                .refuse_foreign(&parts.headers, site.api.as_ref());
+            foreign.map_err(|why| (StatusCode::FORBIDDEN, why))?;
+        }
+        Ok(Self(site.clone()))
     }
 }
 
@@ -297,7 +304,7 @@ pub(super) async fn status(Operator(site): Operator) -> Response {
     }
 }
 
-/// `/readyz`: whether weights can be asked for, and the database answers.
+/// `/readyz`: whether matches that end are stored or kept, and questions are answered rightly.
 pub(super) async fn ready(State(site): State<Arc<Site>>) -> Response {
     match site.monitor().readiness().await {
         Ok(()) => "ready\n".into_response(),

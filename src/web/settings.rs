@@ -176,17 +176,12 @@ impl Api {
     /// # Errors
     /// Fails with the reason, for the sender.
     pub(super) fn refuse_foreign(&self, fields: &HeaderMap) -> Result<(), &'static str> {
-        let text = |name| fields.get(name).map(|value: &HeaderValue| value.to_str());
-        let host = match text(header::HOST) {
-            Some(Ok(host)) => host.to_ascii_lowercase(),
-            _ => String::new(),
-        };
-        let ours = &self.settings.origins;
-        let is_ours = is_address(&host) || ours.iter().any(|one| one.authority() == host);
-        if !is_ours {
+        let host = host_of(fields);
+        if !self.is_ours(&host) {
             return Err("this Host is not in [api] origins");
         }
-        let Some(origin) = text(header::ORIGIN) else {
+        let origin = fields.get(header::ORIGIN).map(HeaderValue::to_str);
+        let Some(origin) = origin else {
             return Ok(());
         };
         let origin = origin.unwrap_or_default();
@@ -197,6 +192,12 @@ impl Api {
         }
     }
 
+    /// Whether a host is this machine's address, or that of a configured web site.
+    fn is_ours(&self, host: &str) -> bool {
+        let ours = &self.settings.origins;
+        is_address(host) || ours.iter().any(|one| one.authority() == host)
+    }
+
     /// Whether a web site is one of the configuration.
     pub(super) fn allows(&self, origin: &str) -> bool {
         let origins = &self.settings.origins;
@@ -204,17 +205,70 @@ impl Api {
     }
 }
 
+/// Names under which programs may ask for the metrics and the status, besides addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub struct MetricsHosts(Vec<String>);
+
+impl TryFrom<Vec<String>> for MetricsHosts {
+    type Error = &'static str;
+
+    fn try_from(names: Vec<String>) -> Result<Self, Self::Error> {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._".contains(c);
+        let is_name = |name: &String| !name.is_empty() && name.chars().all(fits);
+        match names.iter().all(is_name) {
+            true => Ok(Self(names)),
+            false => {
+                Err("must be names such as \"evenkeel.example\", in lower case and without a port")
+            }
+        }
+    }
+}
+
+impl MetricsHosts {
+    /// Refuses a request that was sent to another name than this machine's: a page of a foreign site can give that site
+    /// the address of this machine, and read what this machine may read.
+    ///
+    /// # Errors
+    /// Fails with the reason, for the sender.
+    pub(super) fn refuse_foreign(
+        &self,
+        fields: &HeaderMap,
+        api: Option<&Api>,
+    ) -> Result<(), &'static str> {
+        let host = host_of(fields);
+        let is_known = self.0.iter().any(|name| name == without_port(&host))
+            || api.map_or(is_address(&host), |api| api.is_ours(&host));
+        match is_known {
+            true => Ok(()),
+            false => Err("this Host is not in [web] metrics_hosts"),
+        }
+    }
+}
+
+/// The host to which a request was sent, in lower case; empty if it states none.
+fn host_of(fields: &HeaderMap) -> String {
+    let host = fields.get(header::HOST).map(HeaderValue::to_str);
+    host.and_then(Result::ok)
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+}
+
 /// Why a request of another web site's page is refused.
 pub(super) const FOREIGN: &str = "this Origin is not in [api] origins";
 
 /// Whether a host is an address of a machine, or this machine. A foreign page cannot give these to its own site.
 fn is_address(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
+    let name = without_port(host);
     let bare = name.trim_start_matches('[').trim_end_matches(']');
     name == "localhost" || bare.parse::<IpAddr>().is_ok()
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::{
     WebSettings,
     api::{Api, ApiSettings},
     links::Links,
+    settings::MetricsHosts,
 };
 use crate::{
     learning::Learning,
@@ -29,6 +30,8 @@ pub struct Site {
     monitor: Arc<Monitor>,
     /// Which addresses may read the metrics and the status.
     pub(super) metrics_from: Vec<IpNet>,
+    /// Under which names they may ask for these, besides addresses.
+    pub(super) metrics_hosts: MetricsHosts,
     /// Whether metrics and status are beside the pages, and not on a listener of their own.
     pub(super) has_metrics: bool,
     pub(super) settings: WebSettings,
@@ -52,6 +55,7 @@ impl Site {
             monitor: Arc::new(Monitor::new(service.clone())),
             service,
             metrics_from: Vec::new(),
+            metrics_hosts: MetricsHosts::default(),
             has_metrics: true,
             api: None,
             team_names: TeamBook::default(),
@@ -64,6 +68,13 @@ impl Site {
     #[must_use]
     pub fn with_metrics(mut self, monitor: Arc<Monitor>, from: Vec<IpNet>, beside: bool) -> Self {
         (self.monitor, self.metrics_from, self.has_metrics) = (monitor, from, beside);
+        self
+    }
+
+    /// Lets operators ask for these under these names, too.
+    #[must_use]
+    pub fn with_metrics_hosts(mut self, hosts: MetricsHosts) -> Self {
+        self.metrics_hosts = hosts;
         self
     }
 

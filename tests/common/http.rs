@@ -44,8 +44,9 @@ impl Pages {
 
     /// The answer to a request with more header fields, each with its line end.
     pub fn request(&self, method: &str, path: &str, fields: &str) -> HttpAnswer {
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{fields}\r\n");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{fields}\r\n"
+        );
         self.send(head.as_bytes())
     }
 

@@ -55,7 +55,7 @@ pub fn configured(toml: &str) -> TempDir {
 }
 
 /// The command in this folder, without the environment's configuration.
-fn inside(folder: &Path, mut command: Command) -> Command {
+pub fn inside(folder: &Path, mut command: Command) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
         command.env_remove(name);
     }
@@ -73,7 +73,9 @@ pub struct Process {
     pub address: SocketAddr,
     /// The address for encrypted connections, if there is one.
     pub tls: Option<SocketAddr>,
-    /// The lines that it logs after the one that names the address.
+    /// What it logs up to the line that names the address.
+    pub before: String,
+    /// The lines that it logs after that.
     pub log: mpsc::Receiver<String>,
 }
 
@@ -98,7 +100,12 @@ impl Process {
     }
 
     pub fn run(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut command = evenkeel(folder);
+        Self::of(folder, evenkeel(folder), words, variables)
+    }
+
+    /// Starts it by a command that becomes the daemon.
+    pub fn of(folder: &Path, command: Command, words: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut command = inside(folder, command);
         command.args(words).envs(variables.iter().copied());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
@@ -128,15 +135,13 @@ impl Process {
             child,
             address,
             tls,
+            before: said,
             log: lines,
         }
     }
 
     pub fn connect(&self) -> BufReader<TcpStream> {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(HANG)).unwrap();
-        BufReader::new(stream)
+        connect_to(self.address)
     }
 
     /// Sends lines and QUIT, and returns all replies.
@@ -168,6 +173,14 @@ impl Process {
         self.signal("-TERM");
         assert!(wait(&mut self.child).success());
     }
+}
+
+/// A connection to a daemon.
+pub fn connect_to(address: SocketAddr) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    BufReader::new(stream)
 }
 
 impl Drop for Process {

@@ -41,7 +41,10 @@ pub use match_chances::{
     TeamChange, versus,
 };
 pub use merge::CountsAs;
-pub use names::{ClanTagError, ClanTags, NameColour, by_name, coloured_name, is_guid, plain_name};
+pub use names::{
+    ClanTagError, ClanTags, NameColour, by_name, coloured_name, escaped_json, is_disruptive,
+    is_guid, is_hidden, plain_name,
+};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchId, MatchRecord,

@@ -269,8 +269,32 @@ fn code(text: &str) -> Option<(NameColour, usize)> {
     }
 }
 
+/// Whether a character can control a terminal, or turns the text around it.
+pub fn is_disruptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// JSON in which such characters of texts are written by their numbers, so that it can be printed on a terminal; it says
+/// the same.
+pub fn escaped_json(json: String) -> String {
+    // Those below U+007F stand between values only: in a text, JSON itself has them by their numbers.
+    let is_raw = |c: char| c >= '\u{7f}' && is_disruptive(c);
+    if !json.contains(is_raw) {
+        return json;
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        match is_raw(c) {
+            true => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// Whether a character cannot be seen, or changes the direction of the text around it.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -294,6 +318,16 @@ mod tests {
     fn human(tags: &ClanTags, id: &str) -> String {
         let bare = tags.without(Kind::Human, id);
         bare.map_or_else(|| id.to_owned(), |key| key.id)
+    }
+
+    #[test]
+    fn json_for_a_terminal_says_the_same() {
+        let plain = "{\n  \"a\": \"é\u{1f600} \\u001b\"\n}";
+        assert_eq!(escaped_json(plain.to_owned()), plain);
+        assert_eq!(
+            escaped_json("\"\u{9b}2J\u{7f}\u{85}\u{202e}\u{2069}\u{a0}\"".to_owned()),
+            "\"\\u009b2J\\u007f\\u0085\\u202e\\u2069\u{a0}\""
+        );
     }
 
     #[test]

@@ -4,7 +4,10 @@
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,6 +20,7 @@ use crate::{
     metrics::Registry,
     model::Timestamp,
     server::{Gate, Service},
+    store::StoreError,
     webhooks::HookMetrics,
 };
 
@@ -31,9 +35,40 @@ pub enum NotReady {
     /// The first weights are being derived.
     #[error("the first weights are being derived")]
     Starting,
-    /// The database does not answer, or not in time.
+    /// Weights are being derived, and the stored ones lack the last match.
+    #[error("weights are being derived, and those that are stored lack the last matches")]
+    Behind,
+    /// The database does not answer, or not in time, and no further match can be kept.
     #[error("the database does not answer")]
     Database,
+    /// What is read of the database can be wrong.
+    #[error("the database is damaged")]
+    Damaged,
+    /// The daemon stops.
+    #[error("the daemon is stopping")]
+    Stopping,
+}
+
+/// What a look at the database has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// It answers, and its weights are those of all matches, unless these are learned just now.
+    Whole,
+    /// It answers, and its weights are of fewer matches.
+    Behind,
+    /// It does not answer, or not in time, and may do so later.
+    Silent,
+    /// It cannot be read.
+    Broken,
+    /// What is read can be wrong.
+    Damaged,
+}
+
+impl Look {
+    /// Whether the database answers.
+    pub fn answers(self) -> bool {
+        matches!(self, Self::Whole | Self::Behind)
+    }
 }
 
 /// The parts of a running daemon whose counters make up its metrics and its status.
@@ -57,6 +92,7 @@ pub struct Monitor {
     pub(super) began: Instant,
     pub(super) recent: Mutex<RecentFailures>,
     pub(super) clocks: ClockDifference,
+    stopping: AtomicBool,
 }
 
 impl Monitor {
@@ -75,6 +111,7 @@ impl Monitor {
             began: Instant::now(),
             recent: Mutex::default(),
             clocks: ClockDifference::default(),
+            stopping: AtomicBool::new(false),
         }
     }
 
@@ -93,35 +130,69 @@ impl Monitor {
         }
     }
 
-    /// Whether weights can be asked for, and the database answers.
+    /// Notes that the daemon stops.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether matches that end are stored or kept, and questions are answered rightly.
     ///
     /// # Errors
-    /// Fails with the reason if the daemon has no weights yet, or the database fails or takes over a second.
+    /// Fails with the reason if the daemon stops, if it has no weights of all matches yet, if the database may answer
+    /// wrongly, or if it does not answer and no further match can be kept.
     pub async fn readiness(&self) -> Result<(), NotReady> {
+        self.judge(self.look().await)
+    }
+
+    /// What a look at the database means for the readiness.
+    pub(super) fn judge(&self, look: Look) -> Result<(), NotReady> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Err(NotReady::Stopping);
+        }
         if self.service.learning().is_starting() {
             return Err(NotReady::Starting);
         }
+        match look {
+            Look::Whole => Ok(()),
+            Look::Behind => Err(NotReady::Behind),
+            Look::Silent if self.service.sessions().can_keep() => Ok(()),
+            Look::Silent | Look::Broken => Err(NotReady::Database),
+            Look::Damaged => Err(NotReady::Damaged),
+        }
+    }
+
+    /// Asks the database how far its weights are.
+    pub(super) async fn look(&self) -> Look {
         let store = self.service.store();
-        match timeout(PATIENCE, store.learned().derived_from()).await {
-            Ok(Ok(_)) if store.is_in_place() => Ok(()),
-            // The log has an error about it already.
-            Ok(Ok(_)) => Err(NotReady::Database),
+        let asked = async {
+            let derived = store.learned().derived_from().await?;
+            let extent = store.matches().extent().await?;
+            let of = derived.map_or((0, 0), |derived| (derived.matches, derived.last_match));
+            Ok::<_, StoreError>(of == extent)
+        };
+        match timeout(PATIENCE, asked).await {
+            Ok(Ok(false)) if self.service.learning().is_deriving() => Look::Behind,
+            Ok(Ok(_)) => Look::Whole,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "not ready");
-                Err(NotReady::Database)
+                tracing::warn!(%error, "the database does not answer");
+                match (error.is_damage(), error.is_passing()) {
+                    (true, _) => Look::Damaged,
+                    (false, true) => Look::Silent,
+                    (false, false) => Look::Broken,
+                }
             }
             Err(_) => {
-                tracing::warn!("not ready: the database does not answer in time");
-                Err(NotReady::Database)
+                tracing::warn!("the database does not answer in time");
+                Look::Silent
             }
         }
     }
 
     /// All metrics, in the text format of Prometheus.
     pub async fn metrics(&self) -> String {
-        let ready = self.readiness().await.is_ok();
+        let look = self.look().await;
         let size = self.database_size().await;
-        let mut all = self.own_metrics(ready, size);
+        let mut all = self.own_metrics(look, size);
         if let Some(gate) = &self.gate {
             gate.metrics().gather(&mut all, gate.failed_hellos());
         }
@@ -144,7 +215,7 @@ impl Monitor {
     }
 
     /// The metrics that no part of the daemon counts.
-    fn own_metrics(&self, ready: bool, size: Option<u64>) -> Registry {
+    fn own_metrics(&self, look: Look, size: Option<u64>) -> Registry {
         let mut all = Registry::default();
         let build = all.gauge(
             ("evenkeel_build_info", "version", env!("CARGO_PKG_VERSION")),
@@ -166,12 +237,17 @@ impl Monitor {
             ),
             (
                 "evenkeel_ready",
-                "Whether the daemon has weights and its database answers, 0 or 1.",
-                f64::from(ready),
+                "Whether matches that end are stored or kept, and questions are answered rightly, 0 or 1.",
+                f64::from(self.judge(look).is_ok()),
+            ),
+            (
+                "evenkeel_database_answers",
+                "Whether the database answers within a second, 0 or 1.",
+                f64::from(look.answers()),
             ),
             (
                 "evenkeel_database_in_place",
-                "Whether the open database is still at its path, 0 or 1.",
+                "Whether the files of the open database are still at their paths, 0 or 1.",
                 f64::from(self.service.store().is_in_place()),
             ),
             (

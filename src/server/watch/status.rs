@@ -1,7 +1,7 @@
 //! The status of the daemon, as `/status.json` has it and `evenkeel status` shows it. It is filled in from the
 //! counters of the daemon's parts; sentences say what is wrong, by limits that stand here.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -181,8 +181,14 @@ pub struct StoreStatus {
     pub bytes: Option<u64>,
     /// How many writes have failed since the start.
     pub write_failures: u64,
-    /// Whether the open file is still at its path.
+    /// Whether it answers within a second.
+    pub answers: bool,
+    /// Whether the open files are still at their paths.
     pub in_place: bool,
+    /// The file that was removed or replaced.
+    pub gone: Option<String>,
+    /// The file to which all that the database had was copied then.
+    pub rescued: Option<String>,
     /// By how many seconds the clock of this machine is ahead of that of the database; `None` if that has none of its
     /// own.
     pub clock_difference_seconds: Option<f64>,
@@ -213,8 +219,11 @@ pub struct BackupStatus {
 impl Monitor {
     /// How the daemon is, and what is wrong.
     pub async fn status(&self) -> Status {
-        let not_ready = self.readiness().await.err();
+        let look = self.look().await;
+        let not_ready = self.judge(look).err();
         let clock = self.service.sessions().clock();
+        let store = self.service.store();
+        let shown = |path: &Path| path.display().to_string();
         let mut status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started: self.started.to_string(),
@@ -225,7 +234,10 @@ impl Monitor {
                 place: self.place.clone(),
                 bytes: self.database_size().await,
                 write_failures: self.failures().writes,
-                in_place: self.service.store().is_in_place(),
+                answers: look.answers(),
+                in_place: store.is_in_place(),
+                gone: store.gone().map(shown),
+                rescued: store.rescued().map(shown),
                 clock_difference_seconds: self.clocks.seconds(),
             },
             other_settings: self.other_settings(),
@@ -366,9 +378,11 @@ pub(super) fn warnings(status: &Status, recent: Failures) -> Vec<String> {
     if let Some(why) = &status.not_ready {
         warn(true, format!("not ready: {why}"));
     }
+    warn(!status.store.in_place, of_files(&status.store));
+    let is_ready = status.not_ready.is_none();
     warn(
-        !status.store.in_place,
-        "the database file was removed or replaced: restart the daemon".to_owned(),
+        !status.store.answers && is_ready,
+        "the database does not answer: matches that end are kept until it does".to_owned(),
     );
     let failures = [
         (recent.writes, "writes to the database failed"),
@@ -400,6 +414,20 @@ pub(super) fn warnings(status: &Status, recent: Failures) -> Vec<String> {
     );
     more_warnings(status, &mut warn);
     found
+}
+
+/// What to do if a file of the database was taken away.
+fn of_files(store: &StoreStatus) -> String {
+    let gone = store.gone.as_ref().unwrap_or(&store.place);
+    let next = match &store.rescued {
+        Some(rescued) => format!(
+            "all that the database had is in {rescued}: stop the daemon, put that file in the place of {}, without the \
+             files beside it, and start the daemon",
+            store.place
+        ),
+        None => "all that the database had is being copied".to_owned(),
+    };
+    format!("{gone} was removed or replaced, and nothing is written any more; {next}")
 }
 
 /// What is wrong with queues, logs, webhooks and backups.
@@ -482,6 +510,7 @@ mod tests {
             uptime_seconds: 86_400,
             ..Status::default()
         };
+        status.store.answers = true;
         status.store.in_place = true;
         status.predictions.count = 5_000;
         status.predictions.recent_log_loss = 0.69;
@@ -520,9 +549,10 @@ mod tests {
             warnings(&healthy(), recent),
             ["within the last hour, 2 writes to the database failed"]
         );
-        let faults: [Wrong<'_>; 12] = [
+        let faults: [Wrong<'_>; 13] = [
             (&|s| s.not_ready = Some("x".to_owned()), "not ready: x"),
             (&|s| s.store.in_place = false, "removed or replaced"),
+            (&|s| s.store.answers = false, "are kept until it does"),
             (&|s| s.matches.lag_seconds = 301.0, "301 s to be learned"),
             (&|s| s.backlog.matches = 1, "1 matches are not on disk"),
             (&|s| s.predictions.recent_log_loss = 0.7, "log loss 0.700"),

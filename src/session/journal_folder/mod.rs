@@ -17,6 +17,7 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::{
+    files::FileMode,
     lobby::journal::{HEADER, copy_of_beginning},
     model::Timestamp,
 };
@@ -48,6 +49,8 @@ pub(super) struct JournalFolder {
     changed: AtomicBool,
     /// Room for journals on a disk that is full otherwise.
     reserve: Reserve,
+    /// The mode of new files.
+    mode: FileMode,
 }
 
 impl JournalFolder {
@@ -56,9 +59,9 @@ impl JournalFolder {
     ///
     /// # Errors
     /// Another daemon uses the folder, or it cannot be written.
-    pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Timestamp>)> {
+    pub(super) fn open(path: &Path, mode: FileMode) -> io::Result<(Self, Option<Timestamp>)> {
         fs::create_dir_all(path)?;
-        let (lock, alive) = FolderLock::take(path)?;
+        let (lock, alive) = FolderLock::take(path, mode)?;
         let folder = Self {
             path: path.to_owned(),
             lock: Mutex::new(lock),
@@ -66,7 +69,8 @@ impl JournalFolder {
             used: AtomicU64::new(0),
             next: AtomicU64::new(0),
             changed: AtomicBool::new(true),
-            reserve: Reserve::open(path),
+            reserve: Reserve::open(path, mode),
+            mode,
         };
         Ok((folder, alive))
     }
@@ -153,7 +157,7 @@ impl JournalFolder {
         self.reserve(length)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.path.join(format!("{number}{SUFFIX}"));
-        match create_file(&path, content, &self.reserve) {
+        match create_file(&path, content, &self.reserve, self.mode) {
             Ok(file) => Ok(self.add(JournalFile::new(number, path, file, length, replaced))),
             Err(error) => {
                 self.used.fetch_sub(length, Ordering::Relaxed);
@@ -358,11 +362,16 @@ impl JournalFile {
 }
 
 /// Creates a file with this content, or none.
-fn create_file(path: &Path, content: &[&[u8]], reserve: &Reserve) -> io::Result<File> {
+fn create_file(
+    path: &Path,
+    content: &[&[u8]],
+    reserve: &Reserve,
+    mode: FileMode,
+) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let options = options.append(true).create_new(true);
+    let options = options.append(true);
     let file = loop {
-        match options.open(path) {
+        match mode.create(options, path) {
             Err(error) if reserve.is_released(&error, 0) => {}
             opened => break opened?,
         }
@@ -432,13 +441,10 @@ impl FolderLock {
     ///
     /// # Errors
     /// Another daemon uses the folder, or it cannot be written.
-    fn take(folder: &Path) -> io::Result<(Self, Option<Timestamp>)> {
-        let mut lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(folder.join(LOCK))?;
+    fn take(folder: &Path, mode: FileMode) -> io::Result<(Self, Option<Timestamp>)> {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut lock = mode.open(options, &folder.join(LOCK))?;
         lock.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => io::Error::other("another daemon uses it"),
             TryLockError::Error(error) => error,

@@ -10,6 +10,8 @@ use std::{
 
 use parking_lot::Mutex;
 
+use crate::files::{FileMode, is_full, room};
+
 /// The file that takes up the room. Its content means nothing.
 const NAME: &str = "reserve";
 /// The most bytes in reserve: enough for the running games of five hundred servers.
@@ -31,10 +33,10 @@ pub(super) struct Reserve {
 
 impl Reserve {
     /// Opens the reserve of a folder. Without one, journals are written as long as the disk has room.
-    pub(super) fn open(folder: &Path) -> Self {
+    pub(super) fn open(folder: &Path, mode: FileMode) -> Self {
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(false);
-        let opened = options.open(folder.join(NAME));
+        let opened = mode.open(options, &folder.join(NAME));
         if let Err(error) = &opened {
             tracing::warn!(%error, "no room on the disk is kept for journals");
         }
@@ -60,10 +62,8 @@ impl Reserve {
 
     /// Gives room for `bytes` bytes back to the disk if `error` says that it is full. Returns whether to try the write again.
     pub(super) fn is_released(&self, error: &io::Error, bytes: u64) -> bool {
-        use io::ErrorKind::{QuotaExceeded, StorageFull};
         let file = self.file.lock();
-        let full = matches!(error.kind(), StorageFull | QuotaExceeded);
-        let Some(file) = file.as_ref().filter(|_| full) else {
+        let Some(file) = file.as_ref().filter(|_| is_full(error)) else {
             return false;
         };
         let length = file.metadata().map_or(0, |found| found.len());
@@ -105,19 +105,6 @@ fn next(state: &mut u64) -> u8 {
     state.to_le_bytes()[0]
 }
 
-/// The bytes that this user may still write to the disk of a folder; 0 if that is not known.
-#[cfg(unix)]
-fn room(folder: &Path) -> u64 {
-    let found = rustix::fs::statvfs(folder);
-    found.map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
-}
-
-/// Here, the room on a disk is not known, and none is kept.
-#[cfg(not(unix))]
-fn room(_: &Path) -> u64 {
-    0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +112,7 @@ mod tests {
     #[test]
     fn a_small_part_of_a_small_disk_is_taken_and_given_back_in_blocks() {
         let folder = tempfile::TempDir::new().unwrap();
-        let reserve = Reserve::open(folder.path());
+        let reserve = Reserve::open(folder.path(), FileMode::default());
         let length = || std::fs::metadata(folder.path().join(NAME)).unwrap().len();
         let file = File::options()
             .write(true)

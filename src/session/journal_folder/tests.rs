@@ -12,7 +12,9 @@ use super::*;
 const NOW: Timestamp = Timestamp(5);
 
 fn open(folder: &TempDir) -> JournalFolder {
-    JournalFolder::open(folder.path()).unwrap().0
+    JournalFolder::open(folder.path(), FileMode::default())
+        .unwrap()
+        .0
 }
 
 /// Bytes of all journals in the folder.
@@ -155,12 +157,15 @@ fn files_of_other_programs_stay() {
 #[test]
 fn the_time_of_the_last_sign_of_life_is_kept() {
     let folder = TempDir::new().unwrap();
-    let (journals, alive) = JournalFolder::open(folder.path()).unwrap();
+    let (journals, alive) = JournalFolder::open(folder.path(), FileMode::default()).unwrap();
     assert_eq!(alive, None);
-    assert!(JournalFolder::open(folder.path()).is_err(), "it is locked");
+    assert!(
+        JournalFolder::open(folder.path(), FileMode::default()).is_err(),
+        "it is locked"
+    );
     journals.sync(NOW).unwrap();
     journals.note_alive(Timestamp(7)).unwrap();
     drop(journals);
-    let (_, alive) = JournalFolder::open(folder.path()).unwrap();
+    let (_, alive) = JournalFolder::open(folder.path(), FileMode::default()).unwrap();
     assert_eq!(alive, Some(Timestamp(7)));
 }

@@ -1,6 +1,6 @@
 //! Connections of both databases, with a time limit for each answer of a server.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use futures_util::{
     FutureExt, StreamExt, TryStreamExt,
@@ -22,6 +22,7 @@ use crate::{
     store::{
         StoreError,
         postgres::{ServerPool, storable, without_nul},
+        sqlite::Watch,
     },
 };
 
@@ -45,7 +46,8 @@ impl Dialect {
 /// Connections of one kind, each of which executes one statement at a time.
 #[derive(Clone, Debug)]
 pub(in crate::store) enum ConnectionPool {
-    Sqlite(SqlitePool),
+    /// Opens further connections only as long as the files of the database are in place.
+    Sqlite(SqlitePool, Arc<Watch>),
     Postgres(ServerPool),
 }
 
@@ -53,9 +55,12 @@ impl ConnectionPool {
     /// Waits for a free connection.
     pub fn acquire(&self) -> BoxFuture<'_, Result<PooledConnection, StoreError>> {
         match self {
-            Self::Sqlite(pool) => async {
-                let acquired = Inner::Sqlite(pool.acquire().await?);
-                Ok(PooledConnection::new(acquired, None))
+            Self::Sqlite(pool, watch) => async {
+                let acquired = match watch.check() {
+                    Ok(()) => pool.acquire().await?,
+                    Err(removed) => pool.try_acquire().ok_or(removed)?,
+                };
+                Ok(PooledConnection::new(Inner::Sqlite(acquired), None))
             }
             .boxed(),
             Self::Postgres(pool) => async {
@@ -69,9 +74,12 @@ impl ConnectionPool {
     /// Begins to read: all queries see the database as it is at the first of them.
     pub fn snapshot(&self) -> BoxFuture<'_, Result<PooledConnection, StoreError>> {
         match self {
-            Self::Sqlite(pool) => async {
-                let begun = Inner::SqliteWithin(pool.begin().await?);
-                Ok(PooledConnection::new(begun, None))
+            Self::Sqlite(pool, watch) => async {
+                let begun = match watch.check() {
+                    Ok(()) => pool.begin().await?,
+                    Err(removed) => pool.try_begin().await?.ok_or(removed)?,
+                };
+                Ok(PooledConnection::new(Inner::SqliteWithin(begun), None))
             }
             .boxed(),
             Self::Postgres(pool) => async {
@@ -86,7 +94,7 @@ impl ConnectionPool {
     /// Closes all connections, and waits for those in use.
     pub async fn close(&self) {
         match self {
-            Self::Sqlite(pool) => pool.close().await,
+            Self::Sqlite(pool, _) => pool.close().await,
             Self::Postgres(pool) => pool.close().await,
         }
     }

@@ -15,7 +15,7 @@ use super::{
     ConnectionPool, PooledConnection, Row, SqlValue,
     row::{FromColumn, FromRow, Statement, StatementResult},
 };
-use crate::store::{StoreError, StoreMetrics};
+use crate::store::{StoreError, StoreMetrics, sqlite::Watch};
 
 /// A statement, and what its rows are read as.
 #[derive(Clone, Debug)]
@@ -247,6 +247,8 @@ pub(in crate::store) struct Write {
     finished: bool,
     began: Instant,
     metrics: Arc<StoreMetrics>,
+    /// The files of an SQLite database: nothing is committed, and no commit is acknowledged, if one was taken away.
+    pub watch: Option<Arc<Watch>>,
 }
 
 impl Write {
@@ -257,6 +259,7 @@ impl Write {
             finished: false,
             began,
             metrics: metrics.clone(),
+            watch: None,
         }
     }
 
@@ -285,13 +288,18 @@ impl Write {
     }
 
     /// Makes the write permanent: once this has succeeded, the write survives a power cut. If this fails because the
-    /// connection is lost, the write may be permanent or not. Wakes none of the tasks that wait for changes of
+    /// connection is lost, or a file of the database was just taken away, the write may be permanent or not. Wakes none of the tasks that wait for changes of
     /// weights: those are committed by the [store](crate::store::Store).
     pub async fn commit(mut self) -> Result<(), StoreError> {
+        self.check_files()?;
         self.execute_text("COMMIT").await?;
         self.finished = true;
         self.metrics.written(self.began.elapsed().as_secs_f64());
-        Ok(())
+        self.check_files()
+    }
+
+    fn check_files(&self) -> Result<(), StoreError> {
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.check())
     }
 
     /// Rolls the write back: the database does not change.

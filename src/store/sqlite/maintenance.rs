@@ -42,6 +42,7 @@ impl SqliteFile {
     /// Fails if it is missing, damaged, of another program, or cannot be opened.
     pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
         super::refuse_missing(path)?;
+        super::room::look(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)
@@ -75,12 +76,8 @@ impl SqliteFile {
     /// # Errors
     /// Fails if the file exists already, or if the database or the disk fails.
     pub async fn back_up(&self, to: &Path) -> Result<(), StoreError> {
-        let text = to.to_str().ok_or_else(|| {
-            StoreError::BadValue(format!("a path that is not UTF-8: {}", to.display()))
-        })?;
         let mut connection = self.connect().await?;
-        let copy = sqlx::query("VACUUM INTO ?").bind(text);
-        copy.execute(&mut connection).await?;
+        copy(&mut connection, to).await?;
         connection.close().await?;
         Ok(())
     }
@@ -150,6 +147,16 @@ impl SqliteFile {
             goes_on,
         })
     }
+}
+
+/// Writes all that a connection sees to a new file.
+pub(super) async fn copy(connection: &mut SqliteConnection, to: &Path) -> Result<(), StoreError> {
+    let text = to.to_str().ok_or_else(|| {
+        StoreError::BadValue(format!("a path that is not UTF-8: {}", to.display()))
+    })?;
+    let copy = sqlx::query("VACUUM INTO ?").bind(text);
+    copy.execute(connection).await?;
+    Ok(())
 }
 
 /// Counts an operator's changes to players.

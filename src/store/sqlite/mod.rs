@@ -13,20 +13,23 @@
 mod maintenance;
 #[cfg(test)]
 mod plans;
+mod room;
+mod watch;
 
 pub use maintenance::{Forgotten, SqliteFile};
+pub(super) use watch::{Watch, beside};
 
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions, TryLockError},
-    io,
+    io::{self, Write as _},
+    mem,
     path::{Path, PathBuf},
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
 use async_trait::async_trait;
-use file_id::{FileId, get_file_id};
 use parking_lot::Mutex;
 use sqlx::{
     Connection as _, Sqlite, SqliteConnection, SqlitePool,
@@ -35,17 +38,18 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::{
-    sync::watch,
+    sync::{self, watch as channel},
     time::{Instant, sleep, timeout},
 };
 
-use self::File as Database;
+use self::{File as Database, room::Room};
 use super::{
     Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
     db::{ConnectionPool, PooledConnection, Write, moved_to, scalar},
     refuse_older,
     schema::SQLITE,
 };
+use crate::files::{FileMode, folder_of, is_full};
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -76,22 +80,39 @@ pub(super) struct File {
     readers: SqlitePool,
     /// The leases that this process holds.
     locks: Locks,
-    /// The file that was opened.
-    id: Option<FileId>,
+    /// The mode of new files.
+    mode: FileMode,
+    /// The files that were opened.
+    watch: Arc<Watch>,
+    /// The room for the index of the write-ahead log; `None` where SQLite takes it itself.
+    room: Option<Room>,
+    /// A connection that is open as long as the others: its files stay the same ones. `None` once it is closed.
+    anchor: sync::Mutex<Option<SqliteConnection>>,
+    /// The copy of a database of which a file was taken away.
+    rescued: OnceLock<PathBuf>,
     /// Counts the commits of this process.
-    commits: watch::Sender<u64>,
+    commits: channel::Sender<u64>,
 }
 
 /// Does what [`open`](super::open) does.
-pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
+pub(super) async fn open(
+    path: &Path,
+    create: bool,
+    busy: Duration,
+    mode: FileMode,
+) -> Result<Store, StoreError> {
     match create {
         true => refuse_read_only(path)?,
         false => refuse_missing(path)?,
     }
     look_at(path, create)?;
+    if create {
+        begin_file(path, mode)?;
+    }
+    room::look(path).map_err(|error| StoreError::at(&path.display(), error))?;
     let deadline = Instant::now() + busy;
     loop {
-        match try_open(path, create, busy).await {
+        match try_open(path, create, busy, mode).await {
             // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
             // wait.
             Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
@@ -100,7 +121,12 @@ pub(super) async fn open(path: &Path, create: bool, busy: Duration) -> Result<St
     }
 }
 
-async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, StoreError> {
+async fn try_open(
+    path: &Path,
+    create: bool,
+    busy: Duration,
+    mode: FileMode,
+) -> Result<Store, StoreError> {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(create)
@@ -111,13 +137,18 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         .statement_cache_capacity(STATEMENTS)
         .busy_timeout(busy);
     let fail = |error| cannot_open(path, error);
-    let mut first = SqliteConnection::connect_with(&options)
+    let mut anchor = SqliteConnection::connect_with(&options)
         .await
         .map_err(fail)?;
-    refuse_foreign(path, &mut first).await?;
-    first.close().await.map_err(fail)?;
-    // Switch to WAL mode only now that the file is known to be Evenkeel's.
+    refuse_foreign(path, &mut anchor).await?;
+    // Switch to WAL mode only now that the file is known to be Evenkeel's. Reading then opens the files of that mode.
+    let wal = sqlx::query("PRAGMA journal_mode = WAL");
+    wal.execute(&mut anchor).await.map_err(fail)?;
+    application_id(&mut anchor).await.map_err(fail)?;
+    let room = Room::take(path).map_err(|error| StoreError::at(&path.display(), error))?;
+    let watch = Arc::new(Watch::begin(path));
     let options = options
+        .create_if_missing(false)
         .journal_mode(SqliteJournalMode::Wal)
         // Sync at each commit, so that a match whose END was answered survives a power cut.
         .synchronous(SqliteSynchronous::Full);
@@ -150,14 +181,19 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
             .pragma("cache_size", PAGE_CACHE)
             .row_buffer_size(PAGE_ROWS),
     );
+    let pools =
+        [writer, readers.clone(), pages].map(|pool| ConnectionPool::Sqlite(pool, watch.clone()));
     let file = File {
         path: path.to_owned(),
-        readers: readers.clone(),
+        readers,
         locks: Locks::default(),
-        id: get_file_id(path).ok(),
-        commits: watch::Sender::new(0),
+        mode,
+        watch,
+        room,
+        anchor: sync::Mutex::new(Some(anchor)),
+        rescued: OnceLock::new(),
+        commits: channel::Sender::new(0),
     };
-    let pools = [writer, readers, pages].map(ConnectionPool::Sqlite);
     Ok(Store::new(Backend::Sqlite(file), pools))
 }
 
@@ -166,25 +202,52 @@ impl File {
         &self.path
     }
 
-    /// Whether the path still leads to the file that was opened.
-    pub fn is_in_place(&self) -> bool {
-        get_file_id(&self.path).ok() == self.id
+    /// Which files were opened, and whether they are still there.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
     }
 
-    /// Copies what was committed from the write-ahead log to the file, as far as nobody reads what was before it: the last
-    /// connection does so when it is closed, but one that was just being opened may end with the process.
-    pub async fn complete(&self, writer: &ConnectionPool) {
-        let Ok(mut connection) = writer.acquire().await else {
-            return; // it is closed already
-        };
-        let copied = connection.execute_text("PRAGMA wal_checkpoint(PASSIVE)");
-        if let Err(error) = copied.await {
-            tracing::warn!(%error, "the write-ahead log is not copied to the database");
+    /// The mode of new files.
+    pub fn mode(&self) -> FileMode {
+        self.mode
+    }
+
+    /// Where [`copy_to`](Self::copy_to) has last copied the database.
+    pub fn rescued(&self) -> &OnceLock<PathBuf> {
+        &self.rescued
+    }
+
+    /// Writes all that was committed to a new file, also if the files of the database are not in place.
+    pub async fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+        match &mut *self.anchor.lock().await {
+            Some(anchor) => maintenance::copy(anchor, to).await,
+            None => Err(StoreError::from(sqlx::Error::PoolClosed)),
+        }
+    }
+
+    /// Closes the last connection, which copies what was committed from the write-ahead log to the file. If a file was
+    /// taken away, that would spoil what is there: the connection then stays open, and ends with the process.
+    pub async fn close(&self) {
+        let mut anchor = self.anchor.lock().await;
+        if self.watch.check().is_err() {
+            return;
+        }
+        if let Some(mut open) = anchor.take() {
+            self.watch.end();
+            // One that was just being opened may be the last one, and end with the process.
+            let copied = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut open);
+            if let Err(error) = copied.await {
+                tracing::warn!(%error, "the write-ahead log is not copied to the database");
+            }
+            if let Err(error) = open.close().await {
+                tracing::warn!(%error, "the database is not closed properly");
+            }
         }
     }
 
     /// A stream of the commits to this file.
     pub async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        self.watch.check()?;
         let connection = self.readers.acquire().await?;
         let commits = self.commits.subscribe();
         Ok(Box::new(Commits::new(connection, commits)))
@@ -196,11 +259,11 @@ impl File {
         writer: &ConnectionPool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
-        if !self.is_in_place() {
-            return Err(StoreError::Removed); // nobody would find what is written
-        }
+        self.watch.check()?; // nobody would find what is written
+        self.room.as_ref().map_or(Ok(()), Room::extend)?;
         let began = Instant::now();
         let mut write = Write::new(writer.acquire().await?, began, metrics);
+        write.watch = Some(self.watch.clone());
         let begin = concat!("BEGIN IMMEDIATE; ", moved_to!());
         match write.begin(begin, &self.path.display()).await {
             Ok(()) => Ok(write),
@@ -221,6 +284,15 @@ impl File {
     }
 }
 
+impl Drop for File {
+    /// Leaves the last connection open if a file was taken away, as [`close`](File::close) does.
+    fn drop(&mut self) {
+        if self.watch.gone().is_some() {
+            mem::forget(self.anchor.get_mut().take());
+        }
+    }
+}
+
 /// Brings the tables up to date. If two processes do so at once, one of them finds that the other
 /// has just made the change that it was about to make. It then tries again, at most once per
 /// migration.
@@ -231,11 +303,18 @@ async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
     loop {
         tries -= 1;
         match SQLITE.run(writer).await {
-            // Another process has run the same one meanwhile.
-            Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) if tries > 0 => {}
-            done => {
-                let fail = |error| StoreError::migrating(&path.display(), &SQLITE, error);
-                return done.map_err(fail);
+            Ok(()) => return Ok(()),
+            Err(error) => {
+                let runs = matches!(
+                    error,
+                    MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)
+                );
+                let error = StoreError::migrating(&path.display(), &SQLITE, error);
+                // Another process may have run the same one meanwhile; what may pass by itself is another cause, and
+                // the library would find the connection in a state that it does not know of.
+                if tries == 0 || !runs || error.is_passing() {
+                    return Err(error);
+                }
             }
         }
     }
@@ -290,16 +369,11 @@ fn look_at(path: &Path, create: bool) -> Result<(), StoreError> {
     if !is_empty {
         return Ok(());
     }
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        Path::new(&name).display().to_string()
-    };
-    let left = ["-wal", SUFFIX].map(beside);
-    match left.into_iter().find(|name| Path::new(name).exists()) {
+    let left = ["-wal", SUFFIX].map(|suffix| beside(path, suffix));
+    match left.into_iter().find(|name| name.exists()) {
         Some(beside) => Err(StoreError::Emptied {
             place: path.display().to_string(),
-            beside,
+            beside: beside.display().to_string(),
         }),
         None if !create => Err(StoreError::Missing {
             place: path.display().to_string(),
@@ -309,6 +383,18 @@ fn look_at(path: &Path, create: bool) -> Result<(), StoreError> {
             tracing::warn!(%path, "the database file has 0 bytes: a new database begins in it. If it had matches, stop, and restore a backup");
             Ok(())
         }
+    }
+}
+
+/// Creates the file of a new database: SQLite gives those beside it the same mode.
+fn begin_file(path: &Path, mode: FileMode) -> Result<(), StoreError> {
+    match mode.create(OpenOptions::new().write(true), path) {
+        Err(error) if is_full(&error) => {
+            let full = StoreError::Full(sqlx::Error::Io(error));
+            Err(StoreError::at(&path.display(), full))
+        }
+        // SQLite says what else is wrong.
+        _ => Ok(()),
     }
 }
 
@@ -335,11 +421,7 @@ fn cannot_open(path: &Path, error: sqlx::Error) -> StoreError {
 /// Whether the file, or the folder in which it would be created, is on a disk that may not be written.
 #[cfg(unix)]
 fn is_read_only(path: &Path) -> bool {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let found = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder));
+    let found = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder_of(path)));
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
 }
 
@@ -365,6 +447,15 @@ fn refuse_missing(path: &Path) -> Result<(), StoreError> {
 
 /// Makes the error of a file that cannot be opened say why, if the file system knows it.
 fn explain(path: &Path, error: StoreError) -> StoreError {
+    if !matches!(
+        error.bare(),
+        StoreError::CannotOpen(_) | StoreError::Disk(_)
+    ) {
+        return error;
+    }
+    if let Err(full) = has_room(path) {
+        return StoreError::at(&path.display(), full);
+    }
     if !matches!(error.bare(), StoreError::CannotOpen(_)) {
         return error;
     }
@@ -372,6 +463,18 @@ fn explain(path: &Path, error: StoreError) -> StoreError {
         Some(why) => StoreError::at(&path.display(), StoreError::Denied(why)),
         None if is_read_only(path) => StoreError::at(&path.display(), StoreError::ReadOnlyDisk),
         None => error,
+    }
+}
+
+/// Looks whether a file can be made beside the database.
+///
+/// # Errors
+/// The disk is full. Other faults are none here.
+fn has_room(path: &Path) -> Result<(), StoreError> {
+    let made = tempfile::tempfile_in(folder_of(path));
+    match made.and_then(|mut file| file.write_all(&[1; 4_096])) {
+        Err(error) if is_full(&error) => Err(StoreError::Full(sqlx::Error::Io(error))),
+        _ => Ok(()),
     }
 }
 
@@ -385,8 +488,7 @@ fn why(path: &Path) -> Option<String> {
             Some(format!("permission denied{}", owner_of(path)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
+            let folder = folder_of(path);
             let shown = folder.display();
             match folder.try_exists() {
                 Ok(false) => Some(format!("the folder {shown} does not exist")),
@@ -466,7 +568,7 @@ struct Own {
 impl Locks {
     /// Takes a lease, and holds it until the returned value is dropped. `None` if this process or another one
     /// holds it already.
-    fn take(&self, database: &Path, name: &str) -> io::Result<Option<Arc<Held>>> {
+    fn take(&self, database: &Path, mode: FileMode, name: &str) -> io::Result<Option<Arc<Held>>> {
         let mut own = self.0.lock();
         if own
             .names
@@ -477,7 +579,7 @@ impl Locks {
         }
         let locked = match own.file.upgrade() {
             Some(locked) => locked,
-            None => match lock(database)? {
+            None => match lock(database, mode)? {
                 Some(locked) => Arc::new(locked),
                 None => return Ok(None),
             },
@@ -490,12 +592,10 @@ impl Locks {
 }
 
 /// Locks the file beside the database; `None` if another process has locked it.
-fn lock(database: &Path) -> io::Result<Option<Locked>> {
-    let mut path = database.as_os_str().to_owned();
-    path.push(SUFFIX);
+fn lock(database: &Path, mode: FileMode) -> io::Result<Option<Locked>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(PathBuf::from(path))?;
+    let file = mode.open(&options, &beside(database, SUFFIX))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Locked(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -506,7 +606,7 @@ fn lock(database: &Path) -> io::Result<Option<Locked>> {
 impl Database {
     /// Locks a lease, until the returned value is dropped. `None` if this process or another one holds it already.
     pub fn lock_lease(&self, name: &str) -> Result<Option<Arc<Held>>, StoreError> {
-        let held = self.locks.take(&self.path, name);
+        let held = self.locks.take(&self.path, self.mode, name);
         Ok(held.map_err(sqlx::Error::Io)?)
     }
 }
@@ -537,13 +637,13 @@ const POLL: Duration = Duration::from_millis(250);
 /// The stream of commits of an SQLite database; see [`Changes`].
 struct Commits {
     connection: PoolConnection<Sqlite>,
-    own: watch::Receiver<u64>,
+    own: channel::Receiver<u64>,
     /// The version of the file at the last poll; `None` before the first one.
     version: Option<i64>,
 }
 
 impl Commits {
-    pub fn new(connection: PoolConnection<Sqlite>, own: watch::Receiver<u64>) -> Self {
+    pub fn new(connection: PoolConnection<Sqlite>, own: channel::Receiver<u64>) -> Self {
         Self {
             connection,
             own,

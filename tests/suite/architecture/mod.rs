@@ -27,15 +27,26 @@ const CRATES: [&str; 8] = [
 ];
 
 /// The rooms of the program, from the bottom up, with the crates and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     ("metrics", &[]),
-    ("store", &["model", "metrics", "ingest", "matchmaking"]),
-    ("learning", &["model", "metrics", "rating", "store"]),
-    ("logs", &["model", "metrics", "ingest", "store", "learning"]),
+    ("files", &[]),
+    (
+        "store",
+        &["model", "metrics", "files", "ingest", "matchmaking"],
+    ),
+    (
+        "learning",
+        &["model", "metrics", "files", "rating", "store"],
+    ),
+    (
+        "logs",
+        &["model", "metrics", "files", "ingest", "store", "learning"],
+    ),
     (
         "session",
         &[
             "model",
+            "files",
             "metrics",
             "partition",
             "lobby",
@@ -100,6 +111,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
         "config",
         &[
             "model",
+            "files",
             "partition",
             "rating",
             "lobby",
@@ -131,14 +143,15 @@ const ROOMS: [(&str, &[&str]); 14] = [
     (
         "daemon",
         &[
-            "model", "store", "learning", "logs", "session", "webhooks", "queues", "server", "web",
-            "config",
+            "model", "files", "store", "learning", "logs", "session", "webhooks", "queues",
+            "server", "web", "config",
         ],
     ),
     (
         "cli",
         &[
             "model",
+            "files",
             "partition",
             "rating",
             "ingest",

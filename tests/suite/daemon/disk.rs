@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::common::process::{Process, ask, evenkeel, poll, run};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 /// A file system of a few megabytes in memory, unmounted when this is dropped.
 pub struct SmallDisk {
@@ -19,9 +19,42 @@ pub struct SmallDisk {
 impl SmallDisk {
     /// `None`, with the reason printed, where mounting is not allowed.
     pub fn mount() -> Option<Self> {
+        Self::mounted(&["-t", "tmpfs", "-o", "size=3m", "tmpfs"])
+    }
+
+    /// One whose blocks have 1 KiB, in a file of 6 MB.
+    pub fn with_small_blocks() -> Option<Self> {
+        let image = NamedTempFile::new().unwrap();
+        image.as_file().set_len(6 << 20).unwrap();
+        let made = Command::new("mke2fs")
+            .args([
+                "-q",
+                "-t",
+                "ext4",
+                "-b",
+                "1024",
+                "-m",
+                "0",
+                "-O",
+                "^has_journal",
+            ])
+            .arg(image.path())
+            .output();
+        match made {
+            Ok(output) if output.status.success() => {}
+            other => {
+                skip(&format!("mke2fs: {other:?}"));
+                return None;
+            }
+        }
+        // The kernel has the file open as long as it is mounted.
+        Self::mounted(&["-o", "loop", image.path().to_str().unwrap()])
+    }
+
+    fn mounted(words: &[&str]) -> Option<Self> {
         let folder = TempDir::new().unwrap();
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"])
+            .args(words)
             .arg(folder.path())
             .output();
         match mounted {
@@ -44,6 +77,15 @@ impl SmallDisk {
     /// The file that takes all room.
     pub fn filler(&self) -> PathBuf {
         self.folder.path().join("filler")
+    }
+
+    /// Takes all room but this many bytes.
+    pub fn fill_up_to(&self, bytes: u64) {
+        self.fill();
+        let filler = File::options().write(true).open(self.filler()).unwrap();
+        let length = filler.metadata().unwrap().len();
+        filler.set_len(length.saturating_sub(bytes)).unwrap();
+        filler.sync_all().unwrap();
     }
 
     pub fn fill(&self) {

@@ -8,12 +8,16 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::Arc,
 };
 
 use evenkeel::{
     metrics::{Histogram, SECONDS, SHARES},
     model::Kind,
-    server::watch::{Monitor, NotReady, Status},
+    server::{
+        Service,
+        watch::{Monitor, NotReady, Status},
+    },
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -353,6 +357,47 @@ fn only_some_addresses_may_read_metrics() {
     assert_eq!(status(&pages, "/metrics", ""), 403);
 }
 
+/// A page of a foreign site can lead its own name to this machine, and read what this machine may read.
+#[test]
+fn metrics_beside_the_pages_are_not_for_a_foreign_name() {
+    let folder = TempDir::new().unwrap();
+    let config = "[web]\nmetrics_hosts = ['play.example']\n[api]\nenabled = true\norigins = ['https://club.example']\n";
+    let pages = start(folder.path(), config);
+    let asked = |path: &str, host: &str| {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        pages.send(head.as_bytes())
+    };
+    for path in ["/metrics", "/status.json"] {
+        for host in [
+            "127.0.0.1:7998",
+            "localhost",
+            "[::1]:1",
+            "PLAY.example:7998",
+            "club.example",
+        ] {
+            assert_eq!(asked(path, host).status, 200, "{path} {host}");
+        }
+        for host in ["evil.example", "play.example.evil.example", ""] {
+            let refused = asked(path, host);
+            assert_eq!(refused.status, 403, "{path} {host}");
+            assert!(
+                refused.body.contains("[web] metrics_hosts"),
+                "{}",
+                refused.body
+            );
+        }
+    }
+    assert_eq!(asked("/readyz", "evil.example").status, 200);
+    assert_eq!(asked("/", "evil.example").status, 200);
+    drop(pages);
+    let mut pages = start(folder.path(), "[web]\nmetrics_listen = '127.0.0.1:0'\n");
+    let more = pages.daemon.log.recv_timeout(HANG).unwrap();
+    pages.address = address_in(&[more], "metrics are at http://");
+    let asked =
+        pages.send(b"GET /metrics HTTP/1.1\r\nHost: prometheus\r\nConnection: close\r\n\r\n");
+    assert_eq!(asked.status, 200, "no browser visits that listener");
+}
+
 /// The address that a line of the log states.
 fn address_in(log: &[String], after: &str) -> SocketAddr {
     let rest = log.iter().find_map(|line| Some(line.split_once(after)?.1));
@@ -505,12 +550,32 @@ async fn a_daemon_without_weights_is_not_ready() {
     );
     service.learning().refresh().await.unwrap();
     assert_eq!(monitor.readiness().await, Ok(()));
+
+    // A later start has the stored weights, which lack a match.
+    let more = common::game(1, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
+    let matches = service.store().matches();
+    matches
+        .record_game(&more, &Default::default(), 2)
+        .await
+        .unwrap();
+    let settings = common::config("").service();
+    let later = Service::open(service.store().clone(), settings).unwrap();
+    let later = Arc::new(later);
+    let monitor = Monitor::new(later.clone());
+    later.learning().resume(0).await.unwrap();
+    assert_eq!(monitor.readiness().await, Err(NotReady::Behind));
+    later.learning().refresh().await.unwrap();
+    assert_eq!(monitor.readiness().await, Ok(()));
+    let text = monitor.metrics().await;
+    assert!(text.contains("\nevenkeel_database_answers 1\n"), "{text}");
     service.close().await;
     assert_eq!(monitor.readiness().await, Err(NotReady::Database));
+    monitor.stop();
+    assert_eq!(monitor.readiness().await, Err(NotReady::Stopping));
 }
 
 /// Names that would end a line, or look like another one.
-const HOSTILE: &str = "HELLO \"x\\\"}{\u{1b}[31m\u{2028}\u{85}level=ERROR\"\nGAME baseoa.ctf\nJOIN \
+const HOSTILE: &str = "HELLO \"x\\\"}{\u{1b}[31m\u{2028}\u{85}\u{9b}2J\u{202e}level=ERROR\"\nGAME baseoa.ctf\nJOIN \
     \"\u{1b}]0;a\u{7}\\\\\"\nPLACE \"\u{1b}]0;a\u{7}\\\\\"\nNONSENSE \u{1b}[2J\nQUIT\n";
 
 /// What the daemon logs about hostile names, in this format, with the arguments or the variable that choose it.
@@ -566,7 +631,10 @@ fn each_line_of_a_json_log_is_an_object() {
             for key in ["timestamp", "level", "target", "fields"] {
                 assert!(event.get(key).is_some(), "{key}: {line}");
             }
-            assert!(!line.contains('\u{1b}'), "{line}");
+            assert!(
+                !line.contains(['\u{1b}', '\u{85}', '\u{9b}', '\u{202e}']),
+                "{line}"
+            );
             named += usize::from(event.to_string().contains("level=ERROR"));
         }
         assert!(named > 0, "no line has the hostile name: {lines:#?}");

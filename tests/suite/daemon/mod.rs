@@ -2,10 +2,13 @@
 
 pub(crate) mod disk;
 mod exhausted;
+mod first;
 mod metrics;
+mod modes;
 mod passing;
 mod process;
 mod restart;
 mod service_manager;
 mod spans;
 mod stop;
+mod taken;

@@ -3,6 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use evenkeel::{
+    files::FileMode,
     model::{
         Fingerprint,
         Kind::{self, Human},
@@ -226,6 +227,7 @@ async fn who_is_forgotten_is_gone_from_the_backups_at_the_next_one() {
         folder: folder.path().join("kept"),
         keep: 3,
         busy: Duration::from_secs(60),
+        mode: FileMode::default(),
     };
     let day = |n: i64| Timestamp(1_795_176_000_000).plus_millis(n * DAY);
     let first = backups.make_if_due(day(0)).await.unwrap().unwrap();
@@ -270,6 +272,7 @@ async fn a_daemon_finishes_forgetting_and_no_copy_keeps_the_name() {
         folder: folder.path().join("kept"),
         keep: 3,
         busy: Duration::from_secs(60),
+        mode: FileMode::default(),
     };
     let open = async || {
         let opened = store::open(&backups.database, true, backups.busy).await;
@@ -328,6 +331,7 @@ async fn a_backup_that_was_interrupted_is_removed_and_made_again() {
         folder: folder.path().join("kept"),
         keep: 3,
         busy: Duration::from_secs(60),
+        mode: FileMode::default(),
     };
     fs::create_dir(&backups.folder).unwrap();
     let half = backups

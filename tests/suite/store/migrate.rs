@@ -8,6 +8,7 @@ use std::{
 };
 
 use evenkeel::{
+    files::FileMode,
     model::{Kind, MatchChances},
     store::{self, DatabaseUrl, Recorded, Store, StoreError, Taken, TransferError, WeightRow},
 };
@@ -317,7 +318,7 @@ async fn nothing_is_recorded_in_what_was_moved(from: &DatabaseUrl, to: &Database
         early.matches().record(&record(0)).await.unwrap(),
         Recorded::New(1)
     );
-    let moved = store::transfer(from, to, PATIENCE, |_, _| ())
+    let moved = store::transfer(from, to, PATIENCE, FileMode::default(), |_, _| ())
         .await
         .unwrap();
     assert_eq!(moved.matches, 1);
@@ -575,7 +576,10 @@ async fn a_transfer_does_not_end_beside_a_daemon() {
         lock.close().await.unwrap();
         taken
     };
-    let (refused, taken) = tokio::join!(store::transfer(&from, &to, PATIENCE, |_, _| ()), start);
+    let (refused, taken) = tokio::join!(
+        store::transfer(&from, &to, PATIENCE, FileMode::default(), |_, _| ()),
+        start
+    );
     let refused = refused.unwrap_err();
     assert!(matches!(refused, TransferError::InUse { .. }), "{refused}");
     // The source is in use as before, and the target is new.
@@ -585,7 +589,7 @@ async fn a_transfer_does_not_end_beside_a_daemon() {
     };
     daemon.give_back_lease(&lease).await.unwrap();
     assert!(
-        store::transfer(&from, &to, PATIENCE, |_, _| ())
+        store::transfer(&from, &to, PATIENCE, FileMode::default(), |_, _| ())
             .await
             .is_ok()
     );

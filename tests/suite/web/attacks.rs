@@ -13,8 +13,54 @@ use tempfile::TempDir;
 use crate::common::{
     hostile,
     http::Pages,
-    process::{HANG, line},
+    process::{HANG, line, run},
 };
+
+/// Text that turns the text around it, and that begins a command of a terminal, in everything that a game server states.
+#[test]
+fn what_a_game_server_states_is_shown_without_its_commands() {
+    let folder = TempDir::new().unwrap();
+    let mut pages = Pages::start(folder.path(), &[]);
+    let bad = "x\u{202e}y\u{9b}2J\u{2067}z";
+    let game = format!(
+        "HELLO \"{bad}\"\nGAME \"{bad}\"\nMAP \"{bad}\"\nMINPLAYERS 0\nJOIN a team=0 name=\"{bad}\"\nJOIN b team=1\n\
+         START\nSCORE 0\nEND\n"
+    );
+    let said = pages.daemon.ask(&game);
+    assert!(said.contains("END 1 "), "{said}");
+    let harms = ['\u{202e}', '\u{9b}', '\u{2067}'];
+    let mut shown = 0;
+    for path in [
+        "/",
+        "/matches",
+        "/matches/1",
+        "/matches.atom",
+        "/balance",
+        "/live",
+        "/matches.json",
+        "/matches/1.json",
+    ] {
+        let answer = pages.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(!answer.body.contains(harms), "{path}: {}", answer.body);
+        shown += usize::from(answer.body.contains("202e"));
+    }
+    assert!(shown > 4, "{shown}");
+    pages.daemon.stop();
+    for words in [
+        &["export"][..],
+        &["match", "show", "1", "--json"],
+        &["weights", "--json"],
+    ] {
+        let (code, text, error) = run(folder.path(), words);
+        assert_eq!(code, 0, "{words:?}: {error}");
+        assert!(!text.contains(harms), "{words:?}: {text}");
+        for line in text.lines().filter(|_| words == ["export"]) {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(record["game"], bad, "the same text");
+        }
+    }
+}
 
 #[test]
 fn no_path_leads_out_of_the_pages() {

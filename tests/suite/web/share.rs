@@ -32,7 +32,10 @@ fn all_between<'a>(text: &'a str, open: &str, close: &str) -> Vec<&'a str> {
 #[test]
 fn the_preview_of_a_link_tells_what_happened_and_what_was_expected() {
     let origin = [("EVENKEEL_WEB_ORIGIN", "https://club.example")];
-    for (variables, site) in [(&[][..], "http://x"), (&origin[..], "https://club.example")] {
+    for (variables, site) in [
+        (&[][..], "http://127.0.0.1"),
+        (&origin[..], "https://club.example"),
+    ] {
         let (pages, _folder) = seasons(variables);
         let board = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
         let line = board["matches"].as_array().unwrap().iter();

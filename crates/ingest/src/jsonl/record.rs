@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{DateOrMillis, EventEntry, PlayerEntry};
-use evenkeel_model::{Fingerprint, MatchRecord, Outcome, UNTIMED_MILLIS};
+use evenkeel_model::{Fingerprint, MatchRecord, Outcome, UNTIMED_MILLIS, escaped_json};
 
 /// The version written, and the only one read.
 const VERSION: u32 = 1;
@@ -84,7 +84,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         events: record.events.iter().map(EventEntry::of).collect(),
     };
     // This cannot fail: all keys are text, and every number of a checked record is finite.
-    serde_json::to_string(&line).unwrap_or_default()
+    escaped_json(serde_json::to_string(&line).unwrap_or_default())
 }
 
 /// Reads a line. The caller must check the record. With a fingerprint, which the line then states, the record is final:
