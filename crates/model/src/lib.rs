@@ -11,6 +11,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 mod access;
+mod backoff;
 pub mod behaviour;
 mod fingerprint;
 mod ident;
@@ -32,6 +33,7 @@ pub mod units;
 mod weight;
 
 pub use access::{Right, Rights, Secret};
+pub use backoff::Backoff;
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::is_reserved;
 pub use ident::{Ident, Kind, Nobody, PlayerKey, are_mostly_the_same, decode, is_default_name};
