@@ -27,16 +27,24 @@ const CRATES: [&str; 8] = [
 ];
 
 /// The rooms of the program, from the bottom up, with the crates and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     ("metrics", &[]),
-    ("store", &["model", "metrics", "ingest", "matchmaking"]),
-    ("learning", &["model", "metrics", "rating", "store"]),
+    ("random", &[]),
+    (
+        "store",
+        &["model", "metrics", "random", "ingest", "matchmaking"],
+    ),
+    (
+        "learning",
+        &["model", "metrics", "random", "rating", "store"],
+    ),
     ("logs", &["model", "metrics", "ingest", "store", "learning"]),
     (
         "session",
         &[
             "model",
             "metrics",
+            "random",
             "partition",
             "lobby",
             "rating",
@@ -45,12 +53,16 @@ const ROOMS: [(&str, &[&str]); 14] = [
             "learning",
         ],
     ),
-    ("webhooks", &["model", "metrics", "store", "session"]),
+    (
+        "webhooks",
+        &["model", "metrics", "random", "store", "session"],
+    ),
     (
         "queues",
         &[
             "model",
             "metrics",
+            "random",
             "protocol",
             "matchmaking",
             "store",
@@ -79,6 +91,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
         &[
             "model",
             "metrics",
+            "random",
             "partition",
             "ingest",
             "protocol",
@@ -139,6 +152,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
         "cli",
         &[
             "model",
+            "random",
             "partition",
             "rating",
             "ingest",
