@@ -233,6 +233,11 @@ fn random<const N: usize>() -> Result<[u8; N], CliError> {
     crate::random::bytes().map_err(|error| CliError::failed(format!("no random numbers: {error}")))
 }
 
+/// The name of a player for operators, who see identities: the identity of somebody without a name.
+fn name_or_id<'a>(name: &'a str, id: &'a str) -> &'a str {
+    if name.is_empty() { id } else { name }
+}
+
 /// Parses a number from `least` to `most`.
 fn between(text: &str, least: f64, most: f64) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "no number".to_owned())?;

@@ -129,8 +129,22 @@ pub struct ClientSection {
     pub networks: Vec<IpNet>,
     /// What the client may do.
     pub rights: Vec<Right>,
-    /// The players about whom it may ask or decide; all if the key is missing.
+    /// The players for whom it may use the queues; all if the key is missing.
     pub players: Option<Vec<String>>,
+    /// What its ids of players are.
+    #[serde(default)]
+    pub ids: ClientIds,
+}
+
+/// The values of `ids` in a `[[clients]]` section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientIds {
+    /// They may be secrets: others see no id.
+    #[default]
+    Secret,
+    /// They are the names of the players, and are shown unless they look like an account.
+    Names,
 }
 
 impl ServerSection {

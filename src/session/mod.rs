@@ -75,6 +75,8 @@ pub struct Session {
     server: Option<String>,
     registration: Registration,
     source: OwnSource,
+    /// Whether the ids that it sends are names of players.
+    ids_are_names: bool,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
     offers: SessionOffers,
@@ -103,6 +105,7 @@ impl Session {
             source: OwnSource::default(),
             sessions,
             server: None,
+            ids_are_names: true,
             owes_end: false,
             offers: SessionOffers::default(),
             aside: None,

@@ -25,6 +25,7 @@ mod random;
 mod record;
 mod recorder;
 mod rulebook;
+mod shown_name;
 pub mod steam;
 mod team_names;
 mod text;
@@ -59,6 +60,7 @@ pub use rulebook::{
     GameTypeLists, MutatorLists, PatternError, Patterns, Rulebook, RulebookSpec, Ruleset, Scoring,
     TeamBook, Unknown,
 };
+pub use shown_name::{NAMELESS_DIGITS, looks_like_account, name_of_id, nameless, own_name};
 pub use team_names::{Naming, RoleName, TeamNames};
 pub use text::{amount, counted, from_hex, to_hex};
 pub use time::{DAY, Timestamp};
