@@ -29,7 +29,7 @@ use crate::{
     },
     rating::divisions,
     rating::history,
-    server::{Limits, access::RateSettings},
+    server::{ConnectionLimits, access::RateSettings},
     session::BalanceSettings,
     store::postgres::PostgresUrl,
     web::{ApiSettings, WebSettings},
@@ -103,7 +103,7 @@ pub struct ServerSection {
     pub listen: SocketAddr,
     /// What a connection may do.
     #[serde(flatten)]
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// The number of threads that serve connections; 0 for half of the cores.
     pub threads: Count<0, 64>,
     /// How long a parked game waits for its server.

@@ -329,7 +329,7 @@ async fn cutoff(
 }
 
 /// Removes the events that no webhook waits for.
-async fn trim(tx: &mut Connection) -> Result<(), StoreError> {
+async fn trim(tx: &mut PooledConnection) -> Result<(), StoreError> {
     let delete = "DELETE FROM webhook_events
                   WHERE number <= coalesce((SELECT min(position) FROM webhooks), 9223372036854775807)";
     sql(delete).execute(tx).await?;
@@ -360,7 +360,10 @@ fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
 }
 
 /// The content of an event; `None` if what it reports is no longer stored.
-async fn read(tx: &mut Connection, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
+async fn read(
+    tx: &mut PooledConnection,
+    event: &HookEvent,
+) -> Result<Option<HookReport>, StoreError> {
     let id = event.match_id;
     Ok(match event.kind {
         None => Some(HookReport::Test),
@@ -373,7 +376,7 @@ async fn read(tx: &mut Connection, event: &HookEvent) -> Result<Option<HookRepor
     })
 }
 
-async fn formed(tx: &mut Connection, id: i64) -> Result<Option<FormedReport>, StoreError> {
+async fn formed(tx: &mut PooledConnection, id: i64) -> Result<Option<FormedReport>, StoreError> {
     let query =
         sql("SELECT queue, mode, map, ruleset, chance FROM formed_matches WHERE match_id = $1");
     let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
@@ -426,7 +429,7 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreErro
 
 /// Gives the humans of a match without a name what they are called on its page.
 async fn name_nameless(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     record: &mut MatchRecord,
 ) -> Result<(), StoreError> {
@@ -450,7 +453,10 @@ async fn name_nameless(
     Ok(())
 }
 
-async fn recorded(tx: &mut Connection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
+async fn recorded(
+    tx: &mut PooledConnection,
+    id: i64,
+) -> Result<Option<RecordedReport>, StoreError> {
     let Some(stored) = fetch(tx, &[id]).await?.pop() else {
         return Ok(None);
     };
