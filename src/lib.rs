@@ -146,6 +146,7 @@ pub mod learning;
 pub mod logs;
 pub mod metrics;
 pub mod queues;
+pub mod random;
 pub mod server;
 pub mod session;
 pub mod simulate;

@@ -10,7 +10,7 @@ use super::{
     CliError, CommonArgs,
     identity::named,
     ingest::parse_date,
-    open, print_json,
+    name_or_id, open, print_json,
     table::{Table, or_dash, printable},
 };
 use crate::{
@@ -425,7 +425,7 @@ impl<'a> ShownPlayer<'a> {
     fn new(record: &MatchRecord, participant: &'a Participant) -> Self {
         Self {
             kind: participant.key.kind.as_str(),
-            name: &participant.name,
+            name: name_or_id(&participant.name, &participant.key.id),
             id: &participant.key.id,
             teams: teams(record, participant),
             minutes: minutes(participant),

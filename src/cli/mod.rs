@@ -47,7 +47,6 @@ use std::{
 };
 
 use clap::{Args, Parser, Subcommand};
-use rand::{TryRng, rngs::SysRng};
 use serde::Serialize;
 use tokio::task::JoinError;
 
@@ -250,10 +249,12 @@ async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
 
 /// Random bytes of the system.
 fn random<const N: usize>() -> Result<[u8; N], CliError> {
-    let mut bytes = [0; N];
-    let filled = SysRng.try_fill_bytes(&mut bytes);
-    filled.map_err(|error| CliError::failed(format!("no random numbers: {error}")))?;
-    Ok(bytes)
+    crate::random::bytes().map_err(|error| CliError::failed(format!("no random numbers: {error}")))
+}
+
+/// The name of a player for operators, who see identities: the identity of somebody without a name.
+fn name_or_id<'a>(name: &'a str, id: &'a str) -> &'a str {
+    if name.is_empty() { id } else { name }
 }
 
 /// Parses a number from `least` to `most`.

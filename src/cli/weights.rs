@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{
-    CliError, CommonArgs, csv_cell, open, print_json,
+    CliError, CommonArgs, csv_cell, name_or_id, open, print_json,
     table::{Table, printable},
 };
 use crate::{model::Kind, rating::worth, store::WeightRow};
@@ -131,7 +131,7 @@ fn ranked(rows: &[WeightRow]) -> Vec<RankedPlayer<'_>> {
         };
         players.push(RankedPlayer {
             place,
-            name: &row.name,
+            name: name_or_id(&row.name, &row.key.id),
             id: &row.key.id,
             weight: row.weight,
             deviation: row.deviation,

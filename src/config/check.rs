@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Config, FolderChoice, plain, values::NO_NAME};
+use super::{Config, FolderChoice, RulesPreset, plain, values::NO_NAME};
 use crate::{
+    lobby::AutoBalanceRules,
     matchmaking::Queue,
     matchmaking::lifecycle::Provider,
     model::{Patterns, Rulebook},
@@ -27,10 +28,27 @@ impl Config {
         let others = order.or_else(aliases).or_else(|| self.pattern_fault());
         let others = others.or_else(|| self.allocator_fault());
         let others = others.or_else(|| self.queue_fault().or_else(|| self.partition_fault()));
+        let others = others.or_else(|| self.custom_rules_fault());
         let others = others.or_else(|| self.client_fault());
         let others = others.or_else(|| self.tls_fault());
         let others = others.or_else(|| self.store_fault());
         others.or_else(|| self.webhook_fault())
+    }
+
+    /// Checks that a preset does not hide the operator's own rules of auto-balance. With `off` they may stay for later.
+    fn custom_rules_fault(&self) -> Option<Fault> {
+        let own = &self.auto_balance;
+        let hides = match own.rules {
+            RulesPreset::SectorsEdge | RulesPreset::PlayersProposal => true,
+            RulesPreset::Custom | RulesPreset::Off => false,
+        };
+        // A file may repeat the documented values, which are those of this preset.
+        (hides && own.custom != AutoBalanceRules::sectors_edge()).then(|| Fault {
+            keys: ["auto_balance.rules", "auto_balance.custom"]
+                .map(str::to_owned)
+                .to_vec(),
+            why: "must be \"custom\" for the rules in [auto_balance.custom] to count".to_owned(),
+        })
     }
 
     /// Checks the section of the allocator, if game servers come from it.

@@ -8,7 +8,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Config, ConfigError, check::Fault, keys::ClientSection, values::ConfiguredToken};
+use super::{
+    Config, ConfigError,
+    check::Fault,
+    keys::{ClientIds, ClientSection},
+    values::ConfiguredToken,
+};
 use crate::{
     model::Rights,
     server::access::{AccessSettings, ClientSpec, PlayerScope},
@@ -54,6 +59,7 @@ impl ClientSection {
             networks: self.networks.clone(),
             rights: Rights::of(&self.rights),
             players: self.players.clone().map_or(everybody, PlayerScope::new),
+            ids_are_names: self.ids == ClientIds::Names,
         })
     }
 

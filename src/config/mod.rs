@@ -17,9 +17,9 @@ mod rooms;
 mod values;
 
 pub use keys::{
-    AutoBalanceSection, ClientSection, Config, ConfiguredValues, FollowSection, IdentitySection,
-    IngestSection, LogFormat, LogSection, RulesPreset, SeasonSection, ServerSection, StoreSection,
-    TlsSection, WebSection,
+    AutoBalanceSection, ClientIds, ClientSection, Config, ConfiguredValues, FollowSection,
+    IdentitySection, IngestSection, LogFormat, LogSection, RulesPreset, SeasonSection,
+    ServerSection, StoreSection, TlsSection, WebSection,
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::{DEFAULT, GamePreset, START, TUNING, all_keys};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    model::{Kind, PlayerKey, Rank, Timestamp, plain_name},
-    store::{WeightRow, is_forgotten, public_name},
+    model::{Kind, PlayerKey, Rank, Timestamp, own_name, plain_name},
+    store::{WeightRow, is_forgotten},
 };
 
 const MILLIS_A_DAY: i64 = 86_400_000;
@@ -78,8 +78,8 @@ pub(super) struct BoardOfKind {
 #[derive(Debug)]
 pub(super) struct BoardPlayer {
     pub(super) key: PlayerKey,
-    /// The name in the latest match.
-    pub(super) name: String,
+    /// The name in the latest match; `None` if none was stated.
+    pub(super) name: Option<String>,
     /// The name without colours in lower case, for searches.
     plain: String,
     pub(super) weight: f64,
@@ -164,9 +164,10 @@ impl BoardOfKind {
 impl BoardPlayer {
     fn new(row: WeightRow, latest: Timestamp) -> Self {
         let standing = Standing::of(&row, latest);
-        let name = public_name(&row.key, row.name);
+        let name = own_name(&row.key, row.name);
+        let plain = |name: &String| plain_name(name).to_lowercase();
         Self {
-            plain: plain_name(&name).to_lowercase(),
+            plain: name.as_ref().map(plain).unwrap_or_default(),
             name,
             key: row.key,
             weight: row.weight,

@@ -20,9 +20,9 @@ use super::{
     knowledge::Knowledge,
 };
 use crate::{
-    model::{Kind, PlayerKey, Timestamp},
+    model::{Kind, PlayerKey, Timestamp, own_name},
     rating::divisions,
-    store::{Handles, PersonRow, WeightRow, public_name},
+    store::{Handles, PersonRow, WeightRow},
 };
 
 /// The boards of a ruleset are sorted again after this many times as long as it took, at the earliest.
@@ -217,7 +217,7 @@ impl Learning {
             let found = board.those(|line| line.has(&search) && shown.has(line));
             shown.rows(board, found.into_iter().skip(skip).take(limit))
         });
-        Ok((rows.await??, size))
+        Ok((self.with_names(query.ruleset, rows.await??).await?, size))
     }
 
     /// How many humans and how many bots the leaderboards of these rulesets have.
@@ -243,14 +243,14 @@ impl Learning {
         let (boards, shown) = self.boards_of(ruleset).await?;
         let ids = self.store.learned().humans_with_handles(texts).await?;
         let texts = texts.clone();
-        on_blocking_thread(move || {
+        let found = on_blocking_thread(move || {
             let board = boards.of(Kind::Human);
             let is_meant =
                 |line: &BoardPlayer| line.is_called(&texts) || ids.contains(&line.key.id);
             let found = board.those(|line| is_meant(line) && shown.has(line));
             shown.rows(board, found.into_iter().take(NAMED))
-        })
-        .await?
+        });
+        self.with_names(ruleset, found.await??).await
     }
 
     /// The humans of a leaderboard who were in the latest matches of its ruleset, at most `limit`, those who played last first.
@@ -271,7 +271,8 @@ impl Learning {
             .filter_map(|(key, last)| Some((last, board.find(key)?)));
         let mut found: Vec<_> = found.collect();
         found.sort_unstable_by_key(|(last, line)| (Reverse(*last), line.position));
-        shown.rows(board, found.into_iter().map(|(_, line)| line))
+        let rows = shown.rows(board, found.into_iter().map(|(_, line)| line))?;
+        self.with_names(ruleset, rows).await
     }
 
     /// The player with this handle, else with this identity: the human, or the bot if there is no such
@@ -301,7 +302,8 @@ impl Learning {
         for (ruleset, boards) in rulesets.into_iter().zip(boards) {
             let board = boards.of(person.key.kind);
             // Somebody who is new may not be in it yet.
-            for row in shown.rows(board, board.find(&person.key).into_iter())? {
+            let rows = shown.rows(board, board.find(&person.key).into_iter())?;
+            for row in self.with_names(&ruleset, rows).await? {
                 lines.push(StandingLine {
                     ruleset: ruleset.clone(),
                     of: board.size.placed,
@@ -359,15 +361,44 @@ impl Learning {
                 .collect();
             let found = keys.into_iter().filter_map(|key| {
                 let handle = shown.handles.of(key);
-                let found = |handle| found_person(handle, known.rows_of_player(key));
+                let found = |handle| {
+                    let found = found_person(handle, known.rows_of_player(key))?;
+                    Some((key.clone(), found))
+                };
                 handle.map(found).transpose()
             });
-            found.collect::<Result<Vec<FoundPerson>, _>>()
+            found.collect::<Result<Vec<(PlayerKey, FoundPerson)>, _>>()
         });
         let mut found = found.await??;
-        found.sort_by(|a, b| (b.games, &a.handle).cmp(&(a.games, &b.handle)));
+        found.sort_by(|(_, a), (_, b)| (b.games, &a.handle).cmp(&(a.games, &b.handle)));
         found.truncate(limit);
-        Ok(found)
+        let mut persons = Vec::with_capacity(found.len());
+        for (key, mut person) in found {
+            if person.name.is_empty() {
+                let unnamed = BTreeSet::from([&key]);
+                let names = self.store.learned().nameless(&person.ruleset, &unnamed);
+                person.name = names.await?.remove(&key).unwrap_or_default();
+            }
+            persons.push(person);
+        }
+        Ok(persons)
+    }
+
+    /// The rows of a ruleset, in which those without a name are called by their handles.
+    async fn with_names(
+        &self,
+        ruleset: &str,
+        mut rows: Vec<BoardRow>,
+    ) -> Result<Vec<BoardRow>, LearningError> {
+        let unnamed = rows.iter().filter(|row| row.name.is_empty());
+        let unnamed = unnamed.map(|row| &row.key).collect();
+        let mut names = self.store.learned().nameless(ruleset, &unnamed).await?;
+        for row in &mut rows {
+            if let Some(name) = names.remove(&row.key) {
+                row.name = name;
+            }
+        }
+        Ok(rows)
     }
 
     /// What was learned, as boards show it.
@@ -402,7 +433,7 @@ fn found_person(handle: String, rows: Vec<WeightRow>) -> Option<FoundPerson> {
     Some(FoundPerson {
         handle,
         kind: latest.key.kind,
-        name: public_name(&latest.key, latest.name.clone()),
+        name: own_name(&latest.key, latest.name.clone()).unwrap_or_default(),
         games: rows.iter().map(|row| i64::from(row.games)).sum(),
         last_seen: latest.last_seen,
         ruleset: usual.ruleset.clone(),
@@ -449,7 +480,7 @@ impl BoardView {
             standing: line.standing,
             place: place.filter(|_| line.standing == Standing::Placed),
             handle: self.handles.of(&line.key)?,
-            name: line.name.clone(),
+            name: line.name.clone().unwrap_or_default(),
             weight: line.weight,
             deviation: line.deviation,
             games: line.games.into(),

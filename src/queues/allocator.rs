@@ -13,7 +13,6 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rand::{TryRng, rngs::SysRng};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use ureq::{
     Agent,
@@ -27,6 +26,7 @@ use crate::{
         agones::{MAX_ANSWER, PATH},
     },
     model::MatchId,
+    random,
 };
 
 /// The most requests at once.
@@ -129,7 +129,7 @@ impl Allocator {
 
 /// A random number, 0 to 1.
 fn draw() -> f64 {
-    let drawn = SysRng.try_next_u32().unwrap_or(u32::MAX / 2);
+    let drawn = random::bytes().map_or(u32::MAX / 2, u32::from_le_bytes);
     f64::from(drawn) / f64::from(u32::MAX)
 }
 

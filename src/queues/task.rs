@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use rand::{TryRng, rngs::SysRng};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep},
@@ -33,6 +32,7 @@ use crate::{
     },
     model::{MAX_TEAMS, MatchId, Timestamp, to_hex},
     protocol::HostSeat,
+    random,
     session::HostedGame,
     store::{Store, StoreError},
 };
@@ -553,12 +553,8 @@ pub(super) fn game(
 
 /// A pass of 128 random bits.
 pub(super) fn draw_pass() -> String {
-    let mut bytes = [0u8; 16];
-    match SysRng.try_fill_bytes(&mut bytes) {
-        Ok(()) => to_hex(&bytes),
-        // Without randomness there is no secret: a pass that no instance accepts is better.
-        Err(_) => String::new(),
-    }
+    // Without randomness there is no secret: a pass that no instance accepts is better.
+    random::bytes::<16>().map_or_else(|_| String::new(), |bytes| to_hex(&bytes))
 }
 
 /// The most ids that are reserved ahead.

@@ -213,6 +213,12 @@ impl Peer {
         Some(&client.name)
     }
 
+    /// Whether the ids of players that the peer sends are names: those of a client that says so, and of no client.
+    pub(super) fn ids_are_names(&self) -> bool {
+        let client = self.grant.as_ref().and_then(|grant| grant.client.as_ref());
+        client.is_none_or(|client| client.ids_are_names)
+    }
+
     /// Counts a line.
     pub(super) fn count_line(&mut self) {
         if let (Some(allowance), Some(rate)) = (&self.allowance, self.state.rates.lines) {
@@ -339,6 +345,13 @@ impl Caller {
     pub fn has(&self, right: Right) -> bool {
         let grant = self.grant.as_ref();
         grant.is_some_and(|grant| grant.rights.has(right))
+    }
+
+    /// Whether its ids of players are names.
+    pub fn ids_are_names(&self) -> bool {
+        let grant = self.grant.as_ref();
+        let client = grant.and_then(|grant| grant.client.as_ref());
+        client.is_some_and(|client| client.ids_are_names)
     }
 
     /// Whether it may use the queues for this player.

@@ -10,7 +10,6 @@ use std::{
     sync::Arc,
 };
 
-use rand::{TryRng, rngs::SysRng};
 use sha2::{Digest, Sha256};
 
 use super::{GameJournal, LivePlace, Session, SessionError, Sessions, weights::StatedWeights};
@@ -24,6 +23,7 @@ use crate::{
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
     partition::{self, ListedWeight, MAX_TOP, SizeLimits},
+    random,
     store::{ChangedPickup, DecisionRow, Receipt, Reported, ReportedMatch},
 };
 
@@ -317,10 +317,8 @@ fn fingerprint(client: &str, keys: &[Receipt], now: Timestamp) -> Fingerprint {
     keys.iter().for_each(|receipt| add(receipt.key.as_bytes()));
     add(&now.0.to_le_bytes());
     if keys.is_empty() {
-        let mut drawn = [0; 16];
         // If the system has no randomness, the time of the match still tells it from others.
-        let _ = SysRng.try_fill_bytes(&mut drawn);
-        add(&drawn);
+        add(&random::bytes::<16>().unwrap_or_default());
     }
     let mut short = [0; 16];
     short.copy_from_slice(&hash.finalize()[..16]);

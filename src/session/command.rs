@@ -3,8 +3,8 @@
 use super::{Session, SessionError};
 use crate::{
     lobby::journal::Entry,
-    lobby::{Command, NewGame},
-    model::Ident,
+    lobby::{Command, Human, NewGame},
+    model::{Ident, name_of_id},
     partition::Conduct,
 };
 
@@ -62,6 +62,8 @@ impl Session {
         {
             tracing::info!("this game has the settings of the configuration that was read again");
         }
+        let named = self.named_by_id(command);
+        let command = named.as_ref().unwrap_or(command);
         let clock = self.sessions.clock.clone();
         self.state.apply(command, &*clock)?;
         if let Some((id, before)) = before {
@@ -80,6 +82,31 @@ impl Session {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Notes whether the ids of players that this game server sends are their names. Those of a configured client are not,
+    /// unless the operator says so.
+    pub fn ids_are_names(&mut self, are_names: bool) {
+        self.ids_are_names = are_names;
+    }
+
+    /// The JOIN of a human who comes without a name, with the id as the name where it is one.
+    fn named_by_id(&self, command: &Command) -> Option<Command> {
+        let Command::Join { id, update } = command else {
+            return None;
+        };
+        let game = self.state.lobby.game().ok()?;
+        let is_named = |human: &Human| human.name.is_some();
+        if !self.ids_are_names
+            || update.name.is_some()
+            || game.roster.find(id).is_some_and(is_named)
+        {
+            return None;
+        }
+        let name = Some(name_of_id(id.text()).to_owned()).filter(|name| !name.is_empty())?;
+        let (id, mut update) = (id.clone(), update.clone());
+        update.name = Some(name);
+        Some(Command::Join { id, update })
     }
 
     /// Notes the chances of the teams that play now, and if teams `changed`, their difference in strength. Does

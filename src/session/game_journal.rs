@@ -1,23 +1,22 @@
 //! The journal of one session's game: what is written of it, and when.
 
-use std::{fmt::Display, io, sync::Arc};
+use std::{fmt::Display, io, sync::Arc, time::Duration};
 
 use super::{
     Clock, SessionMetrics,
     journal_folder::{JournalFile, JournalFolder},
 };
-use crate::lobby::journal::{
-    Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot, before_copy,
+use crate::{
+    lobby::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot, before_copy},
+    model::Backoff,
 };
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
 const COMPACT: u64 = 64 << 10;
 /// The same after the end of a game, when a snapshot is short and no player waits for the daemon.
 const COMPACT_AFTER_END: u64 = 16 << 10;
-/// Milliseconds after a failure until a journal is begun again. Each further failure doubles them,
-/// up to [`LONGEST_RETRY`].
-const RETRY: u64 = 10_000;
-const LONGEST_RETRY: u64 = 640_000;
+/// How long after failures a journal is begun again.
+const RETRIES: Backoff = Backoff::new(Duration::from_secs(10), Duration::from_secs(640));
 
 /// Collects what happens in one session's game and appends it to the game's file. If writing fails,
 /// the file is removed and the game goes on; a new file is begun later, with a snapshot.
@@ -32,8 +31,8 @@ pub(super) struct GameJournal {
     compact_at: u64,
     /// The millisecond of the clock before which a journal that failed is not begun again.
     retry_at: u64,
-    /// The milliseconds between the last failure and `retry_at`.
-    pause: u64,
+    /// How many writes have failed one after the other.
+    failures: u32,
     /// What counts failures; `None` in the place of a journal that is being written.
     metrics: Option<Arc<SessionMetrics>>,
 }
@@ -134,7 +133,7 @@ impl GameJournal {
             }
         };
         self.compact_at = 2 * created.length();
-        self.pause = 0;
+        self.failures = 0;
         self.file = Some(created);
     }
 
@@ -157,8 +156,9 @@ impl GameJournal {
             %error,
             "a running game is not in the journal: it could not be resumed after a crash"
         );
-        self.pause = (2 * self.pause).clamp(RETRY, LONGEST_RETRY);
-        self.retry_at = now.saturating_add(self.pause);
+        self.failures = self.failures.saturating_add(1);
+        let pause = RETRIES.after(self.failures).as_millis();
+        self.retry_at = now.saturating_add(u64::try_from(pause).unwrap_or(u64::MAX));
         self.forget();
     }
 

@@ -54,7 +54,7 @@ pub struct LiveGame {
 pub struct LivePlayer {
     /// The identity that the game server sent; it is not for the pages.
     pub key: PlayerKey,
-    /// The name; the identity of a human without a name.
+    /// The name; the identity where that is a name, and empty if none was stated.
     pub name: String,
     /// The team; `None` without one.
     pub team: Option<u8>,
@@ -75,10 +75,7 @@ impl LiveGame {
                 kind: Kind::Human,
                 id: human.id.text().to_owned(),
             },
-            name: human
-                .name
-                .clone()
-                .unwrap_or_else(|| human.id.text().to_owned()),
+            name: human.name.clone().unwrap_or_default(),
             team: team(human.team),
         });
         let bots = game.roster.bots().iter().map(|bot| LivePlayer {

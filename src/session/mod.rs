@@ -43,7 +43,6 @@ use std::{
     },
 };
 
-use rand::{TryRng, rngs::SysRng};
 use serde::Deserialize;
 use tracing::{Span, error_span, field::Empty};
 
@@ -56,6 +55,7 @@ use crate::{
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },
     partition::{self, ProblemError, SizeLimits, StatedError},
+    random,
     store::StoreError,
 };
 
@@ -76,6 +76,8 @@ pub struct Session {
     server: Option<String>,
     registration: Registration,
     source: OwnSource,
+    /// Whether the ids that it sends are names of players.
+    ids_are_names: bool,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
     offers: SessionOffers,
@@ -104,6 +106,7 @@ impl Session {
             source: OwnSource::default(),
             sessions,
             server: None,
+            ids_are_names: true,
             owes_end: false,
             offers: SessionOffers::default(),
             aside: None,
@@ -314,9 +317,7 @@ pub enum MailboxError {
 /// A random seed. It has 31 bits, so that it fits the integers of old scripting languages.
 pub fn draw_seed() -> u64 {
     // If the system has no randomness, a fixed seed still gives good teams.
-    SysRng
-        .try_next_u32()
-        .map_or(0, |drawn| u64::from(drawn >> 1))
+    random::bytes().map_or(0, |drawn| u64::from(u32::from_le_bytes(drawn) >> 1))
 }
 
 /// A random number for the decisions of a game, unique among all games. Without system randomness
@@ -327,9 +328,10 @@ pub fn draw_game() -> i64 {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         -(i64::from(std::process::id()) << 32 | i64::from(next))
     };
-    SysRng
-        .try_next_u64()
-        .map_or_else(|_| counted(), |drawn| (drawn >> 1).cast_signed())
+    random::bytes().map_or_else(
+        |_| counted(),
+        |drawn| (u64::from_le_bytes(drawn) >> 1).cast_signed(),
+    )
 }
 
 /// The settings of every game, which it has from its GAME on.

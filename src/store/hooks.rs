@@ -6,9 +6,12 @@ use serde::Deserialize;
 use super::{
     Store, StoreError,
     db::*,
+    learned::persons::{is_forgotten, nameless},
     matches::{chances, read_matches::fetch},
 };
-use crate::model::{ChanceSummary, MAX_TEAMS, MatchRecord, TeamChances, Timestamp};
+use crate::model::{
+    ChanceSummary, MAX_TEAMS, MatchRecord, Participant, PlayerKey, TeamChances, Timestamp, own_name,
+};
 
 /// The tables of webhooks.
 #[derive(Clone, Copy, Debug)]
@@ -424,6 +427,32 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreErro
     Ok(())
 }
 
+/// Gives the humans of a match without a name what they are called on its page.
+async fn name_nameless(
+    tx: &mut PooledConnection,
+    id: i64,
+    record: &mut MatchRecord,
+) -> Result<(), StoreError> {
+    let mut unnamed: Vec<&mut Participant> = record
+        .participants
+        .iter_mut()
+        .filter(|one| !is_forgotten(&one.key, &one.name))
+        .filter(|one| own_name(&one.key, one.name.clone()).is_none())
+        .collect();
+    if unnamed.is_empty() {
+        return Ok(());
+    }
+    let ruleset = scalar("SELECT ruleset FROM rulings WHERE match_id = $1").bind(id);
+    let ruleset: Option<String> = ruleset.fetch_optional(&mut *tx).await?;
+    let keys: Vec<PlayerKey> = unnamed.iter().map(|one| one.key.clone()).collect();
+    let keys = keys.iter().collect();
+    let names = nameless(tx, ruleset.as_deref(), &keys).await?;
+    for one in &mut unnamed {
+        one.name = names.get(&one.key).cloned().unwrap_or_default();
+    }
+    Ok(())
+}
+
 async fn recorded(
     tx: &mut PooledConnection,
     id: i64,
@@ -431,6 +460,8 @@ async fn recorded(
     let Some(stored) = fetch(tx, &[id]).await?.pop() else {
         return Ok(None);
     };
+    let mut record = stored.record;
+    name_nameless(tx, id, &mut record).await?;
     let chances = chances::read_summary(tx, id).await?;
     let query = scalar(
         "SELECT queue FROM formed_matches WHERE match_id = $1 OR recorded = $1
@@ -440,6 +471,6 @@ async fn recorded(
     Ok(Some(RecordedReport {
         queue,
         chances,
-        record: stored.record,
+        record,
     }))
 }

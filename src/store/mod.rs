@@ -41,7 +41,7 @@ pub use hooks::{
 pub use learned::{
     Correction, DerivedFrom, DerivedRows, DivisionRow, Learned, NewWeights, Performance, Recount,
     RecountCause, RecountRow, RulingRow, WeightRow,
-    persons::{Handles, PersonRow, is_forgotten, public_name},
+    persons::{Handles, PersonRow, is_forgotten},
     read::SystemsRow,
     rewrite::Meanwhile,
     spool::RowSpool,

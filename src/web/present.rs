@@ -110,7 +110,7 @@ pub(super) async fn present(
     if games.is_empty() {
         return Ok(Vec::new());
     }
-    let mut named = Vec::new();
+    let (mut named, mut rulesets) = (Vec::new(), Vec::new());
     let mut with_players = 0;
     for game in games {
         if named.len() + game.players.len() > room.players {
@@ -118,9 +118,12 @@ pub(super) async fn present(
         }
         let players = game.players.iter();
         named.extend(players.map(|player| (player.key.clone(), player.name.clone())));
+        rulesets.resize(named.len(), ruleset(site, game).to_string());
         with_players += 1;
     }
-    let mut shown = site.pages().matches().present(&named).await?.into_iter();
+    let matches = site.pages().matches();
+    let shown = matches.present_in(&named, |at| rulesets.get(at).cloned());
+    let mut shown = shown.await?.into_iter();
     let balance = site.balance().unwrap_or_default();
     let mut list = Vec::with_capacity(games.len());
     let mut usual = BTreeMap::new();

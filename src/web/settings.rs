@@ -49,8 +49,8 @@ pub struct WebSettings {
     pub show_ids: bool,
     /// Reverse proxies: they may open any number of connections.
     pub trusted_proxies: Vec<IpAddr>,
+    /// What visitors may use.
     #[serde(flatten)]
-    #[allow(missing_docs)]
     pub limits: WebLimits,
 }
 

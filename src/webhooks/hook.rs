@@ -2,7 +2,6 @@
 
 use std::{collections::VecDeque, fmt, io::Read, sync::Arc, time::Duration};
 
-use rand::{TryRng, rngs::SysRng};
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 use ureq::{Agent, http::Response};
@@ -13,6 +12,7 @@ use super::{
 };
 use crate::{
     model::Timestamp,
+    random,
     session::Clock,
     store::{HookEvent, HookNote, HookReport, HookWaits, Store, StoreError},
 };
@@ -291,11 +291,7 @@ impl Hook {
 
 /// A random number; 0 if the system has none.
 fn roll() -> u16 {
-    let mut bytes = [0; 2];
-    match SysRng.try_fill_bytes(&mut bytes) {
-        Ok(()) => u16::from_le_bytes(bytes),
-        Err(_) => 0,
-    }
+    random::bytes().map_or(0, u16::from_le_bytes)
 }
 
 /// The most bytes that a response's head may have.

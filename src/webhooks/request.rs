@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
 use crate::{
-    model::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
+    model::{Backoff, ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
     store::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport},
 };
 
@@ -233,8 +233,8 @@ impl fmt::Debug for SigningKeys {
     }
 }
 
-/// The delay after the first failed try. Each further one is twice as long.
-const FIRST_DELAY: Duration = Duration::from_secs(1);
+/// The delays after failed tries.
+const DELAYS: Backoff = Backoff::new(Duration::from_secs(1), LONGEST_DELAY);
 /// The longest delay without the receiver's own wish.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(600);
 /// The longest delay that a receiver can ask for.
@@ -290,11 +290,7 @@ pub fn verdict(answer: &HookAnswer, tries: u32) -> HookVerdict {
 /// [`LONGEST_DELAY`]. `roll`, a random number, shortens it by up to a half, so that receivers are not asked
 /// by many daemons at once. A wish of the receiver can make it longer, up to an hour.
 pub fn delay(tries: u32, roll: u16, answer: &HookAnswer) -> Duration {
-    let doublings = tries.saturating_sub(1).min(20);
-    let full = FIRST_DELAY
-        .saturating_mul(1 << doublings)
-        .min(LONGEST_DELAY);
-    let own = full - full * u32::from(roll) / (2 * u32::from(u16::MAX));
+    let own = DELAYS.spread(tries, f64::from(roll) / f64::from(u16::MAX));
     let wish = match answer {
         HookAnswer::Status(_, Some(seconds)) => Duration::from_secs(*seconds).min(LONGEST_WISH),
         _ => Duration::ZERO,

@@ -140,7 +140,9 @@ fn teams(record: &MatchRecord) -> BTreeMap<&PlayerKey, u8> {
 
 /// Adds a player's second half to the first.
 fn append(first: &mut Participant, second: Participant) {
-    first.name = second.name;
+    if !second.name.is_empty() {
+        first.name = second.name;
+    }
     for stay in second.presence {
         match first.presence.last_mut() {
             // The player ended the first half and began the second on the same team.

@@ -29,6 +29,8 @@ pub mod source;
 pub mod stamp;
 mod tabs;
 pub mod teeworlds;
+#[cfg(test)]
+mod testing;
 pub mod text;
 mod twins;
 mod ut2004;
@@ -42,6 +44,8 @@ pub use halves::{PAUSE, join_halves};
 pub use jsonl::{read_back as read_record, read_reported, write as write_record};
 pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
+#[cfg(test)]
+use testing::{only_match, read};
 pub use twins::{is_same_match, overlap};
 
 /// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
@@ -88,28 +92,4 @@ fn beneath_stamps(head: &[u8]) -> Option<&'static Format> {
     let all = FORMATS.iter().rev().filter_map(count);
     all.max_by_key(|(lines, _)| *lines)
         .map(|(_, format)| format)
-}
-
-/// Everything that a log of a format contains, for tests.
-#[cfg(test)]
-fn read(format: &Format, log: &str) -> Vec<LogItem> {
-    let context = Context {
-        server: "here".to_owned(),
-        ..Context::default()
-    };
-    let mut items = Vec::new();
-    let mut reader = Reader::new(format, &context);
-    reader.feed(log.as_bytes(), &mut items);
-    reader.finish(&mut items);
-    items
-}
-
-/// The only item of a log, which has to be a match, for tests.
-#[cfg(test)]
-fn only_match(format: &Format, log: &str) -> evenkeel_model::MatchRecord {
-    let mut items = read(format, log);
-    match (items.pop(), items.is_empty()) {
-        (Some(LogItem::Match(record) | LogItem::Exported(record, _)), true) => *record,
-        other => panic!("{other:?} {items:?}"),
-    }
 }

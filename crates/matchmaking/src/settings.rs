@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use evenkeel_model::units::{Amount, Count, Seconds, Share, UpToADay};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use toml::{Table, Value};
+use serde_json::{Map, Value};
 
 use crate::{Attribute, QueueError};
 
@@ -156,7 +156,7 @@ pub struct RuleSettings {
     pub square: bool,
     /// The other keys. [`Queue::new`](crate::Queue::new) checks them by the type.
     #[serde(flatten)]
-    pub keys: Table,
+    pub keys: Map<String, Value>,
 }
 
 /// The name of the type that is about the size of teams.
@@ -196,7 +196,7 @@ impl RuleSettings {
             hard: true,
             weight: one(),
             square: false,
-            keys: Table::new(),
+            keys: Map::new(),
         }
     }
 
@@ -207,10 +207,10 @@ impl RuleSettings {
 
     /// Reads the keys of the rule's type.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, QueueError> {
-        let keys = Value::Table(self.keys.clone());
+        let keys = Value::Object(self.keys.clone());
         serde_path_to_error::deserialize(keys).map_err(|error: serde_path_to_error::Error<_>| {
             let (key, why) = (error.path().to_string(), error.into_inner());
-            self.refused(key, why.message().trim())
+            self.refused(key, why.to_string().trim())
         })
     }
 

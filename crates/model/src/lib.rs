@@ -11,6 +11,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 mod access;
+mod backoff;
 pub mod behaviour;
 mod fingerprint;
 mod ident;
@@ -23,6 +24,7 @@ mod random;
 mod record;
 mod recorder;
 mod rulebook;
+mod shown_name;
 pub mod steam;
 mod team_names;
 mod text;
@@ -32,6 +34,7 @@ mod weight;
 mod win_model;
 
 pub use access::{Right, Rights, Secret};
+pub use backoff::Backoff;
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::is_reserved;
 pub use ident::{Ident, Kind, Nobody, PlayerKey, are_mostly_the_same, decode, is_default_name};
@@ -56,6 +59,7 @@ pub use rulebook::{
     GameTypeLists, MutatorLists, PatternError, Patterns, Rulebook, RulebookSpec, Ruleset, Scoring,
     TeamBook, Unknown,
 };
+pub use shown_name::{NAMELESS_DIGITS, looks_like_account, name_of_id, nameless, own_name};
 pub use team_names::{Naming, RoleName, TeamNames};
 pub use text::{amount, counted, from_hex, to_hex};
 pub use time::{DAY, Timestamp};

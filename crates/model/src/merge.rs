@@ -121,10 +121,6 @@ impl MatchRecord {
                 let number = u32::try_from(old).unwrap_or(u32::MAX);
                 participant.key = participant.key.of_nobody(Nobody::Twice, number);
             } else if let Some(other) = counts_as.get(participant.key.kind, &participant.key.id) {
-                // The identity stands for a name that is not known.
-                if participant.name == participant.key.id {
-                    participant.name.clone_from(&other.id);
-                }
                 participant.key = other.into_owned();
             }
             let seat = *seats.entry(participant.key.clone()).or_insert(merged.len());
@@ -151,6 +147,9 @@ impl Participant {
         let until = |presence: &[Presence]| presence.last().map(|stay| stay.span.to);
         if until(&other.presence) >= until(&self.presence) {
             self.left = other.left; // the other identity was the last to leave
+        }
+        if self.name.is_empty() {
+            self.name = other.name;
         }
         self.presence.extend(other.presence);
         self.presence.sort_by_key(|stay| stay.span.from);

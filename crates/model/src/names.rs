@@ -155,15 +155,22 @@ const NAMELESS: &str = "(no name)";
 
 /// A colour that a code in a name selects, reduced to the eight colours that Quake III has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum NameColour {
+    /// `^0` in Quake III.
     Black,
+    /// `^1` in Quake III.
     Red,
+    /// `^2` in Quake III.
     Green,
+    /// `^3` in Quake III.
     Yellow,
+    /// `^4` in Quake III.
     Blue,
+    /// `^5` in Quake III.
     Cyan,
+    /// `^6` in Quake III.
     Magenta,
+    /// `^7` in Quake III.
     White,
 }
 

@@ -534,9 +534,9 @@ impl<'a> Scorer<'a> {
     fn gaps(&self, team_of: &[u8]) -> [f64; 3] {
         let teams = self.problem.spec().view.teams;
         let bot = self.shares[self.shares.len() - 1];
-        let (mut best, mut spread) = ((f64::MAX, 0.0), (f64::MAX, 0.0));
-        // Below a usual player, strengths are negative, and the weakest ones are.
-        let mut worst = (f64::MAX, f64::MIN);
+        // Strengths below a usual player's are negative: no number is the least that a team's best can have.
+        let nobody = (f64::MAX, f64::MIN);
+        let [mut best, mut worst, mut spread] = [nobody; 3];
         let widen = |range: (f64, f64), value: f64| (range.0.min(value), range.1.max(value));
         for team in 0..teams {
             let shares = || {

@@ -180,9 +180,8 @@ macro_rules! terms {
         /// The cost of one unit of each of the [`Terms`]. What costs nothing is not written.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
-        #[allow(missing_docs)]
         pub struct Factors {
-            $(#[serde(skip_serializing_if = "is_nothing")] pub $name: Amount,)*
+            $($(#[$what])* #[serde(skip_serializing_if = "is_nothing")] pub $name: Amount,)*
         }
 
         impl Terms {

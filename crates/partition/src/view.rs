@@ -192,6 +192,11 @@ impl HumanInGame {
             ..Self::default()
         }
     }
+
+    /// Why they must not be moved, whoever else is there; `None` if they may.
+    pub fn block(&self) -> Option<MoveBlock> {
+        self.pin.map(|_| MoveBlock::Pinned).or(self.held)
+    }
 }
 
 impl GameView {

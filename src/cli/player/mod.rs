@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     CliError, CommonArgs,
     identity::{check_identity, named, require_known, require_matches},
-    open, print_json,
+    name_or_id, open, print_json,
     table::{Table, or_dash, printable},
 };
 use crate::{
@@ -239,7 +239,7 @@ impl From<FoundPlayer> for FoundPlayerLine {
     fn from(found: FoundPlayer) -> Self {
         Self {
             kind: found.key.kind.as_str(),
-            name: found.name,
+            name: name_or_id(&found.name, &found.key.id).to_owned(),
             handle: found.handle,
             id: found.key.id,
             games: found.games,
@@ -530,7 +530,7 @@ impl From<Suspect> for SuspectLine {
         } = suspect;
         Self {
             ruleset: suspect.ruleset.to_string(),
-            name: suspect.name,
+            name: name_or_id(&suspect.name, &suspect.key.id).to_owned(),
             id: suspect.key.id,
             weight: suspect.weight,
             games,

@@ -11,13 +11,14 @@ use tokio::{
 use super::DaemonEndpoint;
 use crate::{
     client::{Client, ClientError, ReplyReceiver, RequestSender},
+    model::Backoff,
     protocol::{Push, Received, Reply, Request},
 };
 
 /// The delay before the second attempt to connect; it doubles with each attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The largest delay between two attempts to connect.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The delays between attempts to connect.
+const PAUSES: Backoff = Backoff::new(FIRST_PAUSE, Duration::from_secs(30));
 /// The time limit for the first reply. After failures, the daemon answers HELLO up to 10 seconds later.
 const FIRST_REPLY: Duration = Duration::from_secs(15);
 /// The time limit for sending the last requests on exit.
@@ -40,7 +41,7 @@ pub(super) enum DaemonEvent {
 /// A connection that lasts as long as the program, with reconnects.
 pub struct DaemonConnection {
     endpoint: DaemonEndpoint,
-    longest_pause: Duration,
+    pauses: Backoff,
     task: Option<JoinHandle<()>>,
     events: mpsc::Receiver<DaemonEvent>,
     event_sender: mpsc::Sender<DaemonEvent>,
@@ -54,7 +55,7 @@ impl DaemonConnection {
         let (event_sender, events) = mpsc::channel(QUEUE);
         Self {
             endpoint,
-            longest_pause: LONGEST_PAUSE,
+            pauses: PAUSES,
             task: None,
             events,
             event_sender,
@@ -65,7 +66,7 @@ impl DaemonConnection {
     /// Tries to connect at least this often.
     pub fn with_longest_pause(self, longest_pause: Duration) -> Self {
         Self {
-            longest_pause,
+            pauses: Backoff::new(FIRST_PAUSE, longest_pause),
             ..self
         }
     }
@@ -79,7 +80,7 @@ impl DaemonConnection {
     pub(super) fn connect(&mut self) {
         let work = keep_connected(
             self.endpoint.clone(),
-            self.longest_pause,
+            self.pauses,
             self.event_sender.clone(),
         );
         self.task = Some(tokio::spawn(work));
@@ -129,10 +130,10 @@ impl DaemonConnection {
 
 async fn keep_connected(
     endpoint: DaemonEndpoint,
-    longest_pause: Duration,
+    pauses: Backoff,
     events: mpsc::Sender<DaemonEvent>,
 ) {
-    let mut pause = FIRST_PAUSE;
+    let mut failures = 0u32;
     // Report consecutive failures once.
     let mut reported = false;
     while !events.is_closed() {
@@ -145,7 +146,7 @@ async fn keep_connected(
                 reported = false;
                 let (reason, served) = converse(client, requests, &events).await;
                 if served {
-                    pause = FIRST_PAUSE;
+                    failures = 0;
                 }
                 reason
             }
@@ -156,8 +157,8 @@ async fn keep_connected(
         {
             return;
         }
-        sleep(pause).await;
-        pause = (pause * 2).min(longest_pause);
+        failures = failures.saturating_add(1);
+        sleep(pauses.after(failures)).await;
     }
 }
 

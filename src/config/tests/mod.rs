@@ -215,6 +215,40 @@ fn two_keys_that_disagree_are_blamed_on_the_one_that_is_set() {
     );
 }
 
+/// Whoever writes rules and forgets to select them would play by others without noticing.
+#[test]
+fn own_rules_of_auto_balance_are_not_ignored_silently() {
+    let unused =
+        "auto_balance.rules must be \"custom\" for the rules in [auto_balance.custom] to count";
+    for (text, wanted) in [
+        ("[auto_balance.custom]\nonce = false", (1, unused)),
+        (
+            "\n[auto_balance]\nrules = 'players_proposal'\ncustom.once = false",
+            (3, unused),
+        ),
+        (
+            "[auto_balance]\nrules = 'sectors_edge'\ncustom.gap = 9.0",
+            (2, unused),
+        ),
+        (
+            "[auto_balance]\nrules = 'custom'\ncustom.once = false",
+            (0, ""),
+        ),
+        (
+            "[auto_balance]\nrules = 'off'\ncustom.once = false",
+            (0, ""),
+        ),
+        // The documented value, as in a copy of the documented file.
+        ("[auto_balance.custom]\nonce = true", (0, "")),
+    ] {
+        let wanted = match wanted {
+            (0, _) => String::new(),
+            (line, why) => format!("line {line}: {why}"),
+        };
+        assert_eq!(fault(text), wanted, "{text}");
+    }
+}
+
 #[test]
 fn values_that_are_no_numbers_are_checked_too() {
     for (key, bad, why) in [
@@ -274,8 +308,8 @@ fn values_that_are_no_numbers_are_checked_too() {
         assert!(fault.contains(why), "{key} = {bad}: {fault}");
     }
     for good in [
-        "auto_balance.custom.lopsided = []",
-        "auto_balance.custom.lopsided = [[2, 1]]",
+        "auto_balance.rules = 'custom'\nauto_balance.custom.lopsided = []",
+        "auto_balance.rules = 'custom'\nauto_balance.custom.lopsided = [[2, 1]]",
         "auto_balance.rules = 'off'",
         "auto_balance.rules = 'custom'",
         "auto_balance.tournament = []",

@@ -25,14 +25,17 @@ pub use settings::SharedSettings;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use rand::{TryRng, rngs::SysRng};
 use tokio::{
     task::JoinHandle,
     time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{LastHolder, Lease, Store, StoreError, Taken};
+use crate::{
+    model::to_hex,
+    random,
+    store::{LastHolder, Lease, Store, StoreError, Taken},
+};
 
 /// A lease that this process holds. A task renews it until this is dropped; then it ends by itself.
 #[derive(Debug)]
@@ -176,10 +179,8 @@ pub struct OtherSettings {
 impl LeaseSettings {
     /// Settings with a new name: the number of the process, which people can look up, and random digits.
     pub fn new(lasts: Duration) -> Self {
-        let mut digits = [0u8; 8];
         // Without random digits, the number alone distinguishes the processes of one machine.
-        let _ = SysRng.try_fill_bytes(&mut digits);
-        let digits: String = digits.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = to_hex(&random::bytes::<8>().unwrap_or_default());
         Self {
             holder: format!("{}-{digits}", std::process::id()).into(),
             lasts,

@@ -37,6 +37,8 @@ pub struct ClientSpec {
     pub rights: Rights,
     /// For which players it may use the queues.
     pub players: PlayerScope,
+    /// Whether its ids of players are names, which others may see.
+    pub ids_are_names: bool,
 }
 
 impl ClientSpec {
@@ -272,6 +274,7 @@ mod tests {
             networks: networks.iter().map(|text| text.parse().unwrap()).collect(),
             rights: Rights::of(&[Right::Ask]),
             players: PlayerScope::everybody(),
+            ids_are_names: false,
         })
     }
 

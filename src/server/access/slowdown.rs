@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::AddressKey;
+use crate::model::Backoff;
 
 /// How many failures cause no wait, so that an operator who mistypes a token is not slowed down.
 const FREE: u32 = 3;
-/// The wait after the first failure that causes one, in nanoseconds. Each further failure doubles it.
-const FIRST_WAIT: u64 = 250_000_000;
-/// The longest wait between two attempts, in nanoseconds.
-const LONGEST_WAIT: u64 = 10_000_000_000;
+/// The waits after the failures that cause one.
+const WAITS: Backoff = Backoff::new(Duration::from_millis(250), LONGEST_WAIT);
+/// The longest wait between two attempts.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// The time after the last failure at which all failures are forgotten, in nanoseconds.
 const FORGET: u64 = 600_000_000_000;
 /// The most pairs of an address and a name whose failures are kept in memory.
@@ -50,12 +51,12 @@ impl Slowdown {
             return Ok(Duration::ZERO);
         }
         let start = entry.free.max(now);
-        let wait = start - now;
+        let wait = Duration::from_nanos(start - now);
         if wait > LONGEST_WAIT {
-            return Err(Duration::from_nanos(wait));
+            return Err(wait);
         }
         entry.free = start + pause(entry.failures);
-        Ok(Duration::from_nanos(wait))
+        Ok(wait)
     }
 
     /// Counts a failure. Returns how many there are of this key.
@@ -95,9 +96,9 @@ impl Slowdown {
 
 /// The wait that this number of failures causes, in nanoseconds.
 fn pause(failures: u32) -> u64 {
-    match failures.checked_sub(FREE + 1) {
-        None => 0,
-        Some(doublings) => (FIRST_WAIT << doublings.min(10)).min(LONGEST_WAIT),
+    match failures.checked_sub(FREE) {
+        None | Some(0) => 0,
+        Some(counted) => u64::try_from(WAITS.after(counted).as_nanos()).unwrap_or(u64::MAX),
     }
 }
 

@@ -52,6 +52,7 @@ impl<S: ByteStream> Connection<S> {
             return self.refuse(refusal);
         }
         self.peer.count_report(&request);
+        self.session.ids_are_names(self.peer.ids_are_names());
         self.session.pass_time();
         let again = self.session.awaits_weights().then(|| request.clone());
         let answer = match request {

@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::Learned;
 use crate::{
-    model::{Kind, PlayerKey, Timestamp, is_guid, steam, to_hex},
+    model::{self, Kind, NAMELESS_DIGITS, PlayerKey, Timestamp, steam, to_hex},
     store::{
         RulingRow, StoreError,
         db::*,
@@ -82,6 +82,19 @@ impl Learned<'_> {
         Ok(Handles { secret, hidden })
     }
 
+    /// What these players without a name are called among those of a ruleset.
+    pub async fn nameless(
+        self,
+        ruleset: &str,
+        players: &BTreeSet<&PlayerKey>,
+    ) -> Result<BTreeMap<PlayerKey, String>, StoreError> {
+        if players.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut tx = self.0.pages.snapshot().await?;
+        nameless(&mut tx, Some(ruleset), players).await
+    }
+
     /// The identities of the humans with these handles.
     pub async fn humans_with_handles(
         self,
@@ -153,13 +166,47 @@ pub fn is_forgotten(key: &PlayerKey, name: &str) -> bool {
     name.is_empty() && key.id.starts_with(FORGOTTEN)
 }
 
-/// The name of a player as others may see it: empty if the game knows no name but a guid, which is a
-/// secret.
-pub fn public_name(key: &PlayerKey, name: String) -> String {
-    match key.kind == Kind::Human && name == key.id && is_guid(&key.id) {
-        true => String::new(),
-        false => name,
+/// Of so many handles, those that are like them are looked for together.
+const TOGETHER: usize = 64;
+
+/// What these players without a name are called among those of a ruleset, else among all.
+pub(in crate::store) async fn nameless(
+    tx: &mut PooledConnection,
+    ruleset: Option<&str>,
+    players: &BTreeSet<&PlayerKey>,
+) -> Result<BTreeMap<PlayerKey, String>, StoreError> {
+    let mut names = BTreeMap::new();
+    if players.is_empty() {
+        return Ok(names);
     }
+    let secret = state::handle_key(tx).await?;
+    let handles = players.iter().map(|key| Ok((*key, handle(&secret, key)?)));
+    let handles = handles.collect::<Result<Vec<_>, StoreError>>()?;
+    for some in handles.chunks(TOGETHER) {
+        let mut query = Sql::new("SELECT p.handle FROM persons p WHERE ");
+        for (at, (_, handle)) in some.iter().enumerate() {
+            let first = &handle[..NAMELESS_DIGITS];
+            query.push(if at == 0 { "(" } else { " OR " });
+            query.push("p.handle >= ").push_bind(first);
+            // Hexadecimal digits end with f.
+            query
+                .push(" AND p.handle < ")
+                .push_bind(format!("{first}g"));
+        }
+        query.push(")");
+        if let Some(ruleset) = ruleset {
+            query.push(
+                " AND EXISTS (SELECT 1 FROM weights w WHERE w.kind = p.kind AND w.player = p.player AND w.ruleset = ",
+            );
+            query.push_bind(ruleset).push(")");
+        }
+        let alike: Vec<String> = query.build_scalar().fetch_all(&mut *tx).await?;
+        for (key, handle) in some {
+            let alike = alike.iter().map(String::as_str);
+            names.insert((*key).clone(), model::nameless(handle, alike));
+        }
+    }
+    Ok(names)
 }
 
 /// Hides the player $3 if $2, who counts as that one from now on, is hidden: whoever wished to be hidden stays so.
@@ -247,23 +294,6 @@ pub(in crate::store) fn handle(secret: &[u8], key: &PlayerKey) -> Result<String,
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_guid_is_no_name() {
-        let public = |kind, id: &str, name: &str| {
-            let id = id.to_owned();
-            public_name(&PlayerKey { kind, id }, name.to_owned())
-        };
-        let guid = "0123456789abcdef0123456789ABCDEF";
-        assert_eq!(public(Kind::Human, guid, guid), "");
-        assert_eq!(public(Kind::Human, guid, "Ann"), "Ann");
-        assert_eq!(public(Kind::Human, "STEAM_0:1:2", "STEAM_0:1:2"), "");
-        assert_eq!(
-            public(Kind::Human, "Boring John", "Boring John"),
-            "Boring John"
-        );
-        assert_eq!(public(Kind::Bot, "abcdef", "abcdef"), "abcdef");
-    }
 
     #[test]
     fn handles_depend_on_the_key_the_kind_and_the_identity() {

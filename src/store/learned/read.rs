@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learned, persons};
+use super::Learned;
 use crate::{
-    model::{Kind, PlayerKey, Rank, Ruleset, Timestamp, plain_name},
+    model::{Kind, PlayerKey, Rank, Ruleset, Timestamp, own_name, plain_name},
     store::{
         DerivedFrom, DivisionRow, NewWeights, StoreError, WeightRow,
         corrections::changed,
@@ -189,7 +189,8 @@ fn values(row: &WeightRow) -> Vec<SqlValue> {
 
 /// The name that a search finds.
 fn plain(key: &PlayerKey, name: &str) -> String {
-    plain_name(&persons::public_name(key, name.to_owned())).to_lowercase()
+    let name = own_name(key, name.to_owned());
+    name.map_or_else(String::new, |name| plain_name(&name).to_lowercase())
 }
 
 /// Removes weights.

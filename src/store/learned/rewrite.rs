@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     model::{PlayerKey, Timestamp, WeightCause},
+    random,
     store::{
         DerivedFrom, DerivedRows, Lease, NewWeights, Pace, RecountCause, RulingRow, Store,
         StoreError, WeightRow,
@@ -56,7 +57,9 @@ impl DerivedFrom {
 
 /// A new name for the settings of the tables while they are written.
 fn unfinished_mark(recount: Option<RecountNotice>) -> String {
-    let number = rand::random::<u64>();
+    // Without randomness, the process tells this from what others write.
+    let process = u64::from(std::process::id());
+    let number = random::bytes().map_or(process, u64::from_le_bytes);
     let mut mark = format!("{UNFINISHED}{number:016x}");
     if let Some(RecountNotice { cause, goes_on }) = recount {
         mark = format!("{mark} {}", cause.as_str());

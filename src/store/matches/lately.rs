@@ -103,7 +103,7 @@ impl Matches<'_> {
         let query = query.bind(ruleset).bind(matches).bind(kind.as_str());
         let counted: Vec<(i64, i64)> = query.bind(limit).fetch_all(&mut tx).await?;
         let persons: Vec<i64> = counted.iter().map(|counted| counted.0).collect();
-        let shown = shown(&mut tx, &persons).await?;
+        let shown = shown(&mut tx, Some(ruleset), &persons).await?;
         let mut list = Vec::with_capacity(counted.len());
         for (person, matches) in counted {
             // Those who are hidden have no page, and no line.

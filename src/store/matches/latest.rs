@@ -13,12 +13,12 @@ use super::{
 use crate::{
     model::{
         Cause, ChanceSummary, LeaveReason, MatchRecord, Participant, PlayerKey, Presence,
-        TeamChange, Timestamp, WeightEntry,
+        TeamChange, Timestamp, WeightEntry, own_name,
     },
     store::{
         StoreError,
         db::{columns, *},
-        learned::persons::{is_forgotten, public_name},
+        learned::persons::{is_forgotten, nameless},
     },
 };
 
@@ -139,7 +139,7 @@ impl Matches<'_> {
         };
         let mut record = stored.record;
         record.mutators.truncate(PageMatch::MOST_MUTATORS);
-        let seats = seats(&mut tx, id, &record).await?;
+        let seats = seats(&mut tx, id, (line.ruleset.as_deref(), &record)).await?;
         let events = record.events.iter().take(PageMatch::MOST_EVENTS);
         let events = events.map(|event| (millis(event.at), event.team, event.points));
         Ok(Some(PageMatch {
@@ -159,7 +159,7 @@ impl Matches<'_> {
 async fn seats(
     tx: &mut PooledConnection,
     id: i64,
-    record: &MatchRecord,
+    (ruleset, record): (Option<&str>, &MatchRecord),
 ) -> Result<Vec<PageSeat>, StoreError> {
     let query = sql(
         "SELECT p.seat, p.kind, p.player, p.name, p.team, f.weight_before, f.weight, f.deviation, f.cause, o.handle,
@@ -172,8 +172,18 @@ async fn seats(
          WHERE p.match_id = $1 ORDER BY p.points DESC NULLS LAST, p.seat LIMIT $2",
     );
     let query = query.bind(id).bind(PageMatch::MOST_SEATS);
-    let rows = query.fetch_all(tx).await?;
-    rows.iter().map(|row| seat(row, record)).collect()
+    let rows = query.fetch_all(&mut *tx).await?;
+    let seats = rows.iter().map(|row| seat(row, record));
+    let mut seats = seats.collect::<Result<Vec<PageSeat>, StoreError>>()?;
+    let is_nameless = |seat: &&PageSeat| seat.name.as_deref() == Some("");
+    let unnamed = seats.iter().filter(is_nameless).map(|seat| &seat.key);
+    let mut names = nameless(tx, ruleset, &unnamed.collect()).await?;
+    for seat in &mut seats {
+        if let Some(name) = names.remove(&seat.key) {
+            seat.name = Some(name);
+        }
+    }
+    Ok(seats)
 }
 
 /// A player as pages show them.
@@ -187,7 +197,7 @@ fn seat(row: &Row, record: &MatchRecord) -> Result<PageSeat, StoreError> {
     let gone = row.get("hidden")? || is_forgotten(&key, &name);
     let handle: Option<String> = row.get("handle")?;
     let counted: Option<String> = row.get("counted")?;
-    let name = public_name(&key, name);
+    let name = own_name(&key, name).unwrap_or_default();
     let stay = |stay: &Presence| PageStay {
         team: stay.team,
         from: millis(stay.span.from),
@@ -516,10 +526,19 @@ pub struct PresentPlayer {
 }
 
 impl Matches<'_> {
-    /// How pages show players of running games with these identities and names, in the same order.
+    /// How pages show players with these identities and names, in the same order.
     pub async fn present(
         self,
         players: &[(PlayerKey, String)],
+    ) -> Result<Vec<PresentPlayer>, StoreError> {
+        self.present_in(players, |_| None).await
+    }
+
+    /// The same of players of running games, each of the ruleset that the function has for the place in the list.
+    pub async fn present_in(
+        self,
+        players: &[(PlayerKey, String)],
+        ruleset_of: impl Fn(usize) -> Option<String>,
     ) -> Result<Vec<PresentPlayer>, StoreError> {
         let mut tx = self.0.pages.snapshot().await?;
         let own: BTreeSet<&str> = players.iter().map(|(key, _)| key.id.as_str()).collect();
@@ -534,19 +553,33 @@ impl Matches<'_> {
         let hidden = values(&mut tx, hidden, &all).await?;
         let handles = "SELECT p.kind, p.player, p.handle AS value FROM persons p";
         let handles = values(&mut tx, handles, &all).await?;
-        let show = |(key, name): &(PlayerKey, String)| {
+        let mut shown = Vec::with_capacity(players.len());
+        let mut unnamed: BTreeMap<Option<String>, Vec<(usize, PlayerKey)>> = BTreeMap::new();
+        for (at, (key, name)) in players.iter().enumerate() {
             let counted = PlayerKey {
                 kind: key.kind,
                 id: merged.get(key).unwrap_or(&key.id).clone(),
             };
             let is_hidden = hidden.contains_key(key) || hidden.contains_key(&counted);
             let gone = is_hidden || is_forgotten(key, name);
-            PresentPlayer {
+            let name = own_name(key, name.clone()).filter(|_| !gone);
+            shown.push(PresentPlayer {
                 handle: handles.get(&counted).filter(|_| !gone).cloned(),
-                name: (!gone).then(|| public_name(key, name.clone())),
+                name: name.clone(),
+            });
+            if name.is_none() && !gone {
+                let of_ruleset = unnamed.entry(ruleset_of(at)).or_default();
+                of_ruleset.push((at, counted));
             }
-        };
-        Ok(players.iter().map(show).collect())
+        }
+        for (ruleset, players) in unnamed {
+            let keys = players.iter().map(|(_, key)| key).collect();
+            let names = nameless(&mut tx, ruleset.as_deref(), &keys).await?;
+            for (at, key) in &players {
+                shown[*at].name = names.get(key).cloned();
+            }
+        }
+        Ok(shown)
     }
 }
 

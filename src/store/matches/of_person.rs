@@ -7,11 +7,13 @@ use std::{
 
 use super::{Matches, chances};
 use crate::{
-    model::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry, plain_name},
+    model::{
+        Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry, own_name, plain_name,
+    },
     store::{
         Store, StoreError,
         db::*,
-        learned::persons::{is_forgotten, public_name},
+        learned::persons::{is_forgotten, nameless},
     },
 };
 
@@ -177,7 +179,7 @@ impl Matches<'_> {
         let looked_at = with.iter().take(limit).chain(against.iter().take(limit));
         let looked_at: Vec<Counted> = looked_at.copied().collect();
         let persons: Vec<i64> = looked_at.iter().map(|counted| counted.0).collect();
-        let shown = shown(&mut tx, &persons).await?;
+        let shown = shown(&mut tx, None, &persons).await?;
         let companion = |&(person, together, games, won): &Counted| {
             let (handle, kind, name) = shown.get(&person)?.clone();
             Some(Companion {
@@ -221,9 +223,10 @@ impl FromColumn<'_> for Option<WeightEntry> {
 /// The number of another person, whether on the same team, the number of matches, and the wins.
 type Counted = (i64, bool, i64, f64);
 
-/// The handle, the kind and the name of each of these persons, without those who have no page.
+/// The handle, the kind and the name among the players of a ruleset of each of these persons, without those who have no page.
 pub(in crate::store) async fn shown(
     tx: &mut PooledConnection,
+    ruleset: Option<&str>,
     persons: &[i64],
 ) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
     let mut shown = HashMap::new();
@@ -239,15 +242,21 @@ pub(in crate::store) async fn shown(
            AND p.person IN ",
     );
     query.list(persons);
-    for row in query.build().fetch_all(tx).await? {
-        let kind: Kind = row.get("kind")?;
-        let id = row.get("player")?;
-        let (key, name) = (PlayerKey { kind, id }, row.get::<Option<String>>("name")?);
+    let mut found = Vec::new();
+    for row in query.build().fetch_all(&mut *tx).await? {
+        let (key, name) = (row.player()?, row.get::<Option<String>>("name")?);
         let Some(name) = name.filter(|name| !is_forgotten(&key, name)) else {
             continue;
         };
-        let name = public_name(&key, name);
-        shown.insert(row.get("person")?, (row.get("handle")?, kind, name));
+        let name = own_name(&key, name);
+        found.push((row.get("person")?, row.get("handle")?, key, name));
+    }
+    let unnamed = found.iter().filter(|(.., name)| name.is_none());
+    let unnamed = unnamed.map(|(_, _, key, _)| key).collect();
+    let nameless = nameless(tx, ruleset, &unnamed).await?;
+    for (person, handle, key, name) in found {
+        let name = name.or_else(|| nameless.get(&key).cloned());
+        shown.insert(person, (handle, key.kind, name.unwrap_or_default()));
     }
     Ok(shown)
 }

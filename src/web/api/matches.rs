@@ -19,7 +19,7 @@ use crate::{
     lobby::{Decision, LobbyError},
     model::{
         DAY, Ident, Kind, MatchChances, MatchRecord, Outcome, Participant, PlayerKey, Presence,
-        Right, Role, RoleName, Ruleset, Span, TeamChances, Timestamp,
+        Right, Role, RoleName, Ruleset, Span, TeamChances, Timestamp, name_of_id,
     },
     protocol::Charge,
     session::Report,
@@ -160,7 +160,7 @@ pub(super) async fn report(
         (false, true) => {
             let short: ShortMatch = stated(Value::Object(object))?;
             let known = Identities::of(call, &short.ids()).await?;
-            let record = short.record(client, now, &known)?;
+            let record = short.record(client, now, (&known, call.caller.ids_are_names()))?;
             Identities::check_apart(call, &short.humans(&known)).await?;
             record
         }
@@ -214,7 +214,12 @@ async fn long(
     let ids: Vec<&str> = participants.iter().map(|one| one.key.id.as_str()).collect();
     let known = Identities::of(call, &ids).await?;
     for one in participants {
-        one.key.id = known.get(&one.key.id);
+        let id = known.get(&one.key.id);
+        // A handle in the place of an identity is no name.
+        if call.caller.ids_are_names() && one.name.is_empty() && id == one.key.id {
+            name_of_id(&id).clone_into(&mut one.name);
+        }
+        one.key.id = id;
     }
     Ok(record)
 }
@@ -303,6 +308,9 @@ struct ShortPlayer(StatedPlayer);
 struct StatedPlayer {
     id: String,
     name: Option<String>,
+    /// Whether nothing but an id was stated, which is then the name.
+    #[serde(skip)]
+    is_name: bool,
     #[serde(default)]
     bot: bool,
     points: Option<f64>,
@@ -320,11 +328,13 @@ impl TryFrom<Value> for ShortPlayer {
     type Error = serde_json::Error;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
+        let is_name = value.is_string();
         let stated = match value {
             Value::String(id) => serde_json::json!({ "id": id }),
             stated => stated,
         };
-        serde_json::from_value(stated).map(Self)
+        let stated = serde_json::from_value(stated)?;
+        Ok(Self(StatedPlayer { is_name, ..stated }))
     }
 }
 
@@ -358,7 +368,7 @@ impl ShortMatch {
         &self,
         server: &str,
         now: Timestamp,
-        known: &Identities,
+        (known, ids_are_names): (&Identities, bool),
     ) -> Result<MatchRecord, ApiProblem> {
         check_name("ruleset", &self.ruleset)?;
         if !(2..=8).contains(&self.teams.len()) {
@@ -391,7 +401,7 @@ impl ShortMatch {
         for (team, players) in (0u8..).zip(&self.teams) {
             for (at, ShortPlayer(player)) in players.iter().enumerate() {
                 let place = format!("teams[{team}][{at}]");
-                let one = participant(player, &place, team, millis, known)?;
+                let one = participant(player, &place, team, millis, (known, ids_are_names))?;
                 if record.participants.iter().any(|other| other.key == one.key) {
                     let why = format!("{place}.id: {} is there twice", player.id);
                     return Err(ApiProblem::bad(why));
@@ -465,7 +475,7 @@ fn participant(
     place: &str,
     team: u8,
     millis: u64,
-    known: &Identities,
+    (known, ids_are_names): (&Identities, bool),
 ) -> Result<Participant, ApiProblem> {
     check_name(&format!("{place}.id"), &player.id)?;
     let share = player.share.unwrap_or(1.0);
@@ -486,8 +496,15 @@ fn participant(
         false => (Kind::Human, known.get(&player.id)),
     };
     let to = (share * millis as f64).round() as u64;
+    let name = match &player.name {
+        Some(name) => name.clone(),
+        None if player.bot => id.clone(),
+        // A handle in the place of an identity is no name.
+        None if (player.is_name || ids_are_names) && id == player.id => name_of_id(&id).to_owned(),
+        None => String::new(),
+    };
     Ok(Participant {
-        name: player.name.clone().unwrap_or_else(|| id.clone()),
+        name,
         key: PlayerKey { kind, id },
         presence: vec![Presence {
             team,

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     learning::BoardQuery,
-    model::{Kind, PlayerKey, Ruleset, plain_name},
+    model::{Kind, PlayerKey, Ruleset, own_name, plain_name},
+    store::FoundPlayer,
     web::{
         WebError,
         answer::{NoQuery, Page},
@@ -154,13 +155,16 @@ pub(super) async fn players(call: Call) -> Result<Response, ApiProblem> {
         .collect();
     let shown = call.site.pages().matches().present(&named).await?;
     // A part of an identity finds nobody here: it would tell whose it is.
-    let is_named = |name: &str| plain_name(name).to_lowercase().contains(&text);
+    let is_named = |found: &FoundPlayer| {
+        let stated = own_name(&found.key, found.name.clone());
+        stated.is_some_and(|name| plain_name(&name).to_lowercase().contains(&text))
+    };
     let players: Vec<FoundPlayers> = found
         .into_iter()
         .zip(shown)
         .filter_map(|(found, one)| {
             let handle = one.handle?;
-            let name = one.name.filter(|name| handle == text || is_named(name))?;
+            let name = one.name.filter(|_| handle == text || is_named(&found))?;
             Some(FoundPlayers {
                 player: NamedPlayer::new(Some(handle), Some(name), found.key.kind),
                 games: found.games,

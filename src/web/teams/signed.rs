@@ -9,7 +9,6 @@ use std::{net::IpAddr, sync::Arc};
 
 use axum::http::{HeaderMap, header};
 use hmac::{Hmac, KeyInit, Mac};
-use rand::{TryRng, rngs::SysRng};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -173,13 +172,10 @@ fn set_cookie(site: &Site, value: &str, max_age: i64, is_https: bool) -> String 
 
 /// Random bytes of the system.
 pub(super) fn random<const N: usize>() -> Result<[u8; N], ApiProblem> {
-    let mut drawn = [0; N];
-    let filled = SysRng.try_fill_bytes(&mut drawn);
-    filled.map_err(|error| {
+    crate::random::bytes().map_err(|error| {
         tracing::error!(%error, "the system has no random numbers");
         ApiProblem::internal()
-    })?;
-    Ok(drawn)
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod asked;
 mod links;
+mod nameless;
 mod pickups;
 mod read;
 mod refused;

@@ -27,16 +27,17 @@ const CRATES: [&str; 8] = [
 ];
 
 /// The rooms of the program, from the bottom up, with the crates and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("metrics", &[]),
     ("files", &[]),
+    ("random", &[]),
     (
         "store",
-        &["model", "metrics", "files", "ingest", "matchmaking"],
+        &["model", "metrics", "files", "random", "ingest", "matchmaking"],
     ),
     (
         "learning",
-        &["model", "metrics", "files", "rating", "store"],
+        &["model", "metrics", "files", "random", "rating", "store"],
     ),
     (
         "logs",
@@ -48,6 +49,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
             "model",
             "files",
             "metrics",
+            "random",
             "partition",
             "lobby",
             "rating",
@@ -56,12 +58,16 @@ const ROOMS: [(&str, &[&str]); 15] = [
             "learning",
         ],
     ),
-    ("webhooks", &["model", "metrics", "store", "session"]),
+    (
+        "webhooks",
+        &["model", "metrics", "random", "store", "session"],
+    ),
     (
         "queues",
         &[
             "model",
             "metrics",
+            "random",
             "protocol",
             "matchmaking",
             "store",
@@ -90,6 +96,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
         &[
             "model",
             "metrics",
+            "random",
             "partition",
             "ingest",
             "protocol",
@@ -151,7 +158,20 @@ const ROOMS: [(&str, &[&str]); 15] = [
         "cli",
         &[
             "model",
-            "files",
+    ("files", &[]),
+    ("random", &[]),
+    (
+        "store",
+        &["model", "metrics", "files", "random", "ingest", "matchmaking"],
+    ),
+    (
+        "learning",
+        &["model", "metrics", "files", "random", "rating", "store"],
+    ),
+    (
+        "logs",
+        &["model", "metrics", "files", "ingest", "store", "learning"],
+    ),
             "partition",
             "rating",
             "ingest",

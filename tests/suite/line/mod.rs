@@ -2,6 +2,7 @@
 
 mod attacks;
 mod client;
+mod names;
 mod offers;
 mod protocol;
 mod rights;

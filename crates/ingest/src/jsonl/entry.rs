@@ -92,7 +92,7 @@ impl<'a> PlayerEntry<'a> {
         Self {
             id: key.id.as_str().into(),
             bot: key.kind == Kind::Bot,
-            name: (*name != key.id).then(|| name.as_str().into()),
+            name: is_stated(key, name).then(|| name.as_str().into()),
             team: None,
             stays: Some(participant.presence.iter().map(stay).collect()),
             points: participant.points,
@@ -147,12 +147,15 @@ impl<'a> PlayerEntry<'a> {
             return Err("a player is on two teams at once");
         }
         let id = self.id.into_owned();
+        let (kind, unnamed) = match self.bot {
+            true => (Kind::Bot, id.as_str()),
+            false => (Kind::Human, ""),
+        };
         Ok(Participant {
-            name: self.name.map_or_else(|| id.clone(), Cow::into_owned),
-            key: PlayerKey {
-                kind: if self.bot { Kind::Bot } else { Kind::Human },
-                id,
-            },
+            name: self
+                .name
+                .map_or_else(|| unnamed.to_owned(), Cow::into_owned),
+            key: PlayerKey { kind, id },
             presence: placed(&stays, has_teams)?,
             points: self.points,
             kills: self.kills,
@@ -161,6 +164,14 @@ impl<'a> PlayerEntry<'a> {
             party: self.party,
             left,
         })
+    }
+}
+
+/// Whether a line states the name: a bot is known by it, and humans may have none.
+fn is_stated(key: &PlayerKey, name: &str) -> bool {
+    match key.kind {
+        Kind::Bot => *name != key.id,
+        Kind::Human => !name.is_empty(),
     }
 }
 

@@ -180,7 +180,7 @@ fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&Rol
                 kind: Kind::Human,
                 id: id.to_owned(),
             },
-            name: id.to_owned(),
+            name: String::new(),
             presence: Vec::new(),
             points: None,
             kills: 0,

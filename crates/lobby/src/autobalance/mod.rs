@@ -215,8 +215,7 @@ impl AutoBalance {
         if rules.once && human.moved {
             return Some(StayReason::Moved);
         }
-        let held = human.pin.map(|_| MoveBlock::Pinned).or(human.held);
-        held.map(StayReason::Held)
+        human.block().map(StayReason::Held)
     }
 
     /// The humans of a team who may be moved (`CanBeAutobalanced` of Sector's Edge), its best included.

@@ -28,7 +28,7 @@ use evenkeel_model::{
     Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted,
     units::{Count, MaxDifference, Seconds, Share, UpToADay},
 };
-use evenkeel_partition::{EQUAL, GameView, MoveBlock, TeamSums};
+use evenkeel_partition::{EQUAL, GameView, HumanInGame, MoveBlock, TeamSums};
 
 pub(super) use volunteers::{FilledOffer, OfferInGame};
 
@@ -324,21 +324,18 @@ impl Rebalance {
 
     /// For each human, why they must not be moved even if they want to; `None` if they may.
     fn held_anyway(&self) -> Vec<Option<MoveBlock>> {
-        let humans = self.view.humans.iter();
-        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
-        let protected = |held: Option<MoveBlock>| held.filter(|why| *why == MoveBlock::Protected);
-        humans
-            .map(|human| pinned(human.pin).or(protected(human.held)))
+        let blocks = self.view.humans.iter().map(HumanInGame::block);
+        blocks
+            .map(|block| {
+                block.filter(|why| matches!(why, MoveBlock::Pinned | MoveBlock::Protected))
+            })
             .collect()
     }
 
     /// For each human, why they must not be moved; `None` if they may.
     fn held(&self) -> Vec<Option<MoveBlock>> {
         let humans = &self.view.humans;
-        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
-        let mut held: Vec<Option<MoveBlock>> = (humans.iter())
-            .map(|human| pinned(human.pin).or(human.held))
-            .collect();
+        let mut held: Vec<Option<MoveBlock>> = humans.iter().map(HumanInGame::block).collect();
         for team in 0..self.view.teams {
             let free = |held: &[Option<MoveBlock>]| -> Vec<usize> {
                 let on_team = (0..humans.len()).filter(|&who| humans[who].team == Some(team));

@@ -115,7 +115,12 @@ impl GameRecorder {
                 return None;
             }
             None => {
-                let timeline = self.play.enter(key.clone(), key.id.clone());
+                // A bot is known by its name.
+                let name = match key.kind {
+                    Kind::Bot => key.id.clone(),
+                    Kind::Human => String::new(),
+                };
+                let timeline = self.play.enter(key.clone(), name);
                 self.index.insert(key, timeline);
                 timeline
             }

@@ -3,10 +3,10 @@
 //! Each match asks once, and again some time after an answer that brings no game server. The times between grow and
 //! are spread at random, so that many matches do not ask in step.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
 use super::{CoordinatorSettings, KEEP_MILLIS, Match, Stage, TicketNumber, millis};
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Backoff, MatchId, Timestamp};
 
 /// Something that happens at a time unless something else happens before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,10 +40,8 @@ impl CoordinatorSettings {
     }
 }
 
-/// The time after the first answer without a game server before a match asks again, in milliseconds.
-const FIRST_PAUSE: i64 = 500;
-/// The longest such time.
-const LONGEST_PAUSE: i64 = 15_000;
+/// How long a match pauses after answers without a game server before it asks again.
+const PAUSES: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(15));
 
 /// How a match that waits has asked for a game server.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,12 +65,10 @@ impl HostAsking {
     /// An answer has brought no game server. `jitter`, 0 to 1, is drawn at random. Returns when the match asks
     /// again.
     pub fn failed(&mut self, now: Timestamp, jitter: f64) -> Timestamp {
-        let doubled = FIRST_PAUSE << self.failed.min(5);
-        let most = doubled.min(LONGEST_PAUSE) as f64;
-        let pause = most * (0.5 + 0.5 * jitter.clamp(0.0, 1.0));
         self.failed = self.failed.saturating_add(1);
         self.is_open = false;
-        self.again = now.plus_millis(pause as i64);
+        let pause = PAUSES.spread(self.failed, 1.0 - jitter);
+        self.again = now.plus_millis(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX));
         self.again
     }
 }

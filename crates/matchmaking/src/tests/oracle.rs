@@ -65,7 +65,7 @@ impl<'a> SeatedMatch<'a> {
         };
         let whole = limit.floor();
         let kind = rule.rule.as_str();
-        let rule: &RuleKeys = &rule.keys.clone().try_into().unwrap();
+        let rule: &RuleKeys = &serde_json::from_value(rule.keys.clone().into()).unwrap();
         match kind {
             "full" => self.sizes(limit),
             "spread" => self.spread(rule, limit),

@@ -93,7 +93,7 @@ pub struct Role {
 pub struct Participant {
     /// The identity that the match is counted for.
     pub key: PlayerKey,
-    /// The name used last in the match.
+    /// The name used last in the match: the identity where that is a name, and empty if no name was stated.
     pub name: String,
     /// Their stays on teams, in time order.
     pub presence: Vec<Presence>,

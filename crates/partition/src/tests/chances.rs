@@ -73,6 +73,28 @@ fn chance_by_hand(side: f64, humans: &[f64], bots: [(usize, f64); 2], team_of: &
     0.5 * libm::erfc(-edge / 2f64.sqrt())
 }
 
+/// Wherever the usual player is: strengths below it are negative.
+#[test]
+fn the_best_of_teams_differ_by_as_much_below_the_usual_player() {
+    for shift in [0.0, 3.0] {
+        let humans = [2.0, 1.0, 0.5, 0.25].map(|strength| strength - shift);
+        let solution = pick(&strengths(0.0, &humans), 1);
+        assert!(!solution.candidates.is_empty());
+        for candidate in &solution.candidates {
+            let best = [0, 1].map(|team| {
+                let own = humans.iter().zip(&candidate.team_of);
+                let own = own.filter(|(_, on)| **on == team);
+                own.map(|(strength, _)| *strength).fold(f64::MIN, f64::max)
+            });
+            let gap = (best[0] - best[1]).abs() / win_model(0.0).range();
+            assert!(
+                (candidate.terms.best_gap - gap).abs() < 1e-9,
+                "{gap} {candidate:?}"
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 

@@ -12,7 +12,7 @@ use crate::{Player, PlayerMap, Shared};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Person {
     pub key: PlayerKey,
-    /// The name in their latest match that states one; `None` if that is the identity.
+    /// The name in their latest match that states one, empty if none does; `None` if that is the identity.
     name: Option<Box<str>>,
 }
 
@@ -29,7 +29,7 @@ impl Keyed for Person {
 }
 
 impl Person {
-    /// The name in their latest match that states one; else the identity.
+    /// The name in their latest match that states one; empty if none does.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key.id)
     }
@@ -74,13 +74,15 @@ impl People {
         self.list.find((kind, id)).map(Player)
     }
 
-    /// The number of a player, who is added if unknown. The name replaces the former one, unless it is the identity,
-    /// which stands for a name that is not known.
+    /// The number of a player, who is added if unknown. The name replaces the former one, unless none is stated, or only the
+    /// identity of somebody who had a name.
     pub fn meet(&mut self, key: &PlayerKey, name: &str) -> Player {
         let own_name = (name != key.id).then(|| name.into());
         if let Some(known) = self.number(key.kind, &key.id) {
             let person = self.get(known);
-            if own_name.is_some() && person.is_some_and(|person| person.name() != name) {
+            let is_new = |former: &str| former != name && (name != key.id || former.is_empty());
+            let replaces = |person: &Person| !name.is_empty() && is_new(person.name());
+            if person.is_some_and(replaces) {
                 let person = self.list.get_mut(known.0);
                 person
                     .into_iter()

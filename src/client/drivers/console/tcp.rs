@@ -11,13 +11,12 @@ use tokio::{
 };
 
 use super::{ConsoleEvent, Password, RemoteConsole};
+use crate::model::Backoff;
 
 /// The time limit for connecting and for logging in.
 pub(super) const LOGIN: Duration = Duration::from_secs(5);
-/// The delay before the second attempt to connect; it doubles with each attempt.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The largest delay between two attempts to connect.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The delays between attempts to connect.
+const PAUSES: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
 /// The delay after a wrong password. A server bans an address that fails often.
 const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 /// The most lists of commands that wait to be sent, and the most events that wait to be read.
@@ -162,7 +161,7 @@ async fn keep_connected<L: TcpLink>(
     events: mpsc::Sender<ConsoleEvent>,
     state: watch::Sender<bool>,
 ) {
-    let mut pause = FIRST_PAUSE;
+    let mut failures = 0u32;
     // Report consecutive failures once.
     let mut reported = String::new();
     loop {
@@ -172,7 +171,7 @@ async fn keep_connected<L: TcpLink>(
                 let _ = state.send(true);
                 let text = "connected to the remote console".to_owned();
                 let _ = events.send(ConsoleEvent::Note(text)).await;
-                (pause, reported) = (FIRST_PAUSE, String::new());
+                (failures, reported) = (0, String::new());
                 let ended = connection.serve(&mut queue, &events).await;
                 let _ = state.send(false);
                 match ended {
@@ -189,10 +188,11 @@ async fn keep_connected<L: TcpLink>(
                 return;
             }
         }
-        match error {
-            ConsoleError::Password => sleep(REFUSED_PAUSE).await,
-            _ => sleep(pause).await,
-        }
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        failures = failures.saturating_add(1);
+        sleep(match error {
+            ConsoleError::Password => REFUSED_PAUSE,
+            _ => PAUSES.after(failures),
+        })
+        .await;
     }
 }
