@@ -147,6 +147,7 @@ impl Config {
                 heartbeat: self.coordinator.heartbeat_seconds,
                 connections: self.server.limits.max_connections.as_usize(),
                 keep_decisions: self.store.keep_decisions.get(),
+                new: self.limits.new_limits(),
             },
             queues: self.queue.clone(),
             lease: self.store.lease_seconds.duration(),

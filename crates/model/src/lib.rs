@@ -20,10 +20,12 @@ mod merge;
 mod names;
 pub mod normal;
 mod outlook;
+mod place;
 mod random;
 mod record;
 mod recorder;
 mod rulebook;
+mod share;
 pub mod steam;
 mod team_names;
 mod text;
@@ -46,6 +48,7 @@ pub use outlook::{
     Company, Crowding, LineupPlayer, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
     evenness_of_chance,
 };
+pub use place::{FOLLOW, HISTORY, INGEST, Place};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchId, MatchRecord,
@@ -57,6 +60,7 @@ pub use rulebook::{
     GameTypeLists, MutatorLists, PatternError, Patterns, Rulebook, RulebookSpec, Ruleset, Scoring,
     TeamBook, Unknown,
 };
+pub use share::ShareOwner;
 pub use team_names::{Naming, RoleName, TeamNames};
 pub use text::{amount, counted, from_hex, to_hex};
 pub use time::{DAY, Timestamp};

@@ -83,6 +83,10 @@ impl<S: Stream> Connection<S> {
                 let answer = self.host.answer(request, &mut self.session);
                 answer.instrument(command_span(verb)).await
             }
+            end @ Request::End(_) => {
+                self.session.set_owner(self.peer.share_owner());
+                self.answer(end).await
+            }
             request => self.answer(request).await,
         }
     }

@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BackupMetrics, Monitor, is_apart, monitor::Failures};
+use tokio::time::timeout;
+
+use super::{
+    BackupMetrics, Monitor, is_apart,
+    monitor::{Failures, PATIENCE},
+};
 use crate::{
     matchmaking::lifecycle::Stage,
-    model::{Timestamp, counted},
+    model::{ShareOwner, Timestamp, counted},
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };
@@ -52,6 +57,9 @@ pub struct Status {
     pub backups: Option<BackupStatus>,
     /// The leases whose holders have other settings than this daemon.
     pub other_settings: Vec<OtherSettingsStatus>,
+    /// Whose matches are not rated because a share of new rulesets and players was used up.
+    #[serde(default)]
+    pub too_many_new: Vec<HeldStatus>,
     /// What is wrong, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -199,6 +207,15 @@ pub struct OtherSettingsStatus {
     pub keys: Vec<String>,
 }
 
+/// Matches that are not rated because the share of their sender was used up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldStatus {
+    /// The sender: `client NAME` or `address ADDRESS`.
+    pub by: String,
+    /// How many they are.
+    pub matches: i64,
+}
+
 /// The latest daily backup, and those that failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatus {
@@ -229,12 +246,25 @@ impl Monitor {
                 clock_difference_seconds: self.clocks.seconds(),
             },
             other_settings: self.other_settings(),
+            too_many_new: self.held_back().await,
             backups: self.backups.as_ref().map(|own| backups(own, clock.now())),
             ..self.of_play()
         };
         let recent = self.recent.lock().since(self.failures());
         status.warnings = warnings(&status, recent);
         status
+    }
+
+    /// Whose matches are not rated because a share was used up; none if the database does not answer in time.
+    async fn held_back(&self) -> Vec<HeldStatus> {
+        let store = self.service.store();
+        let held = timeout(PATIENCE, store.corrections().held_back()).await;
+        let held = held.ok().and_then(Result::ok).unwrap_or_default();
+        let status = |(owner, matches): (ShareOwner, i64)| HeldStatus {
+            by: owner.to_string(),
+            matches,
+        };
+        held.into_iter().map(status).collect()
     }
 
     /// The daemons of the same database that have other settings.
@@ -412,6 +442,18 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
             format!(
                 "queue {}: {} tickets wait, and there was no search for a minute",
                 queue.name, queue.tickets
+            ),
+        );
+    }
+    for held in &status.too_many_new {
+        let matches = counted(held.matches.unsigned_abs(), "match");
+        let (by, option) = (&held.by, held.by.replacen(' ', " '", 1));
+        warn(
+            true,
+            format!(
+                "{matches} of {by} brought too many new rulesets or players, and {} not rated: \
+                 evenkeel match admit --{option}'",
+                if held.matches == 1 { "is" } else { "are" }
             ),
         );
     }
