@@ -115,7 +115,8 @@ fn bring(api: &Api, attack: Attack, connection: u32, over: &AtomicBool, sent: &A
         let players = if attack == Attack::Rulesets { 2 } else { 64 };
         for player in 0..players {
             let unique = match attack {
-                Attack::Rulesets => format!("known{player}"),
+                // Many equal games within a second are refused.
+                Attack::Rulesets => format!("k{connection}x{}x{player}", number % 64),
                 Attack::Players | Attack::Reports => format!("p{connection}x{number}x{player}"),
             };
             let _ = writeln!(lines, "JOIN {unique} team={}", player % 2);
