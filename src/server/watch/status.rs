@@ -216,6 +216,19 @@ pub struct HeldStatus {
     pub matches: i64,
 }
 
+impl HeldStatus {
+    /// What they have brought, and how an operator lets them count.
+    fn warning(&self) -> String {
+        let matches = counted(self.matches.unsigned_abs(), "match");
+        let (by, option) = (&self.by, self.by.replacen(' ', " '", 1));
+        let are = if self.matches == 1 { "is" } else { "are" };
+        format!(
+            "{matches} of {by} brought too many new rulesets or players, and {are} not rated: evenkeel match admit \
+             --{option}'"
+        )
+    }
+}
+
 /// The latest daily backup, and those that failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatus {
@@ -446,16 +459,7 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
         );
     }
     for held in &status.too_many_new {
-        let matches = counted(held.matches.unsigned_abs(), "match");
-        let (by, option) = (&held.by, held.by.replacen(' ', " '", 1));
-        warn(
-            true,
-            format!(
-                "{matches} of {by} brought too many new rulesets or players, and {} not rated: \
-                 evenkeel match admit --{option}'",
-                if held.matches == 1 { "is" } else { "are" }
-            ),
-        );
+        warn(true, held.warning());
     }
     for other in &status.other_settings {
         let what = match other.lease.as_str() {
