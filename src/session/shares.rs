@@ -87,7 +87,7 @@ struct Used {
     rulesets: VecDeque<(u64, u64)>,
     players: VecDeque<(u64, u64)>,
     /// When the log last said that this share is used up.
-    told: Option<u64>,
+    announced: Option<u64>,
 }
 
 impl Used {
@@ -191,8 +191,8 @@ impl Shares {
                     new,
                     again,
                 };
-                let is_news = own.told.is_none_or(|at| at + HOUR <= now);
-                own.told = own.told.filter(|_| !is_news).or(Some(now));
+                let is_news = own.announced.is_none_or(|at| at + HOUR <= now);
+                own.announced = own.announced.filter(|_| !is_news).or(Some(now));
                 return Err((used_up, is_news));
             }
         }

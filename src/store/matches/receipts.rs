@@ -148,7 +148,7 @@ enum Answered {
 }
 
 async fn first_answer(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     client: &str,
     one: &ReportedMatch,
 ) -> Result<Answered, StoreError> {
@@ -170,7 +170,7 @@ async fn first_answer(
 
 /// Writes a match without its keys. Returns its id.
 pub(in crate::store) async fn insert(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     client: &str,
     now: Timestamp,
     one: &ReportedMatch,
@@ -196,7 +196,7 @@ pub(in crate::store) async fn insert(
 
 /// Notes what a client was answered that has sent a match under this key, unless that is known.
 async fn note(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     (client, now): (&str, Timestamp),
     receipt: &Receipt,
     (id, unrated): (i64, Option<&str>),

@@ -3,9 +3,9 @@
 mod elsewhere;
 mod one_match;
 mod order;
-mod outlook;
 mod places;
 mod rulesets;
+mod win_model;
 
 use std::collections::{BTreeSet, HashMap};
 
