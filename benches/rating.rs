@@ -85,6 +85,7 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
         untimed: false,
         client: String::new(),
         unscored: false,
+        too_many_new: None,
         logged_as: None,
         map: format!("map {}", number % 12),
         game_type: "ctf".into(),

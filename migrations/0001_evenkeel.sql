@@ -42,7 +42,7 @@ CREATE TABLE matches (
     ended_at TIME NOT NULL CHECK (ended_at >= started_at),
     untimed BOOLEAN NOT NULL, -- its length is not known
     server TEXT NOT NULL,
-    client TEXT NOT NULL, -- which has brought it: a game server, a client over HTTP, 'ingest' or 'follow'; or ''
+    client TEXT NOT NULL, -- which has brought it: a game server, a client over HTTP, 'ingest', 'follow' or 'history'; or ''
     map TEXT NOT NULL,
     game_type NAME NOT NULL, -- as the game names it
     mutators TEXT NOT NULL, -- all of them, as the game names them, with spaces between them
@@ -54,6 +54,7 @@ CREATE TABLE matches (
     humans INTEGER NOT NULL, -- how many took part
     bots INTEGER NOT NULL,
     record BLOB NOT NULL,
+    too_many_new TEXT, -- whose share of new rulesets and players was used up, as 'client NAME' or 'address ADDRESS': not rated
     reported_at TIME, -- when its client has recorded it over HTTP; NULL otherwise
     game INTEGER, -- the number of the running game that it was; NULL if none was followed
 --sqlite
@@ -66,6 +67,7 @@ CREATE INDEX matches_in_order ON matches (ended_at, fingerprint);
 CREATE INDEX matches_by_map ON matches (map, ended_at);
 CREATE INDEX matches_by_server ON matches (server, ended_at);
 CREATE UNIQUE INDEX matches_by_game ON matches (game) WHERE game IS NOT NULL;
+CREATE INDEX matches_too_many_new ON matches (too_many_new, ended_at, fingerprint) WHERE too_many_new IS NOT NULL;
 --postgres
 CREATE INDEX matches_by_xid ON matches (xid);
 ALTER TABLE matches ALTER COLUMN record SET STORAGE EXTERNAL; -- it cannot be compressed again

@@ -93,6 +93,7 @@ impl History {
             untimed: false,
             client: String::new(),
             unscored: false,
+            too_many_new: None,
             logged_as: None,
             map: format!("map_{}", random.random_range(0..400)),
             game_type: self.types[random.random_range(0..self.types.len())].to_owned(),

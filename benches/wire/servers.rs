@@ -266,6 +266,7 @@ fn game(number: usize) -> MatchRecord {
         untimed: false,
         client: String::new(),
         unscored: false,
+        too_many_new: None,
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

@@ -1,7 +1,10 @@
 //! `evenkeel match`: lists stored matches, shows one with what was predicted of its teams, and decides whether
 //! matches count.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    net::IpAddr,
+};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -15,10 +18,10 @@ use super::{
 };
 use crate::{
     model::{
-        ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, Timestamp, counted,
-        plain_name, score_text, versus,
+        ChanceSummary, Kind, MatchRecord, Outcome, Participant, ShareOwner, TeamChange, Timestamp,
+        counted, plain_name, score_text, versus,
     },
-    server::Service,
+    server::{Service, access::AddressKey},
     store::{MatchLine, PageMatch},
 };
 
@@ -38,10 +41,25 @@ enum MatchCommand {
     List(ListArgs),
     /// Show who played in a match, how it ended, and whether it is rated
     Show(ShowMatchArgs),
-    /// Make matches void: those with these ids, or all matches of a player who cheated
+    /// Make matches void: those with these ids, all of a player who cheated, or all of a client that lied
     Void(SelectionArgs),
     /// Let void matches count again
     Unvoid(SelectionArgs),
+    /// Let matches count that are not rated because their client brought too many new rulesets or players
+    Admit(AdmitArgs),
+}
+
+#[derive(Debug, Args)]
+#[group(id = "whose", required = true, multiple = false)]
+struct AdmitArgs {
+    /// Those of this client, by its name in [[clients]]
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// Those that came from this address, without a client
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<IpAddr>,
+    #[command(flatten)]
+    common: CommonArgs,
 }
 
 #[derive(Debug, Args)]
@@ -51,10 +69,15 @@ struct SelectionArgs {
     ids: Vec<i64>,
     /// All matches of this player, under all identities that count as theirs. PLAYER is an identity, a handle, or a
     /// name that only one player has
-    #[arg(long, value_name = "PLAYER", conflicts_with = "ids")]
+    #[arg(long, value_name = "PLAYER", group = "whose", conflicts_with = "ids")]
     player: Option<String>,
-    /// Only the player's matches that ended on this date or later, as 2026-11-20 or 2026-11-20T15:30:00, UTC
-    #[arg(long, value_name = "DATE", requires = "player", conflicts_with = "ids", value_parser = parse_date)]
+    /// All matches that this client has brought, by the name that `match show` states, whatever server they name. A NAME
+    /// that ends with * stands for all that begin like it
+    #[arg(long, value_name = "NAME", group = "whose", conflicts_with_all = ["ids", "player"])]
+    client: Option<String>,
+    /// Only the player's matches that ended on this date or later, or the client's that came then, as 2026-11-20 or
+    /// 2026-11-20T15:30:00, UTC
+    #[arg(long, value_name = "DATE", requires = "whose", conflicts_with = "ids", value_parser = parse_date)]
     from: Option<Timestamp>,
     /// The player is a bot
     #[arg(long, requires = "player", conflicts_with = "ids")]
@@ -69,17 +92,56 @@ pub(super) async fn run(args: MatchArgs) -> Result<(), CliError> {
         MatchCommand::Show(args) => run_match_show(args).await,
         MatchCommand::Void(selection) => set_void(selection, true).await,
         MatchCommand::Unvoid(selection) => set_void(selection, false).await,
+        MatchCommand::Admit(args) => admit(args).await,
     }
 }
 
+async fn admit(args: &AdmitArgs) -> Result<(), CliError> {
+    let address = args.address.map(|address| AddressKey::of(address).ip());
+    let client = args.client.clone().map(ShareOwner::Client);
+    let Some(owner) = client.or(address.map(ShareOwner::Address)) else {
+        return Err(CliError::usage("whose matches? Give --client or --address"));
+    };
+    let service = open(&args.common.load()?, false).await?;
+    let corrections = service.store().corrections();
+    let admitted = corrections.admit(&owner).await?;
+    if admitted == 0 {
+        let held = corrections.held_back().await?;
+        service.close().await;
+        let held = held.iter().map(|(owner, count)| {
+            let (owner, matches) = (owner.to_string(), counted(count.unsigned_abs(), "match"));
+            format!("{} ({matches})", printable(&owner))
+        });
+        let held: Vec<String> = held.collect();
+        let others = match held.is_empty() {
+            true => "no match is".to_owned(),
+            false => format!("only those of {} are", held.join(", ")),
+        };
+        let owner = owner.to_string();
+        let owner = printable(&owner);
+        return Err(CliError::input(format!(
+            "no match of {owner} is held back as too-many-new; {others}"
+        )));
+    }
+    service.learning().refresh().await?;
+    service.close().await;
+    let are = if admitted == 1 { "counts" } else { "count" };
+    writeln!(io::stdout(), "{} {are} now", counted(admitted, "match"))?;
+    Ok(())
+}
+
 async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError> {
-    if selection.ids.is_empty() && selection.player.is_none() {
-        let why = "which matches? Give their numbers, or --player and the identity of a player";
+    if selection.ids.is_empty() && selection.player.is_none() && selection.client.is_none() {
+        let why = "which matches? Give their numbers, --player and the identity of a player, or --client and its name";
         return Err(CliError::usage(why));
     }
     let service = open(&selection.common.load()?, false).await?;
     let ids = select(&service, selection).await?;
-    let changed = service.store().corrections().set_void(&ids, void).await?;
+    let mut changed = 0;
+    // A match that ends meanwhile does not wait for all of them.
+    for some in ids.chunks(AT_A_TIME) {
+        changed += service.store().corrections().set_void(some, void).await?;
+    }
     service.learning().refresh().await?;
     service.close().await;
     let state = if void { "void" } else { "valid again" };
@@ -97,8 +159,23 @@ async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError>
     Ok(())
 }
 
+/// How many matches become void in one transaction.
+const AT_A_TIME: usize = 1_000;
+
 /// The ids of the selected matches, each once.
 async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>, CliError> {
+    if let Some(client) = &selection.client {
+        let since = selection.from.unwrap_or(Timestamp(i64::MIN));
+        let ids = service.store().matches().brought_by(client, since).await?;
+        return match ids.is_empty() {
+            true => Err(CliError::input(format!(
+                "client {} has brought no match{}",
+                printable(client),
+                since_when(selection.from, "came")
+            ))),
+            false => Ok(ids),
+        };
+    }
     let Some(player) = &selection.player else {
         let mut ids = selection.ids.clone();
         ids.sort_unstable();
@@ -120,15 +197,18 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
     let ids = service.store().matches().matches_of(&key, since).await?;
     if ids.is_empty() {
         let player = printable(player);
-        let since = match selection.from {
-            Some(from) => format!(" that ended on {from} or later"),
-            None => String::new(),
-        };
+        let since = since_when(selection.from, "ended");
         return Err(CliError::input(format!(
             "{kind} {player} has played in none of the matches{since}"
         )));
     }
     Ok(ids)
+}
+
+fn since_when(from: Option<Timestamp>, what: &str) -> String {
+    from.map_or(String::new(), |from| {
+        format!(" that {what} on {from} or later")
+    })
 }
 
 /// Writes the forecast, and the chances as picked, as started, and after each change of the teams.

@@ -150,6 +150,7 @@ impl Config {
                 connections: self.server.limits.max_connections.as_usize(),
                 keep_decisions: self.store.keep_decisions.get(),
                 file_mode: self.store.file_mode,
+                new: self.limits.new_limits(),
             },
             queues: self.queue.clone(),
             lease: self.store.lease_seconds.duration(),

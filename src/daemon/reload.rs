@@ -62,6 +62,7 @@ pub async fn reload(running: &Reloader, config: &Config) {
     match running.queues.configure(config.queue.clone()).await {
         Ok(()) => {
             running.gate.replace(access);
+            running.sessions.set_new_limits(config.limits.new_limits());
             tracing::info!("the queues, clients and limits of the configuration are taken over");
             set_game_settings(&running.sessions, config);
             let keys = config.values.for_next_start(&running.started);

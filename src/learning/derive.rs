@@ -12,13 +12,14 @@ use super::{
     CURRENT, Learning, LearningError, Standings,
     gaps::Gaps,
     knowledge::Knowledge,
+    late::processor_time,
     learned::{EVERY, LearnedState, Slot},
     writer::WriteGuard,
 };
 use crate::store::{Correction, Cursor, DerivedFrom, OperatorOverrides, RecountCause, StoredMatch};
 
 /// Number of matches read per query.
-const CHUNK: u32 = 512;
+pub(super) const CHUNK: u32 = 512;
 /// How many matches are folded again while new ones wait: for some tens of milliseconds.
 pub(super) const SHORT: i64 = 512;
 
@@ -245,8 +246,10 @@ impl Learning {
             let (matches, cursor) = read;
             let left = enough - learned.at.matches - i64::try_from(matches.len()).unwrap_or(0);
             let folding = on_blocking_thread(move || {
+                let began = processor_time();
                 learned.push_all(matches);
                 learned.pending.spill();
+                learned.cost += processor_time().saturating_sub(began);
                 learned
             });
             // The next ones are read meanwhile.

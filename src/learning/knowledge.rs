@@ -98,6 +98,30 @@ impl Knowledge {
             .collect()
     }
 
+    /// Whether a player is in a match that was learned from.
+    pub(super) fn knows(&self, key: &PlayerKey) -> bool {
+        match &self.stored {
+            Some(stored) => stored.players.contains_key(key),
+            None => {
+                let mut folds = self.folds.values();
+                folds.any(|fold| fold.knows(key))
+            }
+        }
+    }
+
+    /// Whether a match of this ruleset was learned from. Nothing tells that if these are `old` weights without any ruleset.
+    pub(super) fn knows_ruleset(&self, ruleset: &Ruleset, old: bool) -> bool {
+        match &self.stored {
+            Some(stored) => {
+                stored.rulesets.contains_key(ruleset) || (old && stored.rulesets.is_empty())
+            }
+            None => {
+                let mut folds = self.folds.values();
+                folds.any(|fold| fold.has_ruleset(ruleset))
+            }
+        }
+    }
+
     /// The fold whose weights the ruleset uses.
     pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
         self.folds

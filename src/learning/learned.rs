@@ -9,6 +9,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,8 @@ pub(super) struct FoldProgress {
     pub cursor: Cursor,
     /// Number of matches folded, rated or not.
     pub matches: i64,
-    /// The sum of their fingerprints, modulo 2^128: with their number, it tells whether they are those of a database.
+    /// The sum of their numbers, modulo 2^128: with how many they are, it tells whether they are those of a database. Twice
+    /// the fingerprint is the number of a match that is not rated because it had too much new, else once.
     pub sum: u128,
     /// The highest id among them.
     pub last_match: i64,
@@ -110,6 +112,8 @@ pub(super) struct LearnedState {
     pub(super) saved: i64,
     /// The number of matches that there will be, as far as it is known.
     pub(super) goal: i64,
+    /// The processor time of the folds since it began, or went on from an earlier state.
+    pub(super) cost: Duration,
     /// Identities in these matches that are not in the form under which their players are known, and that form: Steam ids,
     /// and names with tags. They are not on disk yet.
     pub(super) accounts: BTreeMap<PlayerKey, PlayerKey>,
@@ -167,6 +171,7 @@ impl LearnedState {
             line: Arc::default(),
             saved: 0,
             goal: 0,
+            cost: Duration::ZERO,
             accounts: BTreeMap::new(),
             rulebook,
             history: settings.history.clone(),
@@ -192,7 +197,10 @@ impl LearnedState {
             self.note_accounts(&record);
             self.at.cursor = Cursor::after(record.end, fingerprint);
             self.at.matches += 1;
-            self.at.sum = self.at.sum.wrapping_add(u128::from_be_bytes(fingerprint.0));
+            let number = u128::from_be_bytes(fingerprint.0);
+            for _ in 0..=u8::from(record.too_many_new.is_some()) {
+                self.at.sum = self.at.sum.wrapping_add(number);
+            }
             self.at.last_match = self.at.last_match.max(id);
             let seats = record.merge_players(&self.knowledge.counts_as);
             let first = self.knowledge.first;
@@ -306,6 +314,7 @@ impl LearnedState {
             saved: self.saved.min(point.at.matches),
             line: self.line.clone(),
             at: FoldProgress::default(),
+            cost: Duration::ZERO,
             pending: RowSpool::default(),
             ruled: None,
             knowledge: self.knowledge.clone(),
@@ -518,7 +527,7 @@ fn result(outcome: Outcome, team: u8) -> Option<f64> {
 
 /// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
 /// database then derives its weights again.
-pub(super) const FOLD_VERSION: u32 = 34;
+pub(super) const FOLD_VERSION: u32 = 35;
 /// The version of the form in which settings are hashed. With a new value, every database derives
 /// its weights again.
 const SETTINGS_FORMAT: u32 = 1;

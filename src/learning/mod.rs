@@ -15,6 +15,7 @@ mod checkpoint;
 mod derive;
 mod gaps;
 mod knowledge;
+mod late;
 mod learned;
 pub mod leases;
 mod metrics;
@@ -75,6 +76,7 @@ use crate::{
 
 use boards::SortedBoards;
 use checkpoint::Folder;
+use late::LateBudgets;
 use learned::LearnedState;
 use leases::SharedSettings;
 use write_derived::Written;
@@ -107,6 +109,8 @@ pub struct Learning {
     second: tokio::sync::Mutex<()>,
     /// Matches are being folded again.
     replays: Ongoing,
+    /// What clients may let be folded again.
+    late: Mutex<LateBudgets>,
     /// Notified when matches have to be folded again.
     corrected: Notify,
     /// Notified when the last checkpoint is old.
@@ -190,6 +194,7 @@ impl Learning {
             writes: Ongoing::default(),
             second: tokio::sync::Mutex::default(),
             replays: Ongoing::default(),
+            late: Mutex::default(),
             corrected: Notify::new(),
             behind: Notify::new(),
             folder,

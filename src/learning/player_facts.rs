@@ -1,9 +1,10 @@
 //! What is known of one player under a ruleset, and which players are perhaps another account of a known player.
 
-use super::{Learning, LearningError};
+use super::{Learning, LearningError, derive::CHUNK};
 use crate::{
     model::{Rank, Timestamp},
-    rating::history::{Level, Suspect, Weight},
+    rating::history::{AtOnce, AtOnceFinder, Level, Suspect, Weight, unrated},
+    store::Cursor,
 };
 
 /// One player's weight in a [`View`](super::View).
@@ -111,5 +112,31 @@ impl Learning {
         };
         let all = knowledge.suspects().into_iter();
         Ok(all.filter(|suspect| !known(suspect)).collect())
+    }
+
+    /// The humans whom two clients, or logs of two game servers, say were in two rated matches at once. Reads all matches.
+    pub async fn at_once(&self) -> Result<Vec<AtOnce>, LearningError> {
+        self.learn(false, &mut |_| ()).await?;
+        let learned = self.learned.lock().await;
+        let Some((_, learned)) = learned.as_ref() else {
+            return Ok(Vec::new());
+        };
+        let (mut finder, mut cursor) = (AtOnceFinder::default(), Cursor::START);
+        loop {
+            let (matches, next) = self.store.matches().after(cursor, CHUNK).await?;
+            if matches.is_empty() {
+                return Ok(finder.finish());
+            }
+            cursor = next;
+            for stored in matches {
+                let id = stored.id;
+                let mut record = learned.rated_record(stored);
+                record.merge_players(&learned.knowledge.counts_as);
+                let rules = &self.settings.history.rules;
+                if unrated(&record, &self.rulebook, rules).is_none() {
+                    finder.push(id, &record);
+                }
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tracing::{Instrument, Span};
 
 use super::{CURRENT, Learning, LearningError, derive::SHORT, learned::Slot, writer::RETRY};
-use crate::store::DerivedFrom;
+use crate::{model::Timestamp, store::DerivedFrom};
 
 /// How often the daemon checks whether the database file is still in place.
 const TURN: Duration = Duration::from_millis(250);
@@ -119,6 +119,23 @@ impl Learning {
                 // again: folding takes a third of a core at most.
                 patience = (2 * began.elapsed()).clamp(GATHER, LONGEST);
             }
+        }
+    }
+
+    /// Whether a match that ended then is earlier than one that was learned from.
+    pub fn is_late(&self, end: Timestamp) -> bool {
+        self.standings().last_end().is_some_and(|last| end < last)
+    }
+
+    /// How long a client has to wait before it may report another late match over HTTP; `None` if it need not.
+    pub fn wait_for_late(&self, client: &str) -> Option<Duration> {
+        self.late.lock().wait(client, self.millis())
+    }
+
+    /// Notes that a client has recorded a match over HTTP, which may be late.
+    pub fn note_late(&self, client: &str, end: Timestamp) {
+        if self.is_late(end) {
+            self.late.lock().note(client);
         }
     }
 
@@ -264,8 +281,10 @@ impl Learning {
     ) -> Result<Slot<'_>, LearningError> {
         let _replaying = self.replays.begin();
         let mut look = self.look(rebuilds).await?;
+        let is_corrected;
         let known = {
             let mut slot = self.learned.lock().await;
+            is_corrected = slot.as_ref().is_none_or(|(key, _)| *key != look.key);
             let known = slot.as_ref().filter(|(key, _)| *key == look.key);
             let known = known.and_then(|(_, learned)| {
                 let last = learned.past.len().checked_sub(1)?;
@@ -286,6 +305,10 @@ impl Learning {
             if left <= SHORT || second.at.matches == before {
                 break;
             }
+        }
+        match is_corrected || rebuilds {
+            true => self.late.lock().forgive(),
+            false => self.late.lock().charge(second.cost, self.millis()),
         }
         let mut slot = self.locked_between_writes().await;
         self.discard(&second).await;

@@ -90,6 +90,26 @@ impl Standings {
         }
     }
 
+    /// Whether this identity, in the form under which it counts, has played: in a rated match, or in one that these weights
+    /// lack.
+    pub fn knows(&self, key: &PlayerKey) -> bool {
+        let lacks = |gaps: &Gaps| gaps.has(key.kind, &key.id);
+        let known = self.knowledge.as_deref();
+        known.is_some_and(|known| known.knows(key)) || self.gaps.as_ref().is_some_and(lacks)
+    }
+
+    /// Whether a match of this ruleset was rated. While nothing is known, all may be.
+    pub fn knows_ruleset(&self, ruleset: &Ruleset) -> bool {
+        let known = self.knowledge.as_deref();
+        known.is_some_and(|known| known.knows_ruleset(ruleset, self.gaps.is_some()))
+    }
+
+    /// When the last match ended that was learned from; `None` if there is none, or if it is not known.
+    pub fn last_end(&self) -> Option<Timestamp> {
+        let folds = self.knowledge.as_deref()?.folds.values();
+        folds.filter_map(Fold::last_end).max()
+    }
+
     /// The teams with merged identities replaced.
     fn counted<'a>(&self, teams: &'a [Vec<LineupPlayer>]) -> Cow<'a, [Vec<LineupPlayer>]> {
         let merges = self.knowledge.as_deref().map(|known| &known.counts_as);

@@ -21,12 +21,10 @@ use super::{
 };
 use crate::{
     ingest::{Context, Format, LogItem, join_halves},
-    model::{Fingerprint, MatchRecord, Timestamp},
+    model::{Fingerprint, INGEST, MatchRecord, Timestamp},
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// The client of the matches that are read from files.
-const INGEST: &str = "ingest";
 /// The most chunks of a file in the queue for the recording of their matches.
 const QUEUE: usize = 32;
 

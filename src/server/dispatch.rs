@@ -260,9 +260,10 @@ pub fn refusal(error: SessionError) -> Refusal {
         },
         SessionError::NotAllowed(_) | SessionError::Reported(_) => Code::NotAllowed,
         SessionError::BadArgument(_) | SessionError::Stated(_) => Code::BadArgument,
-        SessionError::NotReady | SessionError::Overloaded | SessionError::TooManyReports(_) => {
-            Code::Overloaded
-        }
+        SessionError::NotReady
+        | SessionError::Overloaded
+        | SessionError::TooManyReports(_)
+        | SessionError::UsedUp { .. } => Code::Overloaded,
         SessionError::Deferred => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");

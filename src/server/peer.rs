@@ -11,7 +11,7 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    model::{Right, Secret},
+    model::{Right, Secret, ShareOwner},
     protocol::{Charge, Code, Refusal, Request, WeightQuestion},
 };
 
@@ -217,6 +217,15 @@ impl Peer {
     pub(super) fn ids_are_names(&self) -> bool {
         let client = self.grant.as_ref().and_then(|grant| grant.client.as_ref());
         client.is_none_or(|client| client.ids_are_names)
+    }
+
+    /// Whose share of new rulesets and players its matches use; `None` for this machine without clients.
+    pub(super) fn share_owner(&self) -> Option<ShareOwner> {
+        let address = self.address.as_ref().map(|(address, _)| address.ip());
+        match self.client() {
+            Some(client) => Some(ShareOwner::Client(client.to_owned())),
+            None => address.map(ShareOwner::Address),
+        }
     }
 
     /// Counts a line.

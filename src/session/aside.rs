@@ -12,7 +12,9 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{GameJournal, LivePlace, Session, SessionError, Sessions, weights::StatedWeights};
+use super::{
+    GameJournal, LivePlace, Reporter, Session, SessionError, Sessions, weights::StatedWeights,
+};
 use crate::{
     learning::ANYONE,
     lobby::{Decision, LobbyError, Weights},
@@ -201,12 +203,16 @@ impl Sessions {
         let changing = async move {
             let now = sessions.clock.now();
             let result = result.map(|report| sessions.reported(&client, report, now));
+            let reports = result.as_slice();
+            sessions
+                .check_reported(&client, Reporter::Person, reports)
+                .await?;
             let store = &sessions.store;
             let changed = store
                 .change_pickup(&client, &id, event, now, result.as_ref())
                 .await?;
             if let (ChangedPickup::Done(_, true), Some(result)) = (&changed, &result) {
-                sessions.learn_of(std::slice::from_ref(result));
+                sessions.learn_of(&client, std::slice::from_ref(result));
             }
             Ok(changed)
         };
@@ -232,10 +238,11 @@ impl Sessions {
     /// learns from them later.
     ///
     /// # Errors
-    /// Fails if a record is not valid, or if the database does.
+    /// Fails if a share of the client is used up, if a record is not valid, or if the database fails.
     pub async fn record_reported(
         self: &Arc<Self>,
         client: &str,
+        reporter: Reporter,
         reports: Vec<Report>,
     ) -> Result<Reported, SessionError> {
         let (sessions, client) = (self.clone(), client.to_owned());
@@ -246,15 +253,14 @@ impl Sessions {
                 .into_iter()
                 .map(|report| sessions.reported(&client, report, now))
                 .collect();
-            let recorded = sessions
-                .store
-                .matches()
-                .record_reported(&client, now, &matches)
-                .await?;
-            if let Reported::Recorded(_) = recorded {
-                sessions.learn_of(&matches);
+            let counted = sessions.check_reported(&client, reporter, &matches).await?;
+            let store = sessions.store.matches();
+            let recorded = store.record_reported(&client, now, &matches).await;
+            match &recorded {
+                Ok(Reported::Recorded(_)) => sessions.learn_of(&client, &matches),
+                Ok(Reported::OtherBody(_)) | Err(_) => sessions.take_back(&client, &counted),
             }
-            Ok(recorded)
+            Ok(recorded?)
         };
         self.tasks().spawn(recording).await?
     }
@@ -272,8 +278,9 @@ impl Sessions {
     }
 
     /// Lets the background task learn from matches that are on disk.
-    fn learn_of(&self, matches: &[ReportedMatch]) {
+    fn learn_of(&self, client: &str, matches: &[ReportedMatch]) {
         for one in matches {
+            self.learning.note_late(client, one.record.end);
             self.metrics.recorded.count();
             self.learning.note_participants(&one.record);
         }

@@ -18,7 +18,7 @@ use crate::{
         BotUse, Command, Finished, LobbyError, RecordFrame,
         journal::{Entry, HeldGame},
     },
-    model::{MatchRecord, Outcome, Verdict},
+    model::{MatchRecord, Outcome, ShareOwner, Verdict},
     rating::history,
     store::StoreError,
 };
@@ -237,7 +237,7 @@ impl Session {
         self.state.note(&Entry::End(verdict));
         self.write_journal();
         self.look_for_streak();
-        let (finished, unrated) = self.sessions.judge(finished);
+        let (finished, unrated) = self.sessions.judge(finished, self.owner.as_ref());
         let game = self.state.game;
         // Decisions that are on disk before the match belong to it at once.
         if self.sessions.backlog.keeps_decisions_of(game)
@@ -306,14 +306,29 @@ impl Session {
 }
 
 impl Sessions {
-    /// A finished game as it is recorded, and the reason why it is not rated; `None` if it is rated.
-    pub(super) fn judge(&self, mut finished: Finished) -> (Finished, Option<String>) {
+    /// A finished game as it is recorded, and the reason why it is not rated; `None` if it is rated. A game with more that
+    /// is new than the sender's share allows is not rated. Without a sender, there is no share.
+    pub(super) fn judge(
+        &self,
+        mut finished: Finished,
+        owner: Option<&ShareOwner>,
+    ) -> (Finished, Option<String>) {
         if finished.cut {
             // Events are missing, so the result is not valid for rating.
             finished.record.outcome = Outcome::Abandoned;
         }
-        let unrated = self.unrated(&finished.record.clone().played());
-        (finished, unrated)
+        let mut played = finished.record.clone().played();
+        if let Some(owner) = owner
+            && self.take_new(owner, std::iter::once(&played)).is_err()
+        {
+            self.metrics.too_many_new.count();
+            played.too_many_new = Some(owner.clone());
+            finished
+                .record
+                .too_many_new
+                .clone_from(&played.too_many_new);
+        }
+        (finished, self.unrated(&played))
     }
 
     pub(super) fn unrated(&self, record: &MatchRecord) -> Option<String> {

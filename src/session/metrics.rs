@@ -14,6 +14,8 @@ pub struct SessionMetrics {
     pub(super) recorded: Counter,
     pub(super) kept: Counter,
     pub(super) lost: Counter,
+    pub(super) too_many_new: Counter,
+    pub(super) refused: Counter,
     pub(super) journal_failures: Counter,
 }
 
@@ -46,6 +48,14 @@ impl Default for SessionMetrics {
             lost: all.counter(
                 "evenkeel_backlog_lost_total",
                 "Abandoned games and decisions that are lost because too many waited for the disk.",
+            ),
+            too_many_new: all.counter(
+                "evenkeel_matches_too_many_new_total",
+                "Matches that END has recorded and that are not rated, because the sender's share of new rulesets and players was used up.",
+            ),
+            refused: all.counter(
+                "evenkeel_reports_refused_total",
+                "Requests with matches that were refused over HTTP because the sender's share was used up.",
             ),
             journal_failures: all.counter(
                 "evenkeel_journal_failures_total",

@@ -9,11 +9,13 @@
 
 mod aside;
 mod backlog;
+mod bounds;
 mod clock;
 mod command;
 mod decide;
 mod game_journal;
 mod host;
+mod hours;
 mod journal_folder;
 mod leaving;
 mod live;
@@ -21,17 +23,20 @@ mod metrics;
 mod registry;
 mod restore;
 mod sessions;
+mod shares;
 mod sources;
 mod state;
 mod weights;
 
 pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};
+pub use bounds::Reporter;
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::{Rebalanced, Replayed};
 pub use host::HostedGame;
 pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
 pub use sessions::Sessions;
+pub use shares::NewLimits;
 pub use state::Ended;
 pub use weights::{CachedWeights, score_spread};
 
@@ -41,6 +46,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
 use serde::Deserialize;
@@ -51,7 +57,7 @@ use crate::{
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
-        Ident,
+        Ident, ShareOwner,
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },
     partition::{self, ProblemError, SizeLimits, StatedError},
@@ -64,6 +70,7 @@ use decide::SessionOffers;
 use game_journal::GameJournal;
 use live::LivePlace;
 use registry::Registration;
+use shares::ShareUsedUp;
 use sources::OwnSource;
 use state::SessionState;
 
@@ -83,6 +90,8 @@ pub struct Session {
     offers: SessionOffers,
     /// What a session for one question has besides; `None` for that of a connection.
     aside: Option<Box<Aside>>,
+    /// Whose share the matches use that the session records; `None` for no share.
+    owner: Option<ShareOwner>,
     /// Around every log line that this session causes, also on other tasks and threads.
     span: Span,
 }
@@ -110,6 +119,7 @@ impl Session {
             owes_end: false,
             offers: SessionOffers::default(),
             aside: None,
+            owner: None,
             span,
         };
         (session, pushes)
@@ -129,6 +139,11 @@ impl Session {
     /// The mailbox of this session's connection.
     pub fn mailbox(&self) -> &Mailbox {
         self.registration.own_mailbox()
+    }
+
+    /// The matches that the session records from now on use the share of this sender, or no share.
+    pub fn set_owner(&mut self, owner: Option<ShareOwner>) {
+        self.owner = owner;
     }
 
     /// Names the game server. With `resume`, continues at once the game that the server's last
@@ -265,6 +280,14 @@ pub enum SessionError {
     /// The game server has sent too many reports about behaviour today.
     #[error("{0}")]
     TooManyReports(String),
+    /// A share of the sender is used up.
+    #[error("{why}")]
+    UsedUp {
+        /// Which share, and what to do.
+        why: String,
+        /// After how long there is room again, if that is known.
+        again: Option<Duration>,
+    },
     /// The weights that this needs are being derived from the stored matches. Once they are, the same command
     /// succeeds.
     #[error("the weights are being derived from the stored matches: try again")]
@@ -293,6 +316,15 @@ impl From<BehaviourError> for SessionError {
             BehaviourError::TooManyPoints(_) => SessionError::BadArgument(error.to_string()),
             BehaviourError::TooManyReports => SessionError::TooManyReports(error.to_string()),
             BehaviourError::Store(error) => SessionError::Store(error),
+        }
+    }
+}
+
+impl From<ShareUsedUp> for SessionError {
+    fn from(used_up: ShareUsedUp) -> Self {
+        Self::UsedUp {
+            why: used_up.to_string(),
+            again: used_up.again,
         }
     }
 }
@@ -360,6 +392,8 @@ pub struct Settings {
     pub keep_decisions: u32,
     /// The mode of new journals.
     pub file_mode: FileMode,
+    /// How much new a sender may bring in an hour.
+    pub new: NewLimits,
 }
 
 /// The default weight that stands for a newcomer's, which is learned.

@@ -132,7 +132,7 @@ impl Sessions {
         state.count_play(&self.metrics);
         for (number, finished) in game.earlier {
             // A match that is on disk is not written again.
-            let (finished, _) = self.judge(finished);
+            let (finished, _) = self.judge(finished, None);
             if self.backlog.keep(finished, number, None) {
                 state.waiting.push(number);
             }
@@ -167,7 +167,7 @@ impl Sessions {
                 },
                 None,
             ) => {
-                let (finished, _) = self.judge(*finished);
+                let (finished, _) = self.judge(*finished, None);
                 if self.backlog.keep(finished, state.game, None) {
                     state.keep();
                     state.delivered = delivered;

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::Semaphore,
     time::{MissedTickBehavior, interval, sleep},
@@ -18,9 +19,11 @@ use super::{
     Settings,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
+    hours::Hours,
     journal_folder::JournalFolder,
     live::{LiveBoard, LiveGame, LivePlace},
     registry::{ConnectionRegistry, ParkedGames},
+    shares::Shares,
     sources::SourceRegistry,
     state::{GameRules, NewestRules, SessionState},
 };
@@ -54,6 +57,10 @@ pub struct Sessions {
     /// Which connection reports which game server.
     pub(super) sources: Arc<SourceRegistry>,
     pub(super) backlog: Backlog,
+    /// What senders have brought that is new.
+    pub(super) shares: Mutex<Shares>,
+    /// How many matches of each human programs have recorded in each hour.
+    pub(super) hours: Mutex<Hours>,
     /// The running games as spectators see them.
     pub(super) live: Arc<LiveBoard>,
     tasks: TaskTracker,
@@ -82,18 +89,20 @@ impl Sessions {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
             rules: NewestRules::new(GameRules::new(settings.games.clone())?),
-            settings,
             store,
             learning,
             cores: Arc::new(Semaphore::new(cores)),
             aside_cores: Arc::new(Semaphore::new((cores / 2).max(1))),
             clock: Arc::new(MachineClock::default()),
             parked,
+            hours: Mutex::default(),
+            shares: Mutex::new(Shares::new(settings.new)),
             registry: Arc::default(),
             sources: Arc::default(),
             backlog: Backlog::default(),
             live: Arc::default(),
             tasks: TaskTracker::new(),
+            settings,
             metrics: Arc::default(),
             journals: OnceLock::new(),
         })

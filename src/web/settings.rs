@@ -118,7 +118,7 @@ fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 }
 
 /// Whether programs may ask and report over HTTP, and from which web sites.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiSettings {
     /// Whether there is `/v1` beside the pages.
@@ -127,6 +127,8 @@ pub struct ApiSettings {
     pub visitors: bool,
     /// The web sites whose pages may send what changes something, and the addresses of this site itself.
     pub origins: Vec<WebOrigin>,
+    /// How many days ago a match may have ended that a program reports; 0 for any number.
+    pub oldest_match_days: Count<0, 36_500>,
 }
 
 /// A web site, as browsers name it: `https://club.example`, with a port unless it is the usual one.

@@ -163,6 +163,12 @@ pub(super) fn unrated(code: &str) -> &'static str {
         "team-empty" => "A team had no player.",
         "no-opponent" => "Only one player took part.",
         "too-few-humans" => "There were too few humans.",
+        "too-many-new" => {
+            "Its game server had reported too many new players or rulesets, and an operator has to admit it."
+        }
+        "two-places" => {
+            "Its players were in another match of the same game server at the same time."
+        }
         "void" => "An operator has declared it void.",
         _ => "It does not count.",
     }

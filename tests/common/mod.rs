@@ -367,6 +367,7 @@ pub fn game(
         untimed: false,
         client: String::new(),
         unscored: false,
+        too_many_new: None,
         logged_as: None,
         map: "field".into(),
         game_type: "ctf".into(),

@@ -189,6 +189,7 @@ fn record(number: usize, seats: &[String], scores: [f64; 2]) -> MatchRecord {
         untimed: false,
         client: String::new(),
         unscored: false,
+        too_many_new: None,
         logged_as: None,
         map: "m".into(),
         game_type: "t.ctf".into(),

@@ -22,6 +22,7 @@ mod kills;
 mod long_logs;
 mod queue_kills;
 mod restarts;
+mod shares;
 mod simulation;
 
 use std::fs;

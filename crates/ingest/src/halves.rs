@@ -102,6 +102,7 @@ pub(super) fn join(
         .start
         .plus_millis(i64::try_from(millis).unwrap_or(i64::MAX));
     match_.outcome = MatchRecord::outcome_of(&match_.scores);
+    match_.too_many_new = match_.too_many_new.or_else(|| second.too_many_new.clone());
     match_.check().ok().map(|()| match_)
 }
 
@@ -213,6 +214,7 @@ mod tests {
             untimed: false,
             client: String::new(),
             unscored: false,
+            too_many_new: None,
             logged_as: None,
             map: "m".into(),
             game_type: "tfc".into(),

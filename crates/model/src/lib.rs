@@ -20,10 +20,12 @@ mod match_chances;
 mod merge;
 mod names;
 pub mod normal;
+mod place;
 mod random;
 mod record;
 mod recorder;
 mod rulebook;
+mod share;
 mod shown_name;
 pub mod steam;
 mod team_names;
@@ -48,6 +50,7 @@ pub use names::{
     ClanTagError, ClanTags, NameColour, by_name, coloured_name, escaped_json, is_disruptive,
     is_guid, is_hidden, plain_name,
 };
+pub use place::{FOLLOW, HISTORY, INGEST, Place};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchId, MatchRecord,
@@ -59,6 +62,7 @@ pub use rulebook::{
     GameTypeLists, MutatorLists, PatternError, Patterns, Rulebook, RulebookSpec, Ruleset, Scoring,
     TeamBook, Unknown,
 };
+pub use share::ShareOwner;
 pub use shown_name::{NAMELESS_DIGITS, looks_like_account, name_of_id, nameless, own_name};
 pub use team_names::{Naming, RoleName, TeamNames};
 pub use text::{amount, counted, from_hex, to_hex};

@@ -213,6 +213,7 @@ mod tests {
             untimed: false,
             client: String::new(),
             unscored: false,
+            too_many_new: None,
             logged_as: None,
             map: String::new(),
             game_type: "ctf".into(),

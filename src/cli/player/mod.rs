@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     model::{Kind, PlayerKey, StartWeight, counted, plain_name},
-    rating::history::{SUSPECT_THRESHOLD, Suspect},
+    rating::history::{AtOnce, SUSPECT_THRESHOLD, Suspect},
     server::Service,
     store::FoundPlayer,
 };
@@ -78,7 +78,8 @@ enum PlayerCommand {
     StartWeight(StartArgs),
     /// Read the weights at which players start from a CSV file
     StartWeights(StartListArgs),
-    /// List who plays far above a newcomer with few matches: perhaps another account of a known player
+    /// List who plays far above a newcomer with few matches, perhaps as another account of a known player, and who was in
+    /// matches of two clients at once, as these say
     Suspects(SuspectsArgs),
     /// Fix a player's weight in all rulesets, regardless of the player's matches
     PinWeight {
@@ -514,13 +515,42 @@ struct SuspectsArgs {
 /// One suspect. The field names are the keys of `--json`.
 #[derive(Debug, Serialize)]
 struct SuspectLine {
-    ruleset: String,
+    ruleset: Option<String>,
     name: String,
     id: String,
-    weight: f64,
-    games: u32,
-    statistic: f64,
+    weight: Option<f64>,
+    games: Option<u32>,
+    statistic: Option<f64>,
+    /// The two who say that the player was in their matches at once; empty for a player with few matches.
+    clients: Vec<String>,
+    /// The last two such matches.
+    matches: Vec<i64>,
     reason: String,
+}
+
+impl From<AtOnce> for SuspectLine {
+    fn from(found: AtOnce) -> Self {
+        let [one, other] = found.matches;
+        let [first, second] = &found.senders;
+        let times = match found.times {
+            1 => "once".to_owned(),
+            times => format!("{times} times"),
+        };
+        Self {
+            ruleset: None,
+            name: found.name,
+            id: found.key.id,
+            weight: None,
+            games: None,
+            statistic: None,
+            reason: format!(
+                "{first} and {second} say {times} that the player was in matches of both at the same time, as in {one} \
+                 and {other}"
+            ),
+            clients: found.senders.into(),
+            matches: found.matches.into(),
+        }
+    }
 }
 
 impl From<Suspect> for SuspectLine {
@@ -529,12 +559,14 @@ impl From<Suspect> for SuspectLine {
             games, statistic, ..
         } = suspect;
         Self {
-            ruleset: suspect.ruleset.to_string(),
+            ruleset: Some(suspect.ruleset.to_string()),
             name: name_or_id(&suspect.name, &suspect.key.id).to_owned(),
             id: suspect.key.id,
-            weight: suspect.weight,
-            games,
-            statistic,
+            weight: Some(suspect.weight),
+            games: Some(games),
+            statistic: Some(statistic),
+            clients: Vec::new(),
+            matches: Vec::new(),
             reason: format!(
                 "{statistic:.1} deviations above what newcomers show in {games} matches; \
                  {SUSPECT_THRESHOLD:.1} are listed"
@@ -543,20 +575,26 @@ impl From<Suspect> for SuspectLine {
     }
 }
 
-/// Prints the suspects, the most striking of each ruleset first.
+/// Prints the suspects, the most striking of each ruleset first, and then those in two matches at once.
 async fn run_suspects(args: &SuspectsArgs, service: &Service) -> Result<(), CliError> {
     let suspects = service.learning().suspects().await?;
-    let lines: Vec<SuspectLine> = suspects.into_iter().map(SuspectLine::from).collect();
+    let at_once = service.learning().at_once().await?;
+    let suspects = suspects.into_iter().map(SuspectLine::from);
+    let lines: Vec<SuspectLine> = suspects
+        .chain(at_once.into_iter().map(SuspectLine::from))
+        .collect();
     if args.json {
         return print_json(&lines);
     }
-    let none = "no player with few matches plays far above a newcomer";
+    let none = "no player with few matches plays far above a newcomer, and no two clients say that somebody was in \
+                matches of both at the same time";
+    let weight = |line: &SuspectLine| line.weight.map(|weight| format!("{weight:.3}"));
     Table::of(&lines)
-        .text("ruleset", |line| &line.ruleset)
+        .text("ruleset", |line| or_dash(line.ruleset.as_ref()))
         .text("name", |line| &line.name)
         .text("id", |line| &line.id)
-        .num("weight", |line| format!("{:.3}", line.weight))
-        .num("games", |line| line.games)
+        .num("weight", |line| or_dash(weight(line)))
+        .num("games", |line| or_dash(line.games))
         .text("reason", |line| &line.reason)
         .print_or(none)
 }

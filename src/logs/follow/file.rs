@@ -24,7 +24,7 @@ use crate::{
         reading::into_match,
         timestamp,
     },
-    model::{Fingerprint, MatchRecord, Timestamp},
+    model::{FOLLOW, Fingerprint, MatchRecord, Timestamp},
 };
 
 /// The number of matches of a long log that are recorded in one transaction, because a transaction
@@ -400,9 +400,6 @@ fn format_of(follow: &Follow, path: &Path, head: &[u8]) -> Option<&'static Forma
         None => detect(head),
     }
 }
-
-/// The client of the matches that are read from followed logs.
-const FOLLOW: &str = "follow";
 
 impl FollowedFile {
     /// Archives the part that was read, if there is an archive, and records its matches before that.

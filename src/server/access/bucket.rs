@@ -129,6 +129,13 @@ impl AddressKey {
     }
 }
 
+impl AddressKey {
+    /// The address, or the first one of the network.
+    pub fn ip(self) -> IpAddr {
+        self.0
+    }
+}
+
 /// The addresses that are connected, and those that were connected a short time ago.
 #[derive(Debug)]
 pub struct AddressTable {

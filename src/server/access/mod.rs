@@ -19,7 +19,10 @@ use std::sync::Arc;
 use ipnet::IpNet;
 use serde::Deserialize;
 
-use crate::model::{Rights, Secret, units::Count};
+use crate::{
+    model::{Rights, Secret, units::Count},
+    session::NewLimits,
+};
 
 /// The last character of a name or of a player's id that stands for all names or ids with this beginning.
 const ANY: char = '*';
@@ -100,9 +103,21 @@ pub struct RateSettings {
     pub reports_burst: Count<1, 1_000_000>,
     /// The most connections of one address at the same time; 0 is no limit.
     pub connections_per_address: Count<0, 65_536>,
+    /// The most rulesets that nobody has had and that one client or address may bring in an hour; 0 is no limit.
+    pub new_rulesets_per_hour: Count<0, 1_000_000>,
+    /// The same for players.
+    pub new_players_per_hour: Count<0, 10_000_000>,
 }
 
 impl RateSettings {
+    /// How much new a client or an address may bring in an hour.
+    pub fn new_limits(&self) -> NewLimits {
+        NewLimits {
+            rulesets: self.new_rulesets_per_hour.get(),
+            players: self.new_players_per_hour.get(),
+        }
+    }
+
     /// The rates that these settings mean.
     pub fn rates(&self) -> Rates {
         Rates {

@@ -84,6 +84,10 @@ impl<S: ByteStream> Connection<S> {
                 let answer = self.host.answer(request, &mut self.session);
                 answer.instrument(command_span(verb)).await
             }
+            end @ Request::End(_) => {
+                self.session.set_owner(self.peer.share_owner());
+                self.answer(end).await
+            }
             request => self.answer(request).await,
         }
     }

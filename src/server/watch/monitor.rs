@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The time limit for the database to answer, and for the file system to state the size of a file.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// The time between two samples of the failures, from which those of the last hour are reported.
 const SAMPLE: Duration = Duration::from_secs(60);
 

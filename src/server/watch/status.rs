@@ -5,10 +5,15 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::{BackupMetrics, Monitor, is_apart, monitor::Failures};
+use tokio::time::timeout;
+
+use super::{
+    BackupMetrics, Monitor, is_apart,
+    monitor::{Failures, PATIENCE},
+};
 use crate::{
     matchmaking::lifecycle::Stage,
-    model::{Timestamp, counted},
+    model::{ShareOwner, Timestamp, counted},
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };
@@ -52,6 +57,9 @@ pub struct Status {
     pub backups: Option<BackupStatus>,
     /// The leases whose holders have other settings than this daemon.
     pub other_settings: Vec<OtherSettingsStatus>,
+    /// Whose matches are not rated because a share of new rulesets and players was used up.
+    #[serde(default)]
+    pub too_many_new: Vec<HeldStatus>,
     /// What is wrong, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -205,6 +213,28 @@ pub struct OtherSettingsStatus {
     pub keys: Vec<String>,
 }
 
+/// Matches that are not rated because the share of their sender was used up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldStatus {
+    /// The sender: `client NAME` or `address ADDRESS`.
+    pub by: String,
+    /// How many they are.
+    pub matches: i64,
+}
+
+impl HeldStatus {
+    /// What they have brought, and how an operator lets them count.
+    fn warning(&self) -> String {
+        let matches = counted(self.matches.unsigned_abs(), "match");
+        let (by, option) = (&self.by, self.by.replacen(' ', " '", 1));
+        let are = if self.matches == 1 { "is" } else { "are" };
+        format!(
+            "{matches} of {by} brought too many new rulesets or players, and {are} not rated: evenkeel match admit \
+             --{option}'"
+        )
+    }
+}
+
 /// The latest daily backup, and those that failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupStatus {
@@ -241,12 +271,25 @@ impl Monitor {
                 clock_difference_seconds: self.clocks.seconds(),
             },
             other_settings: self.other_settings(),
+            too_many_new: self.held_back().await,
             backups: self.backups.as_ref().map(|own| backups(own, clock.now())),
             ..self.of_play()
         };
         let recent = self.recent.lock().since(self.failures());
         status.warnings = warnings(&status, recent);
         status
+    }
+
+    /// Whose matches are not rated because a share was used up; none if the database does not answer in time.
+    async fn held_back(&self) -> Vec<HeldStatus> {
+        let store = self.service.store();
+        let held = timeout(PATIENCE, store.corrections().held_back()).await;
+        let held = held.ok().and_then(Result::ok).unwrap_or_default();
+        let status = |(owner, matches): (ShareOwner, i64)| HeldStatus {
+            by: owner.to_string(),
+            matches,
+        };
+        held.into_iter().map(status).collect()
     }
 
     /// The daemons of the same database that have other settings.
@@ -442,6 +485,9 @@ fn more_warnings(status: &Status, warn: &mut impl FnMut(bool, String)) {
                 queue.name, queue.tickets
             ),
         );
+    }
+    for held in &status.too_many_new {
+        warn(true, held.warning());
     }
     for other in &status.other_settings {
         let what = match other.lease.as_str() {

@@ -169,6 +169,8 @@ worded! {
         Void = "void",
         /// Void matches were made valid again.
         Valid = "valid",
+        /// Matches count that were not rated because they had too much new.
+        Admitted = "admitted",
         /// An identity counts as another one.
         Merge = "merge",
         /// An identity counts as itself again.

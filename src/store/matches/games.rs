@@ -125,7 +125,7 @@ async fn is_same(
 /// The columns of a game that is given to a statement.
 const GAMES: &str = "fingerprint BYTEA, started_at TEXT, ended_at TEXT, untimed BOOLEAN, server TEXT, client TEXT, map TEXT,
      game_type TEXT, mutators TEXT, mode TEXT, outcome TEXT, winner BIGINT, scores TEXT, gap DOUBLE PRECISION,
-     humans BIGINT, bots BIGINT, record BYTEA, game BIGINT, day_later TEXT";
+     humans BIGINT, bots BIGINT, record BYTEA, too_many_new TEXT, game BIGINT, day_later TEXT";
 const HEADS: &str = concat!(
     "INSERT INTO matches (id, game, ",
     head_columns!(),

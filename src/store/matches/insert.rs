@@ -18,7 +18,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use super::played::link_formed_matches;
 use crate::{
     ingest::{read_record, write_record},
-    model::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
+    model::{Fingerprint, Kind, MatchRecord, Outcome, Participant, ShareOwner, score_text},
     store::{
         Recorded, StoreError,
         db::*,
@@ -214,7 +214,7 @@ async fn known_all(
 macro_rules! head_columns {
     () => {
         "fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode, outcome, winner, scores, \
-         gap, humans, bots, record"
+         gap, humans, bots, record, too_many_new"
     };
 }
 pub(super) use head_columns;
@@ -283,6 +283,7 @@ pub(in crate::store) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> 
         count(Kind::Human),
         count(Kind::Bot),
         pack(record, fingerprint),
+        record.too_many_new.as_ref().map(ShareOwner::to_string),
     ]
 }
 

@@ -313,6 +313,22 @@ impl Matches<'_> {
         query.bind(since).fetch_all(&self.0.readers).await
     }
 
+    /// The ids of the matches that a client has brought, in order of time: of those over HTTP that came at `since` or later,
+    /// and of all others that ended then. A name that ends with `*` stands for all that begin like it.
+    pub async fn brought_by(self, client: &str, since: Timestamp) -> Result<Vec<i64>, StoreError> {
+        let (name, is_start) = match client.strip_suffix('*') {
+            Some(start) => (start, true),
+            None => (client, false),
+        };
+        let query = scalar(
+            "SELECT id FROM matches
+             WHERE (client = $1 OR ($2 AND substr(client, 1, length($1)) = $1)) AND coalesce(reported_at, ended_at) >= $3
+             ORDER BY ended_at, fingerprint",
+        );
+        let query = query.bind(name).bind(is_start).bind(since);
+        query.fetch_all(&self.0.readers).await
+    }
+
     /// Everybody who has a page, and who is in a match after `last`, in no particular order. With the last match of the
     /// derived tables, that is whoever is in a rated match, without reading the players of all matches.
     pub async fn participants(self, last: i64) -> Result<Vec<PlayerKey>, StoreError> {

@@ -207,15 +207,27 @@ impl Matches<'_> {
         query.fetch_one(&self.0.readers).await
     }
 
-    /// The number of matches up to `cursor`, and the sum of their fingerprints modulo 2^128.
+    /// The number of matches up to `cursor`, and the sum of their numbers modulo 2^128. The number of a match is its
+    /// fingerprint, or twice that of one with [`MatchRecord::too_many_new`](crate::model::MatchRecord::too_many_new), so that
+    /// the sum is another one once an operator has admitted it.
     pub async fn content_to(self, cursor: Cursor) -> Result<(i64, u128), StoreError> {
+        let (matches, sum) = self.fingerprints_to(cursor, "").await?;
+        let (_, held) = self
+            .fingerprints_to(cursor, " AND too_many_new IS NOT NULL")
+            .await?;
+        Ok((matches, sum.wrapping_add(held)))
+    }
+
+    /// The number of the matches up to `cursor` that also meet a condition, and the sum of their fingerprints.
+    async fn fingerprints_to(self, cursor: Cursor, also: &str) -> Result<(i64, u128), StoreError> {
         let (end, fingerprint) = cursor.position();
         // All of them in one value: to fetch a million rows takes ten times as long.
         let all = match self.0.dialect() {
             Dialect::Sqlite => "CAST(group_concat(fingerprint, '') AS BLOB)",
             Dialect::Postgres => "string_agg(fingerprint, '')",
         };
-        let query = format!("SELECT {all} FROM matches WHERE (ended_at, fingerprint) <= ($1, $2)");
+        let query =
+            format!("SELECT {all} FROM matches WHERE (ended_at, fingerprint) <= ($1, $2){also}");
         let query = scalar(query).bind(end).bind(&fingerprint[..]);
         let all: Option<Vec<u8>> = query.fetch_one(&self.0.readers).await?;
         let all = all.unwrap_or_default();

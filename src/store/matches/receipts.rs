@@ -5,7 +5,7 @@ use super::{
     insert::{checked, insert_as},
 };
 use crate::{
-    model::{Fingerprint, MatchChances, MatchRecord, Timestamp},
+    model::{Fingerprint, Kind, MatchChances, MatchRecord, PlayerKey, Timestamp},
     store::{StoreError, corrections::remove_from, db::*},
 };
 
@@ -80,6 +80,48 @@ impl Matches<'_> {
         }
         self.0.commit(tx).await?;
         Ok(Reported::Recorded(recorded))
+    }
+
+    /// Whether the client was answered about each of these matches before: it need not be asked again whether it may record
+    /// them.
+    pub async fn are_answered(
+        self,
+        client: &str,
+        matches: &[ReportedMatch],
+    ) -> Result<Vec<bool>, StoreError> {
+        if matches.iter().all(|one| one.keys.is_empty()) {
+            return Ok(vec![false; matches.len()]);
+        }
+        let mut tx = self.0.readers.snapshot().await?;
+        let mut answered = Vec::with_capacity(matches.len());
+        for one in matches {
+            let answer = first_answer(&mut tx, client, one).await?;
+            answered.push(!matches!(answer, Answered::Never));
+        }
+        Ok(answered)
+    }
+
+    /// How many matches of each human a client has recorded over HTTP that ended in this time; `to` is excluded.
+    pub async fn humans_reported(
+        self,
+        client: &str,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Vec<(PlayerKey, u32)>, StoreError> {
+        let query = tuple(
+            "SELECT p.player, count(*) FROM matches m
+             JOIN match_players p ON p.match_id = m.id AND p.kind = 'human'
+             WHERE m.ended_at >= $1 AND m.ended_at < $2 AND m.client = $3 AND m.reported_at IS NOT NULL
+             GROUP BY p.player",
+        );
+        let query = query.bind(from).bind(to).bind(client);
+        let humans: Vec<(String, i64)> = query.fetch_all(&self.0.readers).await?;
+        let kind = Kind::Human;
+        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+        let humans = humans.into_iter();
+        Ok(humans
+            .map(|(id, number)| (PlayerKey { kind, id }, count(number)))
+            .collect())
     }
 
     /// The client that has recorded a match over HTTP, and when.

@@ -6,9 +6,9 @@ WITH games AS MATERIALIZED (
     SELECT g.*, coalesce(g.hosted, nextval('matches_id_seq')) AS id FROM ({new_games}) AS g
 ), heads AS (
     INSERT INTO matches (id, game, fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode,
-                         outcome, winner, scores, gap, humans, bots, record)
+                         outcome, winner, scores, gap, humans, bots, record, too_many_new)
     SELECT id, game, fingerprint, started_at, ended_at, untimed, server, client, map, game_type, mutators, mode, outcome, winner,
-           scores, gap, humans, bots, record
+           scores, gap, humans, bots, record, too_many_new
     FROM games ON CONFLICT DO NOTHING RETURNING id, fingerprint
 ), new AS MATERIALIZED (
     SELECT game, id FROM games JOIN heads USING (id, fingerprint)

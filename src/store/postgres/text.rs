@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use crate::model::{Kind, MatchRecord, Participant};
+use crate::model::{Kind, MatchRecord, Participant, ShareOwner};
 
 /// The text with U+FFFD in place of NUL.
 pub(in crate::store) fn without_nul(text: String) -> String {
@@ -27,7 +27,12 @@ pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
         &record.game_type,
         &record.mode,
     ];
-    let mut texts = texts.into_iter().chain(&record.mutators).chain(own);
+    let owner = match &record.too_many_new {
+        Some(ShareOwner::Client(name)) => Some(name),
+        Some(ShareOwner::Address(_)) | None => None,
+    };
+    let texts = texts.into_iter().chain(owner);
+    let mut texts = texts.chain(&record.mutators).chain(own);
     if !texts.any(|text| text.contains('\0')) {
         return Cow::Borrowed(record);
     }
@@ -41,6 +46,9 @@ pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
         &mut record.mode,
     ] {
         clean(text);
+    }
+    if let Some(ShareOwner::Client(name)) = &mut record.too_many_new {
+        clean(name);
     }
     record.mutators.iter_mut().for_each(clean);
     clean_ids(&mut record.participants);

@@ -19,10 +19,10 @@ use crate::{
     lobby::{Decision, LobbyError},
     model::{
         DAY, Ident, Kind, MatchChances, MatchRecord, Outcome, Participant, PlayerKey, Presence,
-        Right, Role, RoleName, Ruleset, Span, TeamChances, Timestamp, name_of_id,
+        Right, Role, RoleName, Ruleset, Span, TeamChances, Timestamp, counted, name_of_id,
     },
     protocol::Charge,
-    session::Report,
+    session::{Report, Reporter},
     store::{Receipt, Reported},
 };
 
@@ -60,6 +60,10 @@ pub(super) async fn record(call: Call) -> Result<Response, ApiProblem> {
         // Those without a time keep their order.
         let now = now.plus_millis(i64::try_from(at).unwrap_or(0));
         let read = report(&call, &client, one, now).await;
+        let read = read.and_then(|report| match too_old(&call, &report.record) {
+            Some(problem) => Err(problem),
+            None => Ok(report),
+        });
         let mut report = read.map_err(|problem| match is_list {
             true => problem.at(&format!("[{at}]")),
             false => problem,
@@ -70,7 +74,7 @@ pub(super) async fn record(call: Call) -> Result<Response, ApiProblem> {
         }));
         reports.push(report);
     }
-    let recorded = write(&call, &client, reports).await?;
+    let recorded = write(&call, &client, Reporter::Program, reports).await?;
     let answers = recorded.into_iter().map(|(id, unrated)| MatchAnswer {
         r#match: id,
         rated: unrated.is_none(),
@@ -84,6 +88,18 @@ pub(super) async fn record(call: Call) -> Result<Response, ApiProblem> {
     Ok((StatusCode::CREATED, told).into_response())
 }
 
+/// Refuses a match that ended too long ago.
+fn too_old(call: &Call, record: &MatchRecord) -> Option<ApiProblem> {
+    let days = call.site.api.as_ref()?.settings.oldest_match_days.get();
+    let oldest = call.site.now().plus_millis(-DAY * i64::from(days));
+    (days > 0 && record.end < oldest).then(|| {
+        ApiProblem::bad(format!(
+            "start: it ended more than {} ago ([api] oldest_match_days): read it from a file with `evenkeel ingest`",
+            counted(u64::from(days), "day")
+        ))
+    })
+}
+
 /// Records one match in either form. Returns its number, and why it is not rated.
 pub(in crate::web) async fn record_one(
     call: &Call,
@@ -92,7 +108,7 @@ pub(in crate::web) async fn record_one(
     let client = call.client(&[Right::Report])?;
     call.count(Charge::Report, 1)?;
     let report = report(call, client, body, call.site.now()).await?;
-    let recorded = write(call, client, vec![report]).await?;
+    let recorded = write(call, client, Reporter::Person, vec![report]).await?;
     let none = || ApiProblem::bad("nothing was sent");
     recorded.into_iter().next().ok_or_else(none)
 }
@@ -100,10 +116,11 @@ pub(in crate::web) async fn record_one(
 async fn write(
     call: &Call,
     client: &str,
+    reporter: Reporter,
     reports: Vec<Report>,
 ) -> Result<Vec<(i64, Option<String>)>, ApiProblem> {
     let sessions = call.site.service().sessions();
-    match sessions.record_reported(client, reports).await? {
+    match sessions.record_reported(client, reporter, reports).await? {
         Reported::Recorded(recorded) => Ok(recorded),
         Reported::OtherBody(key) => {
             let key = key.split_once(':').map_or("", |(_, key)| key);
@@ -386,6 +403,7 @@ impl ShortMatch {
             clock: None,
             untimed,
             client: String::new(),
+            too_many_new: None,
             logged_as: None,
             map: self.map.clone(),
             game_type: ruleset.game_type().to_owned(),

@@ -140,6 +140,10 @@ impl From<SessionError> for ApiProblem {
         match error {
             SessionError::Store(error) => error.into(),
             SessionError::TooManyReports(why) => Self::too_many(why, Duration::from_secs(3_600)),
+            SessionError::UsedUp { why, again } => {
+                let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded, why);
+                again.into_iter().fold(problem, Self::after)
+            }
             // The state of the game does not allow it, whoever asks.
             error @ SessionError::Lobby(_) => Self::from(session_refusal(error)).by_state(),
             error => session_refusal(error).into(),

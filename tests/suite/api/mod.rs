@@ -7,6 +7,7 @@ mod pickups;
 mod read;
 mod refused;
 mod reported;
+mod shares;
 mod waiting;
 
 use serde_json::Value;

@@ -33,7 +33,14 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("random", &[]),
     (
         "store",
-        &["model", "metrics", "files", "random", "ingest", "matchmaking"],
+        &[
+            "model",
+            "metrics",
+            "files",
+            "random",
+            "ingest",
+            "matchmaking",
+        ],
     ),
     (
         "learning",
@@ -158,20 +165,8 @@ const ROOMS: [(&str, &[&str]); 16] = [
         "cli",
         &[
             "model",
-    ("files", &[]),
-    ("random", &[]),
-    (
-        "store",
-        &["model", "metrics", "files", "random", "ingest", "matchmaking"],
-    ),
-    (
-        "learning",
-        &["model", "metrics", "files", "random", "rating", "store"],
-    ),
-    (
-        "logs",
-        &["model", "metrics", "files", "ingest", "store", "learning"],
-    ),
+            "files",
+            "random",
             "partition",
             "rating",
             "ingest",

@@ -10,7 +10,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::Deserialize;
 
 use evenkeel_model::{
-    Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
+    HISTORY, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
     UNTIMED_MILLIS,
 };
 
@@ -154,7 +154,8 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         end: start.plus_millis(millis),
         clock: None,
         untimed: false,
-        client: String::new(),
+        client: HISTORY.to_owned(),
+        too_many_new: None,
         logged_as: None,
         map: row.map.unwrap_or_default(),
         game_type: row.game,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{DateOrMillis, EventEntry, PlayerEntry};
-use evenkeel_model::{Fingerprint, MatchRecord, Outcome, UNTIMED_MILLIS, escaped_json};
+use evenkeel_model::{Fingerprint, MatchRecord, Outcome, ShareOwner, UNTIMED_MILLIS, escaped_json};
 
 /// The version written, and the only one read.
 const VERSION: u32 = 1;
@@ -22,6 +22,8 @@ struct MatchLine<'a> {
     server: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "str::is_empty")]
     client: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    too_many_new: Option<ShareOwner>,
     start: DateOrMillis,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<DateOrMillis>,
@@ -70,6 +72,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         fingerprint: (fingerprint != own || record.has_waiting()).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
         client: record.client.as_str().into(),
+        too_many_new: record.too_many_new.clone(),
         start: DateOrMillis::of(record.start),
         end: (!record.untimed).then(|| DateOrMillis::of(record.end)),
         clock: record.clock,
@@ -109,6 +112,9 @@ pub fn read_reported(object: &[u8], server: &str) -> Result<MatchRecord, Cow<'st
     let entry: MatchLine<'_> = serde_json::from_slice(object).map_err(|error| reason(&error))?;
     if entry.fingerprint.is_some() {
         return Err("`fingerprint` is for matches that are read from files".into());
+    }
+    if entry.too_many_new.is_some() {
+        return Err("`too_many_new` is for matches that are read from files".into());
     }
     Ok(convert(entry, server, false)?.0)
 }
@@ -167,6 +173,7 @@ fn convert(
             .server
             .map_or_else(|| server.to_owned(), Cow::into_owned),
         client: entry.client.into_owned(),
+        too_many_new: entry.too_many_new,
         start,
         end,
         clock: entry.clock,
@@ -364,6 +371,32 @@ mod tests {
     }
 
     #[test]
+    fn a_match_beyond_a_share_is_known_by_its_line_and_none_is_reported_as_such() {
+        let line =
+            |more: &str| format!(r#"{{"evenkeel":1,"start":0,"end":60000,"game":"g"{more}}}"#);
+        let plain = only_match(&FORMAT, &line(""));
+        let mut held = plain.clone();
+        held.too_many_new = Some(ShareOwner::Client("farm-*".to_owned()));
+        let written = write(&held, Fingerprint::of(&held));
+        let mark = r#""too_many_new":{"client":"farm-*"}"#;
+        assert!(written.contains(mark), "{written}");
+        assert_eq!(read_back(written.as_bytes()), Ok(held.clone()));
+        assert_eq!(
+            Fingerprint::of(&held),
+            Fingerprint::of(&plain),
+            "the same match"
+        );
+        assert!(!write(&plain, Fingerprint::of(&plain)).contains("too_many_new"));
+        let reported = read_reported(line(&format!(",{mark}")).as_bytes(), "");
+        let why = reported.unwrap_err();
+        assert!(why.contains("too_many_new"), "{why}");
+        for wrong in [r#"{"server":"a"}"#, r#"{"address":"a"}"#, "true"] {
+            let line = line(&format!(r#","too_many_new":{wrong}"#));
+            assert!(read_back(line.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn a_fingerprint_is_told_only_where_it_is_another() {
         let record = only_match(&FORMAT, r#"{"evenkeel":1,"start":0,"end":9,"game":"g"}"#);
         let own = Fingerprint::of(&record);
@@ -445,6 +478,10 @@ mod tests {
             players in prop::collection::vec(player(teams.max(1), millis), 0..5),
             events in prop::collection::vec((0..=millis, 0..teams.max(1), number(), any::<Option<u32>>()), 0..5),
             outcome in 0u8..4,
+            too_many_new in prop::option::of(prop_oneof![
+                text().prop_map(ShareOwner::Client),
+                any::<core::net::IpAddr>().prop_map(ShareOwner::Address),
+            ]),
             millis in Just(millis),
         ) -> MatchRecord {
             let mut participants = players;
@@ -471,6 +508,7 @@ mod tests {
                 clock,
                 untimed: false,
                 unscored: false,
+                too_many_new,
                 logged_as: None,
                 map: texts.1,
                 game_type: texts.3,

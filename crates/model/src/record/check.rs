@@ -3,7 +3,7 @@
 use super::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
 };
-use crate::Timestamp;
+use crate::{ShareOwner, Timestamp};
 
 const MAX_MUTATORS: usize = 256;
 const MAX_TEXT: usize = 1_024;
@@ -32,8 +32,12 @@ impl MatchRecord {
             &self.mode,
         ];
         let texts = texts.into_iter().chain(&self.mutators);
+        let owner = match &self.too_many_new {
+            Some(ShareOwner::Client(name)) => name.len(),
+            Some(ShareOwner::Address(_)) | None => 0,
+        };
         ensure(
-            texts.into_iter().all(|t| t.len() <= MAX_TEXT),
+            texts.into_iter().all(|t| t.len() <= MAX_TEXT) && owner <= MAX_TEXT,
             "a name is too long",
         )?;
         ensure(!self.game_type.is_empty(), "no game type")?;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PlayerKey, Timestamp, worded};
+use crate::{PlayerKey, ShareOwner, Timestamp, worded};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -170,7 +170,7 @@ pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,
     /// Which client has brought the match: a game server by the name of its HELLO, the client of a request over HTTP, or
-    /// the command that has read its log, such as `ingest`. Empty if it is not known.
+    /// the command that has read its log, such as [`INGEST`](crate::INGEST). Empty if it is not known.
     pub client: String,
     /// When play began (after warm-up).
     pub start: Timestamp,
@@ -182,6 +182,9 @@ pub struct MatchRecord {
     /// Whether it is not known how long the match lasted. `start` and `end` are then one instant, and stays and events
     /// are parts of a match of [`UNTIMED_MILLIS`].
     pub untimed: bool,
+    /// Whose share of new rulesets and players was used up when the match was recorded. It is not rated then, until an
+    /// operator admits it; `None` for any other match.
+    pub too_many_new: Option<ShareOwner>,
     /// The bytes of the fingerprint under which earlier versions have read the game from its log, where it does not follow
     /// from the rest: the record has players now whom they left out.
     #[serde(skip)]
@@ -359,6 +362,7 @@ mod tests {
             untimed: false,
             client: String::new(),
             unscored: false,
+            too_many_new: None,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

@@ -10,6 +10,7 @@ use super::{
     points::{own_seats, party_number, points, ranks},
     ruling::{self, RatingBasis},
     typical_game::{Compared, TypicalGame},
+    visits::{Visit, Visits},
 };
 use crate::{Player, RatedGame, Seat, Shared, Tally};
 use evenkeel_model::{
@@ -86,6 +87,8 @@ pub(super) struct DigestState {
     modes: KeyNumbers<(u32, String)>,
     /// What the games of a mode are usually like, by its number.
     usual: Vec<Shared<TypicalGame>>,
+    /// Where humans were lately.
+    visits: Visits,
 }
 
 const MILLIS_A_DAY: f64 = 86_400_000.0;
@@ -114,8 +117,60 @@ impl Digest {
         let rulebook = &self.rulebook;
         let ruleset = rulebook.ruleset_of_mode(&record.game_type, &record.mode, &record.mutators);
         let basis = ruling::judge(record, &self.rulebook, &self.settings.rules);
-        let digested = basis.map(|basis| self.game(record, &ruleset, basis));
+        let digested = basis.and_then(|basis| {
+            let rated = self.rated(record, basis)?;
+            let digested = self.game(record, &ruleset, basis, &rated);
+            self.note_visits(record, &rated);
+            Ok(digested)
+        });
         (ruleset, digested)
+    }
+
+    /// Whether the match is rated for each participant. A human who was in another match of the same client at the same
+    /// time is rated in the first one only.
+    fn rated(&self, record: &MatchRecord, basis: RatingBasis) -> Result<Vec<bool>, Unrated> {
+        let place = record.place().filter(|_| basis.humans);
+        let mut is_elsewhere = false;
+        let mut rated = Vec::with_capacity(record.participants.len());
+        for participant in &record.participants {
+            let is_rated = basis.humans || participant.key.kind == Kind::Bot;
+            let mut is_rated = is_rated && participant.key.nobody().is_none();
+            if let (true, Some(place), Some(player)) =
+                (is_rated, place, self.number(&participant.key))
+                && let Some(visit) = Visit::of(record, participant, place)
+                && self.known.visits.contradict(player, &visit)
+            {
+                (is_rated, is_elsewhere) = (false, true);
+            }
+            rated.push(is_rated);
+        }
+        let mut seats = record.participants.iter().zip(&rated);
+        let is_human = |(one, rated): (&Participant, &bool)| {
+            *rated && one.key.kind == Kind::Human && ruling::has_played(one)
+        };
+        match is_elsewhere && !seats.any(is_human) {
+            true => Err(Unrated::TwoPlaces),
+            false => Ok(rated),
+        }
+    }
+
+    /// Notes where the humans were for whom a match is rated.
+    fn note_visits(&mut self, record: &MatchRecord, rated: &[bool]) {
+        let Some(place) = record.place() else {
+            return;
+        };
+        for (participant, _) in record
+            .participants
+            .iter()
+            .zip(rated)
+            .filter(|(_, own)| **own)
+        {
+            let player = self.number(&participant.key);
+            let visit = Visit::of(record, participant, place);
+            if let (Some(player), Some(visit)) = (player, visit) {
+                self.known.visits.add(player, visit);
+            }
+        }
     }
 
     /// A game that has not been played, in which each player is present from start to end. Players
@@ -168,7 +223,13 @@ impl Digest {
         (mode, self.known.usual[index].edit().compare(record))
     }
 
-    fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
+    fn game(
+        &mut self,
+        record: &MatchRecord,
+        ruleset: &Ruleset,
+        basis: RatingBasis,
+        rated: &[bool],
+    ) -> Digested {
         let number = self.known.rulesets.of(ruleset);
         let (mode, compared) = self.compare(record, number);
         let usual = compared.millis;
@@ -180,8 +241,7 @@ impl Digest {
                 continue;
             }
             let player = self.known.people.meet(&participant.key, &participant.name);
-            let rated = basis.humans || participant.key.kind == Kind::Bot;
-            let learns = rated && participant.key.nobody().is_none();
+            let learns = rated[index];
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {
                 participant: index,

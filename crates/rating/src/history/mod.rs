@@ -30,6 +30,7 @@ mod ruling;
 mod settings;
 mod suspects;
 mod typical_game;
+mod visits;
 
 use digest::Digest;
 use ladder::{Ladder, MeasuredPlayer};
@@ -58,3 +59,4 @@ pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
 pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};
 pub use typical_game::Spread;
+pub use visits::{AtOnce, AtOnceFinder};

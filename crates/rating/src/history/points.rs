@@ -222,6 +222,7 @@ mod tests {
             untimed: false,
             client: String::new(),
             unscored: false,
+            too_many_new: None,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

@@ -46,11 +46,16 @@ pub enum Unrated {
     NoOpponent,
     /// No player in it can be rated: it had no bots, and fewer humans than [`Rules::min_humans`].
     TooFewHumans,
+    /// When it was recorded, the sender's share of new rulesets and players was used up
+    /// ([`MatchRecord::too_many_new`]).
+    TooManyNew,
+    /// On no team anybody can be rated: its humans were in another match of the same client at the same time.
+    TwoPlaces,
 }
 
 impl Unrated {
     /// All reasons, in the order in which tables list them.
-    pub const ALL: [Unrated; 7] = [
+    pub const ALL: [Unrated; 9] = [
         Unrated::NoPlayTime,
         Unrated::TooShort,
         Unrated::Abandoned,
@@ -58,6 +63,8 @@ impl Unrated {
         Unrated::TeamEmpty,
         Unrated::NoOpponent,
         Unrated::TooFewHumans,
+        Unrated::TooManyNew,
+        Unrated::TwoPlaces,
     ];
 
     /// The stable code of the reason in the database and in tables.
@@ -70,6 +77,8 @@ impl Unrated {
             Unrated::TeamEmpty => "team-empty",
             Unrated::NoOpponent => "no-opponent",
             Unrated::TooFewHumans => "too-few-humans",
+            Unrated::TooManyNew => "too-many-new",
+            Unrated::TwoPlaces => "two-places",
         }
     }
 
@@ -125,7 +134,7 @@ pub(super) struct RatingBasis {
     pub humans: bool,
 }
 
-/// Why the fold will not rate a match; `None` if it will.
+/// Why the fold will not rate a match, as far as the match alone tells it; `None` if it will.
 pub fn unrated(record: &MatchRecord, rulebook: &Rulebook, rules: &Rules) -> Option<Unrated> {
     judge(record, rulebook, rules).err()
 }
@@ -154,6 +163,9 @@ pub(super) fn judge(
     // Checked last: if a match has another reason, too, that one is reported first.
     if is_silent(record) {
         return Err(Unrated::NoScores);
+    }
+    if record.too_many_new.is_some() {
+        return Err(Unrated::TooManyNew);
     }
     Ok(RatingBasis { scoring, humans })
 }

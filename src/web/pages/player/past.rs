@@ -434,6 +434,7 @@ fn because(cause: Option<RecountCause>) -> &'static str {
     match cause {
         Some(RecountCause::Void) => "a match was made void",
         Some(RecountCause::Valid) => "a void match counts again",
+        Some(RecountCause::Admitted) => "matches were admitted",
         Some(RecountCause::Merge) => "two identities are one player",
         Some(RecountCause::Split) => "two identities are two players again",
         Some(RecountCause::StartWeight) => "a start weight was changed",

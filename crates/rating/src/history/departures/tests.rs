@@ -110,6 +110,7 @@ fn game(
         untimed: false,
         client: String::new(),
         unscored: false,
+        too_many_new: None,
         logged_as: None,
         map: "m".to_owned(),
         game_type: "ctf".to_owned(),

@@ -35,6 +35,7 @@ fn history(matches: usize, strength: f64, edge: f64) -> Vec<MatchRecord> {
             untimed: false,
             client: String::new(),
             unscored: false,
+            too_many_new: None,
             logged_as: None,
             map: "m".into(),
             game_type: "ctf".into(),

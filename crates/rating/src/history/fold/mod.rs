@@ -378,6 +378,21 @@ impl Fold {
         people.filter_map(|player| Some(&self.people().get(player)?.key))
     }
 
+    /// When the last match ended that was folded.
+    pub fn last_end(&self) -> Option<Timestamp> {
+        self.last.map(|(end, _)| end)
+    }
+
+    /// Whether a player is in a rated match.
+    pub fn knows(&self, key: &PlayerKey) -> bool {
+        self.digest.number(key).is_some()
+    }
+
+    /// Whether a ruleset has a rated match.
+    pub fn has_ruleset(&self, ruleset: &Ruleset) -> bool {
+        self.levels.pool(ruleset, Level::Ruleset).is_some()
+    }
+
     /// The latest name of a player; `None` for somebody who has not played.
     pub fn name_of(&self, kind: Kind, id: &str) -> Option<&str> {
         let people = self.people();

@@ -3,6 +3,7 @@
 mod elsewhere;
 mod one_match;
 mod order;
+mod places;
 mod rulesets;
 mod win_model;
 
@@ -10,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use evenkeel_model::{
     Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence, RulebookSpec,
-    ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry,
+    ScoreEvent, Scoring, ShareOwner, Span, TeamLoad, Unknown, WeightCause, WeightEntry,
     units::{Count, Share},
 };
 use proptest::prelude::*;
@@ -62,6 +63,7 @@ fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord
         untimed: false,
         client: String::new(),
         unscored: false,
+        too_many_new: None,
         logged_as: None,
         map: "m".into(),
         game_type: "ctf".into(),

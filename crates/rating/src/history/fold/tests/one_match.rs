@@ -170,12 +170,25 @@ fn codes_of_reasons_are_stable() {
             "no-scores",
             "team-empty",
             "no-opponent",
-            "too-few-humans"
+            "too-few-humans",
+            "too-many-new",
+            "two-places"
         ]
     );
     for reason in Unrated::ALL {
         assert_eq!(Unrated::parse(reason.as_str()), Some(reason));
     }
+}
+
+#[test]
+fn a_match_beyond_the_share_of_its_sender_teaches_nothing() {
+    let mut record = duel(200_000, [1.0, 0.0]);
+    record.too_many_new = Some(ShareOwner::Client("liar".into()));
+    assert_eq!(rated(&record), Err(Unrated::TooManyNew));
+    let fold = folded([&record]);
+    assert_eq!((fold.players(), fold.rulesets().count()), (0, 0));
+    record.outcome = Outcome::Abandoned;
+    assert_eq!(rated(&record), Err(Unrated::Abandoned), "as without it");
 }
 
 #[test]
