@@ -27,9 +27,13 @@ use crate::{
     daemon::ShutdownSignal,
     learning::Standings,
     logs::Ingest,
-    model::{Kind, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset, SAME_CHANCE},
+    model::{
+        Kind, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset,
+        outlook::{LineupPlayer, SAME_CHANCE},
+    },
     partition::{
-        self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemSpec, Solution, WhatIf,
+        self, GameView, HumanInGame, Problem, ProblemSpec, Solution, pick::WhatIf,
+        settings::Objective, view::ChanceModel,
     },
     rating::history::{self, Plan, Subset},
     server::Service,

@@ -15,8 +15,11 @@ use super::{
 };
 use crate::{
     model::{
-        ChanceSummary, Kind, MatchRecord, Outcome, Participant, TeamChange, Timestamp, counted,
-        plain_name, score_text, versus,
+        Kind, MatchRecord, Outcome, Participant, Timestamp,
+        match_chances::{ChanceSummary, TeamChange, versus},
+        names::plain_name,
+        record::score_text,
+        text::counted,
     },
     server::Service,
     store::{MatchLine, PageMatch},

@@ -57,7 +57,7 @@ use crate::{
     daemon::{self, DaemonError},
     learning::LearningError,
     logs::{Archive, LogError},
-    model::PatternError,
+    model::rulebook::PatternError,
     server::{Service, ServiceError},
     session::SessionError,
     simulate::SimulateError,
@@ -408,7 +408,7 @@ macro_rules! exit_codes {
 exit_codes! {
     BackupError: 4, Store, Ended;
     ConfigError: 3;
-    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Tls: 3;
+    DaemonError: 1, Config, Deliveries, Logs, Service, Store | Tls: 3;
     DeliveryError: 3, Store;
     DriverError: 4, Io;
     JoinError: 1;
@@ -417,7 +417,7 @@ exit_codes! {
     PatternError: 3;
     ServiceError: 1, Learning, Pattern;
     SessionError: 1, Store;
-    SimulateError: 1, Service, Learning, Session, Store, Io;
+    SimulateError: 1, Service, Session, Store, Io;
     TransferError: 4, Store;
 }
 

@@ -6,7 +6,7 @@ use super::{Config, FolderChoice, plain, values::NO_NAME};
 use crate::{
     matchmaking::Queue,
     matchmaking::lifecycle::Provider,
-    model::{Patterns, Rulebook},
+    model::{Rulebook, rulebook::Patterns},
     rating::divisions,
     webhooks::MAX_HOOKS,
 };

@@ -10,7 +10,7 @@ use std::{
 
 use super::{Config, ConfigError, check::Fault, keys::ClientSection, values::ConfiguredToken};
 use crate::{
-    model::Rights,
+    model::access::Rights,
     server::access::{AccessSettings, ClientSpec, PlayerScope},
 };
 

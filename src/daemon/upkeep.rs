@@ -13,9 +13,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     config::Config,
-    model::{DAY, Timestamp},
+    model::{Timestamp, time::DAY},
     server::{Service, watch::BackupMetrics},
-    session::Clock,
     store::{BackedUp, BackupError, Backups, Store, StoreError},
 };
 
@@ -146,12 +145,13 @@ async fn remove_old(
 /// Makes backups when they are due. Never returns. While a backup fails, the log says so once an hour at most.
 pub(super) async fn back_up_daily(
     backups: Backups,
-    clock: Arc<dyn Clock>,
+    service: Arc<Service>,
     metrics: Arc<BackupMetrics>,
 ) {
     let mut failed: Option<Instant> = None;
     loop {
-        match back_up_if_due(backups.clone(), clock.now(), metrics.clone()).await {
+        let now = service.sessions().clock().now();
+        match back_up_if_due(backups.clone(), now, metrics.clone()).await {
             Ok(None) => failed = None,
             Ok(Some(done)) => {
                 failed = None;

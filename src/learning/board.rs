@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    model::{Kind, PlayerKey, Rank, Timestamp, plain_name},
+    model::{Kind, PlayerKey, Timestamp, names::plain_name, weight::Rank},
     store::{WeightRow, is_forgotten, public_name},
 };
 

@@ -17,7 +17,10 @@ use tokio::sync::MutexGuard;
 
 use super::{LearningError, Settings, knowledge::Knowledge};
 use crate::{
-    model::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight, to_hex},
+    model::{
+        MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, merge::CountsAs, text::to_hex,
+        weight::StartWeight,
+    },
     rating::history::{self, Balance, BesideCoin, Fold, Forecast, Gains, Late, Played, Ruling},
     rating::{SystemChoice, SystemName},
     store::{Cursor, DerivedFrom, OperatorOverrides, Performance, RulingRow, Spool, Stored},

@@ -2,7 +2,7 @@
 
 use super::{Learning, LearningError};
 use crate::{
-    model::{Rank, Timestamp},
+    model::{Timestamp, weight::Rank},
     rating::history::{Level, Suspect, Weight},
 };
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learning, LearningError, derive::on_blocking_thread, learned::Learned};
 use crate::{
-    model::{CountsAs, MatchRecord, Rulebook, Timestamp},
+    model::{MatchRecord, Rulebook, Timestamp, merge::CountsAs},
     rating::SystemName,
     rating::history::{self, Evaluation, Evaluator, Line, Plan, Subset, evaluate},
     store::{Cursor, OperatorOverrides, Stored, SystemsRow},

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use super::LogError;
-use crate::model::{Fingerprint, Timestamp};
+use crate::model::{Timestamp, fingerprint::Fingerprint};
 
 /// The start of the names of logs that are being written.
 const PARTIAL: &str = ".partial-";

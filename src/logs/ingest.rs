@@ -20,8 +20,8 @@ use super::{
     events::LineReports, reading::into_match, record_matches,
 };
 use crate::{
-    ingest::{Context, Format, LogItem, join_halves},
-    model::{Fingerprint, MatchRecord, Timestamp},
+    ingest::{Context, Format, LogItem, halves::join_halves},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint},
     store::{HalfRecorded, Recorded, Store},
 };
 

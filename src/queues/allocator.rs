@@ -26,7 +26,7 @@ use crate::{
         AgonesSettings, Allocation,
         agones::{MAX_ANSWER, PATH},
     },
-    model::MatchId,
+    model::record::MatchId,
 };
 
 /// The most requests at once.

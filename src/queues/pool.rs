@@ -14,10 +14,11 @@ use crate::{
     learning::{BehaviourBook, Learning, Standings, View},
     matchmaking::lifecycle::{Lifecycle, Match, SearchedPool, Submission, TicketNumber},
     matchmaking::{
-        Effort, Known, PLAYER_MATCHES, PlanInput, PlannedMatch, QUEUE_MATCHES, Queue,
-        QueueSettings, Ticket, TicketSpec,
+        Effort, Known, Queue, QueueSettings, Ticket, TicketSpec,
+        planner::{PLAYER_MATCHES, QUEUE_MATCHES},
+        planner::{PlanInput, PlannedMatch},
     },
-    model::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
+    model::{Kind, Outlook, PlayerKey, Ruleset, Timestamp, outlook::LineupPlayer},
     store::FoundMatch,
 };
 

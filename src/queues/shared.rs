@@ -25,7 +25,7 @@ use crate::{
         leases::{LeaseSettings, SharedSettings},
     },
     matchmaking::lifecycle::{CoordinatorSettings, QueueTerms, Submission},
-    matchmaking::{Cores, Host, Known, Queue},
+    matchmaking::{Known, Queue, planner::Cores, settings::Host},
     session::Clock,
     store::Store,
 };

@@ -12,8 +12,8 @@ use std::{
 use super::{peer::not_allowed, queue::refusal};
 use crate::{
     matchmaking::lifecycle::{HostRefused, Offer},
-    model::{Ident, MatchId},
-    protocol::{Code, HostRequest, HostSeat, Refusal, Reply, Request},
+    model::{ident::Ident, record::MatchId},
+    protocol::{Code, Refusal, Reply, Request, push::HostSeat, request::HostRequest},
     queues::{Expected, InstanceCommand, Link, Queues, QueuesError},
     session::{Mailbox, Session, SessionError, draw_game},
 };

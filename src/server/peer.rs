@@ -11,8 +11,8 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    model::{Right, Secret},
-    protocol::{Charge, Code, Refusal, Request, WeightQuestion},
+    model::access::{Right, Secret},
+    protocol::{Code, Refusal, Request, question::WeightQuestion, request::Charge},
 };
 
 /// The peer of a connection, as the gate knows it.

@@ -4,8 +4,8 @@ use super::{Session, SessionError};
 use crate::{
     lobby::journal::Entry,
     lobby::{Command, NewGame},
-    model::Ident,
-    partition::Conduct,
+    model::ident::Ident,
+    partition::view::Conduct,
 };
 
 impl Session {

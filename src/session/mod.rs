@@ -51,10 +51,10 @@ use crate::{
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
-        Ident,
+        ident::Ident,
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },
-    partition::{self, ProblemError, SizeLimits, StatedError},
+    partition::{self, ProblemError, problem::SizeLimits, stated::StatedError},
     store::StoreError,
 };
 

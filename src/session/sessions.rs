@@ -26,8 +26,8 @@ use super::{
 };
 use crate::{
     learning::{Learning, Standings},
-    lobby::Finished,
-    model::{PatternError, Rulebook},
+    lobby::recorder::Finished,
+    model::{Rulebook, rulebook::PatternError},
     store::Store,
 };
 

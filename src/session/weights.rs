@@ -13,9 +13,13 @@ use std::{
 use super::{Session, SessionError};
 use crate::{
     learning::{DisplayedRank, Standings, View},
-    lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
-    model::{Ident, Kind, LineupPlayer, Link, Outlook, PlayerKey, Ruleset, TeamLoad, Timestamp},
-    partition::{Decider, ListedWeight},
+    lobby::{BotWeight, LobbyError, Weights, advantage::ScoreSpread},
+    model::{
+        Kind, Outlook, PlayerKey, Ruleset, Timestamp,
+        ident::Ident,
+        outlook::{LineupPlayer, Link, TeamLoad},
+    },
+    partition::stated::{Decider, ListedWeight},
     rating::history::LineupReading,
 };
 

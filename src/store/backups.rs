@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{SqliteFile, StoreError, open_file};
-use crate::model::{DAY, Timestamp};
+use crate::model::{Timestamp, time::DAY};
 
 /// What the name of each backup begins with and ends with. In between is the time, in UTC, without
 /// colons, which some file systems do not allow.

@@ -9,7 +9,7 @@ use sqlx::{
     postgres::PgDatabaseError,
 };
 
-use crate::model::RecordError;
+use crate::model::record::RecordError;
 
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,11 @@ use super::{
     db::*,
     matches::{chances, read_matches::fetch},
 };
-use crate::model::{ChanceSummary, MAX_TEAMS, MatchRecord, TeamChances, Timestamp};
+use crate::model::{
+    MatchRecord, Timestamp,
+    match_chances::{ChanceSummary, TeamChances},
+    record::MAX_TEAMS,
+};
 
 /// The tables of webhooks.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use super::{
     db::{At, Column, Row, Value, columns},
 };
 use crate::{
-    ingest::write_record,
-    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, to_hex},
+    ingest::jsonl::write_record,
+    model::{Kind, MatchRecord, PlayerKey, Timestamp, fingerprint::Fingerprint, text::to_hex},
 };
 
 /// The version of these lines.

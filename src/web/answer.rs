@@ -20,7 +20,7 @@ use super::{
     compress::{GZIP, VARY, compressed},
     frame::{Head, embedded, frame},
 };
-use crate::model::to_hex;
+use crate::model::text::to_hex;
 
 /// The query of a page on which there is nothing to choose. What a query contains is ignored then.
 #[derive(Debug, Default, Deserialize)]

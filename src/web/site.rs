@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     learning::Learning,
-    model::{Ruleset, TeamBook, TeamNames, Timestamp},
+    model::{Ruleset, Timestamp, rulebook::TeamBook, team_names::TeamNames},
     queues::Queues,
     rating::history::{Balance, RulesetTotals},
     server::{Gate, Service, watch::Monitor},

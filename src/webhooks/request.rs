@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
 use crate::{
-    model::{ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
+    model::{Kind, MatchRecord, Outcome, Participant, Timestamp, match_chances::ChanceSummary},
     store::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport},
 };
 
@@ -310,7 +310,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        model::{PlayerKey, Presence, Span, TeamChances},
+        model::{
+            PlayerKey,
+            match_chances::TeamChances,
+            record::{Presence, Span},
+        },
         store::HookKind,
     };
 

@@ -1,8 +1,14 @@
 //! How often teams of equal players would be helped, after thousands of histories that are all chance.
 
 use evenkeel::{
-    lobby::{Advantage, AdvantageSettings, Basis, Known, Question, ScoreSpread, TeamState},
-    model::{Fingerprint, Kind, LineupPlayer, PlayerKey, Rulebook, RulebookSpec},
+    lobby::{
+        advantage::{Advantage, AdvantageSettings, Basis, Known, ScoreSpread, TeamState},
+        question::Question,
+    },
+    model::{
+        Kind, PlayerKey, Rulebook, fingerprint::Fingerprint, outlook::LineupPlayer,
+        rulebook::RulebookSpec,
+    },
     rating,
     rating::history::Fold,
 };

@@ -5,16 +5,20 @@ mod golden;
 use proptest::prelude::*;
 
 use super::{
-    AutoBalanceRules, Balance, Balanced, BotWeight, Command, Decided, Decision, Fate, Lobby,
-    LobbySettings, RosterSettings, Update, Weights,
+    BotWeight, Command, Decided, Decision, Lobby, LobbySettings, Update, Weights,
+    autobalance::{AutoBalanceRules, Fate},
+    balance::{Balance, Balanced},
+    settings::RosterSettings,
     weights::tests::{WeightTable, ctf},
 };
 use crate::games::outlook;
 use evenkeel_model::{
-    Ident, LineupPlayer, Outlook, TeamLoad, chance_of_weaker,
+    Outlook,
+    ident::Ident,
+    outlook::{LineupPlayer, TeamLoad, chance_of_weaker},
     units::{Count, Factor, MaxDifference, PositiveShare, UpToADay},
 };
-use evenkeel_partition::{self as partition, Objective, SizeLimits};
+use evenkeel_partition::{self as partition, problem::SizeLimits, settings::Objective};
 
 /// Weights of a rating system that predicts these very teams otherwise than its outlook does.
 struct Exactly(WeightTable);

@@ -3,16 +3,21 @@
 use std::fmt;
 
 use super::{
-    Candidate, Engine, Figures, Objective, Problem, ProblemSpec, Refusal, RefusedWish, Settings,
-    WhatIf, Wishes,
+    Problem, ProblemSpec, Settings,
     balance::Evenness,
     instance::{Instance, TeamTally},
     party::KeptParties,
-    pick::{pick, pick_this},
+    pick::{Candidate, Figures, WhatIf, pick, pick_this},
     reader::{Candidates, Reader},
+    settings::{Engine, Objective},
     wishes,
+    wishes::{Refusal, RefusedWish, Wishes},
 };
-use evenkeel_model::{Naming, amount, chance_of_weaker, counted};
+use evenkeel_model::{
+    outlook::chance_of_weaker,
+    team_names::Naming,
+    text::{amount, counted},
+};
 
 /// The chosen teams and their explanation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]

@@ -8,12 +8,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
+use evenkeel_model::{
+    Outlook,
+    outlook::{Crowding, Link},
+};
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Seat, Strength, System,
+    Player, RatedGame, Seat, Strength, System,
     game::{Pair, score},
     normal,
+    player_map::PlayerMap,
+    strength::Scale,
 };
 
 /// Points on the original scale in one unit of the Glicko-2 scale.

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Effects, Parts, Player, RatedGame, RoleStrengths, Scale, Strength};
+use super::{
+    Player, RatedGame, Strength,
+    strength::{Effects, Parts, RoleStrengths, Scale},
+};
 use evenkeel_model::Outlook;
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and

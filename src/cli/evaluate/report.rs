@@ -12,7 +12,7 @@ use crate::{
         CliError, print_json,
         table::{Progress, Table, printable},
     },
-    model::{Rulebook, counted},
+    model::{Rulebook, text::counted},
     rating::SystemName,
     rating::history::{
         CONFIDENCE, Comparison, Evaluation, FEWEST_COMPARED, FIRST_MATCHES, FirstMatches,

@@ -17,7 +17,7 @@ use super::{
     asking::{Outgoing, ToldTickets},
 };
 use crate::{
-    protocol::Notice,
+    protocol::push::Notice,
     queues::{
         QueuesError, Shared, WaitClock,
         view::{Seen, match_before_call, notices},

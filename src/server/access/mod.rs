@@ -19,7 +19,10 @@ use std::sync::Arc;
 use ipnet::IpNet;
 use serde::Deserialize;
 
-use crate::model::{Rights, Secret, units::Count};
+use crate::model::{
+    access::{Rights, Secret},
+    units::Count,
+};
 
 /// The last character of a name or of a player's id that stands for all names or ids with this beginning.
 const ANY: char = '*';
@@ -250,7 +253,7 @@ fn open(anonymous: bool, from: IpAddr) -> Grant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Right;
+    use crate::model::access::Right;
 
     #[test]
     fn a_scope_has_ids_and_beginnings() {

@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient};
 use crate::{
-    model::Right,
+    model::access::Right,
     protocol::{FramedLine, Framer, Push, Verb},
     session::Session,
 };

@@ -28,7 +28,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use super::{Connection, ConnectionEnd, READ, Stream, write_now};
 use crate::{
     model::Kind,
-    protocol::{Verb, WeightQuestion},
+    protocol::{Verb, question::WeightQuestion},
     session::MailboxReceiver,
 };
 

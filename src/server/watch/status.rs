@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{BackupMetrics, Monitor, is_apart, monitor::Failures};
 use crate::{
     matchmaking::lifecycle::Stage,
-    model::{Timestamp, counted},
+    model::{Timestamp, text::counted},
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };

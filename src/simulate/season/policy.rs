@@ -10,8 +10,12 @@ use super::world::{self, TrueStrengths, World, WorldSettings, below, wins_per_go
 use crate::{
     config::{Config, RulesPreset},
     lobby::{BotWeight, Command, Lobby, Update, Weights},
-    model::{Company, Crowding, Ident, LineupPlayer, Link, Outlook},
-    partition::Objective,
+    model::{
+        Outlook,
+        ident::Ident,
+        outlook::{Company, Crowding, LineupPlayer, Link},
+    },
+    partition::settings::Objective,
     session::{BalanceSettings, Session, SessionError},
 };
 
@@ -306,7 +310,7 @@ impl Weights for Truth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::TeamLoad, simulate::season::world::Side};
+    use crate::{model::outlook::TeamLoad, simulate::season::world::Side};
 
     fn logistic() -> WorldSettings {
         WorldSettings {

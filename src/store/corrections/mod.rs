@@ -16,7 +16,9 @@ use super::{
     },
     sql::state,
 };
-use crate::model::{ClanTags, Kind, MatchRecord, PlayerKey, StartWeight, Timestamp, steam};
+use crate::model::{
+    Kind, MatchRecord, PlayerKey, Timestamp, names::ClanTags, steam, weight::StartWeight,
+};
 
 /// The operator's corrections, and the players that they name.
 #[derive(Clone, Copy, Debug)]

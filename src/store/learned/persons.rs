@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::Learned;
 use crate::{
-    model::{Kind, PlayerKey, Timestamp, is_guid, steam, to_hex},
+    model::{Kind, PlayerKey, Timestamp, names::is_guid, steam, text::to_hex},
     store::{
         RulingRow, StoreError,
         db::*,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learned, persons};
 use crate::{
-    model::{Kind, PlayerKey, Rank, Ruleset, Timestamp, plain_name},
+    model::{Kind, PlayerKey, Ruleset, Timestamp, names::plain_name, weight::Rank},
     store::{
         DerivedFrom, DivisionRow, NewWeights, StoreError, WeightRow,
         corrections::changed,

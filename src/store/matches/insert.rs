@@ -17,8 +17,10 @@ use futures_util::{FutureExt, future::BoxFuture};
 
 use super::played::count_predictions;
 use crate::{
-    ingest::{read_record, write_record},
-    model::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
+    ingest::jsonl::{read_record, write_record},
+    model::{
+        Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint, record::score_text,
+    },
     store::{
         Recorded, StoreError,
         db::*,

@@ -12,8 +12,10 @@ use super::{
 };
 use crate::{
     model::{
-        Cause, ChanceSummary, LeaveReason, MatchRecord, Participant, PlayerKey, Presence,
-        TeamChange, Timestamp, WeightEntry,
+        MatchRecord, Participant, PlayerKey, Timestamp,
+        match_chances::{Cause, ChanceSummary, TeamChange},
+        record::{LeaveReason, Presence},
+        weight::WeightEntry,
     },
     store::{
         StoreError,

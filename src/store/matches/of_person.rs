@@ -7,7 +7,12 @@ use std::{
 
 use super::{Matches, chances};
 use crate::{
-    model::{Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry, plain_name},
+    model::{
+        Kind, PlayerKey, Timestamp,
+        match_chances::TeamChances,
+        names::plain_name,
+        weight::{WeightCause, WeightEntry},
+    },
     store::{
         Store, StoreError,
         db::*,

@@ -5,7 +5,7 @@ use super::{
     insert::{checked, insert_as},
 };
 use crate::{
-    model::{Fingerprint, MatchChances, MatchRecord, Timestamp},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, match_chances::MatchChances},
     store::{StoreError, corrections::remove_from, db::*},
 };
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Queues;
 use crate::{
     matchmaking::lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
-    model::{MatchId, Timestamp},
+    model::{Timestamp, record::MatchId},
     store::{
         StoreError,
         db::*,

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use super::{QueueWrite, Queues, hosting, word};
 use crate::{
     matchmaking::lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
-    model::{MatchId, Timestamp},
+    model::{Timestamp, record::MatchId},
     store::{
         Backend, Changes, StoreError,
         db::*,

@@ -11,7 +11,7 @@ use crate::{
     matchmaking::lifecycle::{
         Change, Match, SearchedPool, Seat, TicketNumber, TicketPlayer, TicketRecord,
     },
-    model::MatchId,
+    model::record::MatchId,
     store::{
         StoreError,
         db::*,

@@ -23,8 +23,8 @@ use crate::{
     matchmaking::lifecycle::{
         Picked, Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, Said,
     },
-    model::Right,
-    protocol::Charge,
+    model::access::Right,
+    protocol::request::Charge,
     session::{Report, Wanted, draw_seed},
     store::{ChangedPickup, PickupRow, Receipt},
     web::Site,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     learning::BoardQuery,
-    model::{Kind, PlayerKey, Ruleset, plain_name},
+    model::{Kind, PlayerKey, Ruleset, names::plain_name},
     web::{
         WebError,
         answer::{Nothing, Page},

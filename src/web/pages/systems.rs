@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::parts::Table;
 use crate::{
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
-    model::{Timestamp, counted},
+    model::{Timestamp, text::counted},
     web::{
         Site, WebError,
         answer::{Nothing, Page},

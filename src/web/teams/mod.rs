@@ -28,7 +28,10 @@ use super::{
     frame::{self, Head, frame},
     links::path_part,
 };
-use crate::{model::counted, protocol::Charge, rating::history::RulesetTotals, session::draw_seed};
+use crate::{
+    model::text::counted, protocol::request::Charge, rating::history::RulesetTotals,
+    session::draw_seed,
+};
 
 use ask::{Doubt, Question, called, latest_players, settle};
 use pick::{Fields, Known, Person, Pick};

@@ -2,6 +2,7 @@
 //! and what crates and pure rooms must not use.
 
 mod circles;
+mod doors;
 mod sources;
 
 use std::{
@@ -78,7 +79,6 @@ const ROOMS: [(&str, &[&str]); 14] = [
         "web",
         &[
             "model",
-            "metrics",
             "partition",
             "ingest",
             "protocol",
@@ -121,9 +121,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
             "lobby",
             "matchmaking",
             "store",
-            "learning",
             "session",
-            "queues",
             "server",
             "config",
         ],
@@ -131,8 +129,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
     (
         "daemon",
         &[
-            "model", "store", "learning", "logs", "session", "webhooks", "queues", "server", "web",
-            "config",
+            "model", "store", "logs", "webhooks", "server", "web", "config",
         ],
     ),
     (

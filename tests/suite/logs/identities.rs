@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evenkeel::{
-    model::{Kind, LineupPlayer, PlayerKey, Ruleset, to_hex},
+    model::{Kind, PlayerKey, Ruleset, outlook::LineupPlayer, text::to_hex},
     server::Service,
     store::Store,
 };

@@ -4,9 +4,9 @@ use std::{fs, path::Path, time::Duration};
 
 use evenkeel::{
     model::{
-        Fingerprint,
         Kind::{self, Human},
         PlayerKey, Timestamp,
+        fingerprint::Fingerprint,
     },
     store::{self, Backups},
 };

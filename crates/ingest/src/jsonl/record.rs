@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{DateOrMillis, EventEntry, PlayerEntry};
-use evenkeel_model::{Fingerprint, MatchRecord, Outcome, UNTIMED_MILLIS};
+use evenkeel_model::{MatchRecord, Outcome, fingerprint::Fingerprint, record::UNTIMED_MILLIS};
 
 /// The version written, and the only one read.
 const VERSION: u32 = 1;
@@ -57,7 +57,7 @@ enum OutcomeWord {
 
 /// Writes a match as one line of the interchange format, without the line's end. `fingerprint` is the
 /// one under which the match is stored.
-pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
+pub fn write_record(record: &MatchRecord, fingerprint: Fingerprint) -> String {
     let own = Fingerprint::of(record);
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => (OutcomeWord::Won, Some(team)),
@@ -113,12 +113,12 @@ pub fn read_reported(object: &[u8], server: &str) -> Result<MatchRecord, Cow<'st
     Ok(convert(entry, server, false)?.0)
 }
 
-/// Reads a line that [`write()`] has written, and returns the record that it was given: even one whose stays another
+/// Reads a line that [`write_record`] has written, and returns the record that it was given: even one whose stays another
 /// program would not be allowed to state. The caller must check the record.
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read_back(line: &[u8]) -> Result<MatchRecord, Cow<'static, str>> {
+pub fn read_record(line: &[u8]) -> Result<MatchRecord, Cow<'static, str>> {
     let entry: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     Ok(convert(entry, "", true)?.0)
 }
@@ -216,7 +216,8 @@ mod tests {
     use super::*;
     use crate::{LogItem, only_match, read as read_log};
     use evenkeel_model::{
-        Kind, LeaveReason, Participant, PlayerKey, Presence, Role, ScoreEvent, Span, Timestamp,
+        Kind, Participant, PlayerKey, Timestamp,
+        record::{LeaveReason, Presence, Role, ScoreEvent, Span},
     };
 
     #[test]
@@ -281,9 +282,9 @@ mod tests {
             Fingerprint::of(&known),
             "as before scores could be null"
         );
-        let written = write(&game, print);
+        let written = write_record(&game, print);
         assert!(written.contains(r#","scores":[null,null],"#), "{written}");
-        assert_eq!(read_back(written.as_bytes()), Ok(game));
+        assert_eq!(read_record(written.as_bytes()), Ok(game));
         // Nobody has said who won.
         let open = line("[null,null,null]").replace(r#","outcome":"won","winner":1"#, "");
         let open = only_match(&FORMAT, &open);
@@ -369,7 +370,7 @@ mod tests {
         let own = Fingerprint::of(&record);
         assert!(!write(&record, own).contains("fingerprint"));
         let other = Fingerprint([0xab; 16]);
-        let items = read_log(&FORMAT, &write(&record, other));
+        let items = read_log(&FORMAT, &write_record(&record, other));
         assert_eq!(items, [LogItem::Exported(Box::new(record), other)]);
     }
 
@@ -489,7 +490,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(record in record()) {
             prop_assert_eq!(record.check(), Ok(()));
-            let line = write(&record, Fingerprint::of(&record));
+            let line = write_record(&record, Fingerprint::of(&record));
             prop_assert!(!line.contains('\n'));
             let items = read_log(&FORMAT, &line);
             let fingerprint = Fingerprint::of(&record);
@@ -516,8 +517,8 @@ mod tests {
             }
             prop_assert_eq!(record.check(), Ok(()));
             for fingerprint in [Fingerprint(print), Fingerprint::of(&record)] {
-                let line = write(&record, fingerprint);
-                prop_assert_eq!(read_back(line.as_bytes()), Ok(record.clone()));
+                let line = write_record(&record, fingerprint);
+                prop_assert_eq!(read_record(line.as_bytes()), Ok(record.clone()));
             }
         }
     }

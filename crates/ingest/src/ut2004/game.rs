@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evenkeel_model::{Kind, MAX_TEAMS, MatchRecord, MatchRecorder, PlayerKey, Timestamp};
+use evenkeel_model::{Kind, MatchRecord, MatchRecorder, PlayerKey, Timestamp, record::MAX_TEAMS};
 
 use super::{is_team_game, new_recorder};
 use crate::{
@@ -360,7 +360,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub fn key(&self) -> PlayerKey {
+    pub(super) fn key(&self) -> PlayerKey {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
         let strong = [&self.hash, &self.login].into_iter().find(|id| is_hash(id));
         let id = match strong {
@@ -371,7 +371,7 @@ impl Player {
         PlayerKey { kind, id }
     }
 
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         text::name_or(&self.name, UNNAMED)
     }
 }

@@ -18,14 +18,20 @@
 
 use std::fmt;
 
-use evenkeel_model::{Naming, Stream, StreamPurpose, chance_of_weaker, counted, worded};
-use evenkeel_partition::{EQUAL, GameView, Refusal, TeamSums};
+use evenkeel_model::{
+    outlook::chance_of_weaker,
+    random::{Stream, StreamPurpose},
+    team_names::Naming,
+    text::counted,
+    worded,
+};
+use evenkeel_partition::{GameView, TeamSums, sums::EQUAL, wishes::Refusal};
 use serde::{Deserialize, Serialize};
 
 pub use crate::settings::PlaceSettings;
 use crate::{
-    Question,
     moves::{Arrived, Unit},
+    question::Question,
     state::late_wish,
 };
 

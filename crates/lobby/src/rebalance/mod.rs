@@ -21,14 +21,19 @@ use plan::{MovePlan, Planner};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Question,
     moves::{Arrived, Unit},
+    question::Question,
 };
 use evenkeel_model::{
-    Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted,
+    ident::Ident,
+    in_game::Move,
+    outlook::chance_of_weaker,
+    random::{Stream, StreamPurpose},
+    team_names::Naming,
+    text::counted,
     units::{Count, MaxDifference, Seconds, Share, UpToADay},
 };
-use evenkeel_partition::{EQUAL, GameView, MoveBlock, TeamSums};
+use evenkeel_partition::{GameView, TeamSums, sums::EQUAL, view::MoveBlock};
 
 pub(super) use volunteers::{Asking, Filled};
 

@@ -12,7 +12,7 @@ use super::{
     counts::{Seated, parts},
 };
 use crate::{columns::NumberColumn, people::People, settings::Relax};
-use evenkeel_model::{Outlook, TeamLoad, units::Amount};
+use evenkeel_model::{Outlook, outlook::TeamLoad, units::Amount};
 
 pub(super) const TYPE: Registered = Registered {
     name: "chance",
@@ -188,7 +188,7 @@ impl PreparedRule for ChanceSums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::{Crowding, Link};
+    use evenkeel_model::outlook::{Crowding, Link};
 
     fn outlook(link: Link) -> Outlook {
         Outlook {

@@ -10,7 +10,7 @@ use super::{
     QueueRule, Registered, Rule, RuleSettings, RuleTally, Teams, at, list,
 };
 use crate::{
-    TicketPlayer, bits::Bits, columns::NumberColumn, people::People, rules::counts::Seated,
+    bits::Bits, columns::NumberColumn, people::People, rules::counts::Seated, ticket::TicketPlayer,
 };
 
 pub(super) const TYPE: Registered = Registered {

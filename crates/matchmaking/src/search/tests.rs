@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Candidates, Cost, Teams, anneal, exact, pairs};
 use crate::{Known, Queue, Ticket, TicketSpec, pool::Pool};
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const QUEUE: &str = r#"
 teams = 2

@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
-use crate::{Cores, Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool};
-use evenkeel_model::{Stream, StreamPurpose};
+use crate::{
+    Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool, search::Cores,
+};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const PICKUP: &str = include_str!("../../../../config/queues/pickup.toml");
 

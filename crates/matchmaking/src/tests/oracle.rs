@@ -5,7 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::{Queue, Ticket, TicketPlayer, Value, pool::Pool, unknown};
+use crate::{
+    Queue, Ticket,
+    attribute::Value,
+    pool::Pool,
+    ticket::{TicketPlayer, unknown},
+};
 
 /// The teams of a match, as tickets.
 pub(crate) struct SeatedMatch<'a> {

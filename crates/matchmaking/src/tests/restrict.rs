@@ -3,8 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use super::situations::queue;
-use crate::{Effort, Known, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan, pool::Pool};
-use evenkeel_model::{Company, Crowding, Link, Outlook};
+use crate::{
+    Effort, Known, OneCore, Queue, Ticket, TicketSpec, plan, planner::PlanInput, pool::Pool,
+};
+use evenkeel_model::{
+    Outlook,
+    outlook::{Company, Crowding, Link},
+};
 
 const RANKED: &str = include_str!("../../../../config/queues/ranked.toml");
 

@@ -1,7 +1,10 @@
 //! Choosing teams by the chances that follow from the players' strengths.
 
 use super::*;
-use evenkeel_model::{Company, Outlook, SAME_CHANCE};
+use evenkeel_model::{
+    Outlook,
+    outlook::{Company, SAME_CHANCE},
+};
 
 fn outlook(side: f64) -> Outlook {
     Outlook {

@@ -12,8 +12,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 
 use super::{People, Standing, StartsByNumber, newcomers::Known};
-use crate::{Player, RatedGame, Settings, Shared, divisions};
-use evenkeel_model::{Ruleset, Timestamp, WeightEntry};
+use crate::{Player, RatedGame, Settings, divisions, player_map::Shared};
+use evenkeel_model::{Ruleset, Timestamp, weight::WeightEntry};
 
 /// How close the games behind a weight are to the requested ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ pub(super) struct LevelStandings {
 }
 
 impl Levels {
-    pub fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: Settings) -> Self {
         Self {
             settings,
             standings: LevelStandings::default(),
@@ -71,23 +71,26 @@ impl Levels {
     }
 
     /// The part of the state that a checkpoint stores.
-    pub fn standings(&self) -> &LevelStandings {
+    pub(super) fn standings(&self) -> &LevelStandings {
         &self.standings
     }
 
     /// Continues from the state in a checkpoint.
-    pub fn resume(&mut self, standings: LevelStandings) {
+    pub(super) fn resume(&mut self, standings: LevelStandings) {
         self.standings = standings;
     }
 
     /// All rulesets that have a rated match.
-    pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
+    pub(super) fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
         let rulesets = self.standings.rulesets.iter();
         rulesets.map(|(ruleset, standing)| (ruleset, &**standing))
     }
 
     /// The rulesets that have learned since an earlier state.
-    pub fn learned_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Ruleset> {
+    pub(super) fn learned_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = &'a Ruleset> {
         let mut before = before.standings.rulesets.iter().peekable();
         let rulesets = self.standings.rulesets.iter();
         rulesets.filter_map(move |(ruleset, own)| {
@@ -99,7 +102,7 @@ impl Levels {
     }
 
     /// The standing of one level; `None` if the level has no rated match.
-    pub fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
+    pub(super) fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
         match level {
             Level::Ruleset => self.own_standing(ruleset),
             Level::FewerMutators => self.simpler(ruleset).pop(),
@@ -136,7 +139,7 @@ impl Levels {
 
     /// All standings that can contain a player's weight for a ruleset, with their levels, the
     /// closest last. A standing of several levels comes once, with the closest of them.
-    pub fn farthest_first(&self, ruleset: &Ruleset) -> Vec<(Level, &Standing)> {
+    pub(super) fn farthest_first(&self, ruleset: &Ruleset) -> Vec<(Level, &Standing)> {
         let on = |level| Some((level, self.standing(ruleset, level)?));
         let simpler = self.simpler(ruleset).into_iter().rev();
         let simpler = simpler.map(|standing| (Level::FewerMutators, standing));
@@ -162,14 +165,14 @@ impl Levels {
 
     /// The closest standing for a ruleset: its own, else that of its game type, else that of all
     /// games.
-    pub fn best(&self, ruleset: &Ruleset) -> Option<&Standing> {
+    pub(super) fn best(&self, ruleset: &Ruleset) -> Option<&Standing> {
         let levels = [Level::Ruleset, Level::GameType, Level::AllGames];
         levels.into_iter().find_map(|l| self.standing(ruleset, l))
     }
 
     /// The standing of a ruleset, in which those of these players who are new to it have their priors. Before its first
     /// match, it is the standing with which the ruleset would begin. `None` before any match.
-    pub fn own(
+    pub(super) fn own(
         &self,
         ruleset: &Ruleset,
         players: impl Iterator<Item = Player>,
@@ -187,7 +190,7 @@ impl Levels {
     }
 
     /// The standing of a ruleset for a game, see [`own`](Self::own).
-    pub fn for_game(
+    pub(super) fn for_game(
         &self,
         ruleset: &Ruleset,
         game: &RatedGame,
@@ -198,7 +201,7 @@ impl Levels {
     }
 
     /// Predicts a game that ended at `end`, then learns from it on every level.
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         ruleset: &Ruleset,
         game: &RatedGame,
@@ -243,7 +246,7 @@ impl Levels {
     }
 
     /// Gives the humans of a game that was learned from their divisions under its ruleset.
-    pub fn divide(
+    pub(super) fn divide(
         &mut self,
         ruleset: &Ruleset,
         settings: &divisions::Settings,
@@ -292,7 +295,7 @@ impl Levels {
     }
 
     /// Starts a new season on every level.
-    pub fn new_season(&mut self, keep: f64) {
+    pub(super) fn new_season(&mut self, keep: f64) {
         let rulesets = self.standings.rulesets.values_mut();
         let above = self
             .standings

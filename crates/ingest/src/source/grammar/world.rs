@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// `"Red" current score "1" with "9" players`
-pub fn team(rest: &[u8]) -> LineResult<Event<'_>> {
+pub(super) fn team(rest: &[u8]) -> LineResult<Event<'_>> {
     let (name, rest) = quoted(rest)?;
     let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
     let (verb, rest) = rest.split_at(verb);
@@ -96,7 +96,7 @@ pub(super) fn world<'a>(what: &[u8], rest: &'a [u8]) -> Event<'a> {
     }
 }
 
-pub fn map<'a>(rest: &'a [u8], words: &[u8]) -> Event<'a> {
+pub(super) fn map<'a>(rest: &'a [u8], words: &[u8]) -> Event<'a> {
     let name = rest.strip_prefix(words).map(quoted);
     name.and_then(Result::ok)
         .map_or(Event::Other, |(name, _)| Event::Map(name))

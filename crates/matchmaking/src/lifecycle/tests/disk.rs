@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disk {

@@ -9,9 +9,14 @@ mod rulesets;
 use std::collections::{BTreeSet, HashMap};
 
 use evenkeel_model::{
-    Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence, RulebookSpec,
-    ScoreEvent, Scoring, Span, TeamLoad, Unknown, WeightCause, WeightEntry,
+    Kind, Outcome, Participant,
+    ident::Nobody,
+    match_chances::Cause,
+    outlook::{LineupPlayer, TeamLoad},
+    record::{LeaveReason, Presence, ScoreEvent, Span},
+    rulebook::{RulebookSpec, Scoring, Unknown},
     units::{Count, Share},
+    weight::{WeightCause, WeightEntry},
 };
 use proptest::prelude::*;
 
@@ -256,7 +261,7 @@ fn sided(matches: u32) -> Vec<MatchRecord> {
 /// Two against two out of eight players of equal strength, of whom one commands half of their teams and
 /// then wins nine games of ten.
 fn commanded(matches: i64) -> Vec<MatchRecord> {
-    use evenkeel_model::{Role, RoleName};
+    use evenkeel_model::{record::Role, team_names::RoleName};
     use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let mut one = |number: i64| {
