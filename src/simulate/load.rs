@@ -13,7 +13,7 @@ use evenkeel_model::random::Stream;
 
 /// How the vehicles of a load are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Some vehicles are far more popular than others, and a party's vehicles are of one tier, or one
     /// below it.
     #[default]
@@ -28,7 +28,7 @@ const OF_A_KIND: usize = 6;
 
 /// The shares and distributions of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Load {
+pub(crate) struct Load {
     /// How vehicles are drawn.
     pub shape: Shape,
     /// The share of tickets with two players.
@@ -80,7 +80,7 @@ impl Default for Load {
 
 /// The kinds of the vehicles of a tier, from the most popular vehicle on, repeating: with 30 vehicles
 /// 29 % of the players have a heavy, 28 % a medium, 23 % a destroyer and 20 % a light vehicle.
-pub const VEHICLE_KINDS: [&str; 10] = [
+pub(crate) const VEHICLE_KINDS: [&str; 10] = [
     "heavy",
     "medium",
     "destroyer",
@@ -95,7 +95,7 @@ pub const VEHICLE_KINDS: [&str; 10] = [
 
 impl Load {
     /// Draws a ticket with the id `t<number>`. With `rated`, its players have a rating.
-    pub fn ticket(
+    pub(crate) fn ticket(
         &self,
         number: usize,
         waited: f64,

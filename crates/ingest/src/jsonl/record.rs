@@ -368,7 +368,7 @@ mod tests {
     fn a_fingerprint_is_told_only_where_it_is_another() {
         let record = only_match(&FORMAT, r#"{"evenkeel":1,"start":0,"end":9,"game":"g"}"#);
         let own = Fingerprint::of(&record);
-        assert!(!write(&record, own).contains("fingerprint"));
+        assert!(!write_record(&record, own).contains("fingerprint"));
         let other = Fingerprint([0xab; 16]);
         let items = read_log(&FORMAT, &write_record(&record, other));
         assert_eq!(items, [LogItem::Exported(Box::new(record), other)]);
