@@ -1,6 +1,9 @@
 //! Choosing teams by the chances that follow from the players' strengths.
 
 use super::*;
+use crate::settings::Objective;
+use crate::sums::Fill;
+use crate::view::ChanceModel;
 use evenkeel_model::{
     Outlook,
     outlook::{Company, SAME_CHANCE},

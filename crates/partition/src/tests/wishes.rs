@@ -5,6 +5,8 @@ use super::{
     wishes_oracle::{Oracle, check_reasons},
     *,
 };
+use crate::problem::Tolerance;
+use crate::settings::Engine;
 use evenkeel_model::outlook::chance_of_weaker;
 
 prop_compose! {

@@ -1,6 +1,7 @@
 //! What is decided about wishes for a team, found by looking at all splits.
 
 use super::*;
+use crate::wishes::Refusal;
 use evenkeel_model::outlook::chance_of_weaker;
 
 /// What the room decides about wishes, found by looking at all splits.
