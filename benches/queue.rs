@@ -12,7 +12,9 @@ use std::{
 };
 
 use evenkeel::{
-    matchmaking::{Effort, Known, Plan, Queue, QueueSettings, Ticket, plan, planner::Cores},
+    matchmaking::{
+        Effort, KnownAttributes, Plan, Queue, QueueSettings, Ticket, plan, planner::Cores,
+    },
     model::random::{Stream, StreamPurpose},
     queues::Threads,
     simulate::{Load, Shape},
@@ -42,7 +44,9 @@ fn shaped(queue: &Queue, shape: Shape, count: usize, seed: u64) -> Vec<Ticket> {
     let ticket = |number: usize| {
         let waited = 10.0 * (1.0 - number as f64 / count as f64);
         let spec = load.ticket(number, waited, queue.name() == "rated", &mut stream);
-        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+        queue
+            .ticket(&spec, &mut |_| KnownAttributes::default())
+            .unwrap()
     };
     (0..count).map(ticket).collect()
 }

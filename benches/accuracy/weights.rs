@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use evenkeel::{
     model::{
         Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, fingerprint::Fingerprint,
-        outlook::LineupPlayer,
+        win_model::LineupPlayer,
     },
     rating::history::{Fold, Interval, Settings, interval},
 };

@@ -28,14 +28,14 @@ use crate::{
     learning::Standings,
     logs::Ingest,
     model::{
-        Kind, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset,
-        outlook::{LineupPlayer, SAME_CHANCE},
+        Kind, MatchRecord, PlayerKey, Rulebook, Ruleset, WinModel,
+        win_model::{LineupPlayer, SAME_CHANCE},
     },
     partition::{
         self, GameView, HumanInGame, Problem, ProblemSpec, Solution, pick::WhatIf,
         settings::Objective, view::ChanceModel,
     },
-    rating::history::{self, Plan, Subset},
+    rating::history::{self, EvaluationPlan, Subset},
     server::Service,
     store::WeightRow,
 };
@@ -74,7 +74,7 @@ pub(super) struct DemoArgs {
 /// Returns [`INTERRUPTED`] if Ctrl-C or SIGTERM ends it.
 pub(super) async fn run(args: DemoArgs) -> Result<ExitCode, CliError> {
     let mut shutdown = ShutdownSignal::install()?;
-    let kept = args.keep.as_deref().map(Kept::prepare).transpose()?;
+    let kept = args.keep.as_deref().map(KeptFiles::prepare).transpose()?;
     // Removes itself when it goes out of scope, on errors, too.
     let folder = TempDir::with_prefix("evenkeel-demo-")?;
     let database = folder.path().join(DATABASE);
@@ -145,14 +145,14 @@ async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<
 }
 
 /// The two files that `--keep` writes, with absolute paths.
-struct Kept {
+struct KeptFiles {
     database: PathBuf,
     config: PathBuf,
     /// The folder of both.
     folder: PathBuf,
 }
 
-impl Kept {
+impl KeptFiles {
     /// Creates the folder.
     ///
     /// # Errors
@@ -223,10 +223,10 @@ impl HeldOut {
     /// Predicts with the configured rating system. `matches` must be in the order of the fold.
     fn of(matches: &[MatchRecord], rulebook: &Rulebook, config: &Config) -> Self {
         let settings = config.history();
-        let plan = Plan {
+        let plan = EvaluationPlan {
             systems: vec![settings.rating.system.name()],
             warm_up: LEARNED,
-            ..Plan::default()
+            ..EvaluationPlan::default()
         };
         let result = history::evaluate(
             matches.iter(),
@@ -445,7 +445,7 @@ fn tries(chance: f64) -> String {
     }
 }
 
-fn next(out: &mut impl Write, kept: Option<&Kept>) -> io::Result<()> {
+fn next(out: &mut impl Write, kept: Option<&KeptFiles>) -> io::Result<()> {
     let program = program();
     writeln!(out, "5. What to run next\n")?;
     match kept {
@@ -556,7 +556,7 @@ impl PickedTeams {
                 chance: model(&standings, &ruleset),
                 ..GameView::default()
             },
-            doubt: Some(SAME_CHANCE),
+            equal_within: Some(SAME_CHANCE),
             ..ProblemSpec::default()
         };
         if spec.view.chance.is_none() {
@@ -588,16 +588,16 @@ impl PickedTeams {
 fn model(standings: &Standings, ruleset: &Ruleset) -> Option<ChanceModel> {
     let view = standings.view(ruleset);
     let teams = [0, 1].map(|team| members(&[0, 1, 0, 1, 0, 1, 0, 1], team));
-    let outlook = standings.reading(ruleset, MAP, &teams)?.outlook;
+    let win_model = standings.reading(ruleset, MAP, &teams)?.win_model;
     let strength = |name| view.strength(Kind::Bot, name).unwrap_or(0.0);
-    Some(outlook)
-        .filter(Outlook::is_sound)
-        .map(|outlook| ChanceModel {
-            outlook,
+    Some(win_model)
+        .filter(WinModel::is_sound)
+        .map(|win_model| ChanceModel {
+            win_model,
             humans: PLAYERS.map(strength).to_vec(),
             bots: Vec::new(),
             next_bot: 0.0,
-            doubts: Vec::new(),
+            deviations: Vec::new(),
             party_multiplier: Vec::new(),
         })
 }

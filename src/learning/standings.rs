@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
-    model::{MatchRecord, PlayerKey, Ruleset, Timestamp, merge::CountsAs, outlook::LineupPlayer},
-    rating::history::{Balance, Fold, LineupReading, Spread},
+    model::{MatchRecord, PlayerKey, Ruleset, Timestamp, merge::CountsAs, win_model::LineupPlayer},
+    rating::history::{BalanceStatistics, Fold, LineupReading, Spread},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -53,9 +53,9 @@ impl Standings {
 
     /// How even the rated matches were; `None` while they are counted again, because the weights of the database are served
     /// until then.
-    pub fn balance(&self) -> Option<Balance> {
+    pub fn balance(&self) -> Option<BalanceStatistics> {
         match &self.knowledge {
-            None => Some(Balance::default()), // without any match
+            None => Some(BalanceStatistics::default()), // without any match
             Some(known) => known.stored.is_none().then(|| known.balance.clone()),
         }
     }

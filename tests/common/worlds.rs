@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use evenkeel::{
     model::{
         Kind, MatchRecord, Participant, PlayerKey, Ruleset, Timestamp,
-        outlook::LineupPlayer,
         record::{Presence, Span},
+        win_model::LineupPlayer,
     },
     rating::history::Fold,
 };

@@ -25,8 +25,8 @@ pub use crate::{
 /// Servers of id Tech 3.
 pub mod idtech3 {
     pub use crate::idtech3::{
-        clients::{Client, ClientSlots},
-        server::{Line, LoggedServer},
+        clients::{ClientSlots, IdTech3Client},
+        server::{IdTech3Server, Line},
         setup::{GameSetup, MATCH_VARIABLE},
     };
 }
@@ -34,8 +34,8 @@ pub mod idtech3 {
 /// Servers of Source and GoldSrc.
 pub mod source {
     pub use crate::source::{
-        clients::{Client, ConnectedClients},
-        server::{Line, LoggedServer},
+        clients::{ConnectedClients, SourceClient},
+        server::{Line, SourceServer},
         setup::{ResultStyle, ServerSetup},
         totals::SideTotals,
     };
@@ -46,8 +46,8 @@ pub mod teeworlds {
     pub use crate::teeworlds::{
         GAME,
         grammar::{OutputLine, Stated},
-        play::{Play, Stage},
-        players::{Player, Players},
+        play::{GameStage, TeeworldsPlay},
+        players::{TeeworldsPlayer, TeeworldsPlayers},
     };
 }
 
@@ -55,6 +55,6 @@ pub mod teeworlds {
 pub mod xonotic {
     pub use crate::xonotic::{
         GAME,
-        server::{Client, Line, LoggedServer},
+        server::{Line, XonoticClient, XonoticServer},
     };
 }

@@ -25,6 +25,7 @@
 
 pub mod advantage;
 mod again;
+mod announced;
 mod apply;
 pub mod autobalance;
 pub mod balance;
@@ -47,7 +48,6 @@ pub mod roster;
 pub mod settings;
 pub mod state;
 mod streak;
-mod told;
 pub mod weights;
 
 #[cfg(test)]

@@ -52,4 +52,4 @@ pub use planner::{Effort, Plan, plan};
 pub use queue::Queue;
 pub use search::OneCore;
 pub use settings::QueueSettings;
-pub use ticket::{Known, Ticket, TicketSpec};
+pub use ticket::{KnownAttributes, Ticket, TicketSpec};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Known, Queue, Ticket, TicketSpec,
+    KnownAttributes, Queue, Ticket, TicketSpec,
     attribute::{Attribute, AttributeType, MAX_ID, MAX_WORDS, Raw, Value, is_word},
     error::TicketError,
     ticket::{PlayerSpec, TicketPlayer},
@@ -45,7 +45,7 @@ impl Queue {
     pub fn ticket(
         &self,
         spec: &TicketSpec,
-        known: &mut dyn FnMut(&str) -> Known,
+        known: &mut dyn FnMut(&str) -> KnownAttributes,
     ) -> Result<Ticket, TicketError> {
         if !is_id(&spec.ticket) || !is_word_like(&spec.ticket) {
             return Err(TicketError::Id);
@@ -87,7 +87,11 @@ impl Queue {
         attribute.is_some_and(open) && self.columns().lists_players(name)
     }
 
-    fn player(&self, spec: &PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {
+    fn player(
+        &self,
+        spec: &PlayerSpec,
+        known: KnownAttributes,
+    ) -> Result<TicketPlayer, TicketError> {
         let attributes = &self.settings().attributes;
         let mut values = Vec::with_capacity(attributes.len());
         for (name, attribute) in attributes {

@@ -5,18 +5,18 @@ use std::fmt;
 use super::{
     Problem, ProblemSpec, Settings,
     balance::Evenness,
-    instance::{Instance, TeamTally},
+    instance::{AtomInstance, TeamTally},
     party::KeptParties,
     pick::{Candidate, Figures, WhatIf, pick, pick_this},
-    reader::{Candidates, Reader},
+    reader::{Candidates, SplitReader},
     settings::{Engine, Objective},
     wishes,
-    wishes::{Refusal, RefusedWish, Wishes},
+    wishes::{RefusedWish, WishRefusal, Wishes},
 };
 use evenkeel_model::{
-    outlook::chance_of_weaker,
     team_names::Naming,
     text::{amount, counted},
+    win_model::chance_of_weaker,
 };
 
 /// The chosen teams and their explanation.
@@ -113,7 +113,7 @@ impl Solution {
         choice: &KeptParties,
     ) -> Self {
         let answer = &choice.answer;
-        let reader = Reader::new(problem, settings, choice);
+        let reader = SplitReader::new(problem, settings, choice);
         let current = current(problem, &choice.instance);
         let legal = current
             .as_ref()
@@ -161,7 +161,7 @@ impl Solution {
 }
 
 /// The most evenness that any split can have: that of the best candidate if all splits were compared exactly.
-fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
+fn bound(reader: &SplitReader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
     let best = list.iter().map(|candidate| candidate.figures.evenness);
     match reader.is_exact() {
         true if reader.is_proven() => best.fold(0.0, f64::max),
@@ -186,7 +186,7 @@ fn given_up(spec: &ProblemSpec, choice: &KeptParties, team_of: &[u8]) -> Vec<Vec
 }
 
 /// The current teams and their evenness, if every human has a team and the teams are legal.
-fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
+fn current(problem: &Problem, instance: &AtomInstance) -> Option<(Evenness, Vec<u8>)> {
     let team_of = problem.spec().present()?;
     let split = instance.split_of_humans(&team_of)?;
     Some((instance.balance_of_any(&split)?, team_of))
@@ -247,15 +247,19 @@ impl Solution {
         }
     }
 
-    /// Writes how many wishes for a team were granted, and one line for each that was not.
+    /// Writes how many wishes for a team were satisfied, and one line for each that was not.
     fn write_wishes(
         &self,
         wishes: &Wishes,
         naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        let all = wishes.granted + wishes.refused.len();
-        writeln!(f, "wishes for a team: {} of {all} granted", wishes.granted)?;
+        let all = wishes.satisfied + wishes.refused.len();
+        writeln!(
+            f,
+            "wishes for a team: {} of {all} granted",
+            wishes.satisfied
+        )?;
         for RefusedWish { who, team, why } in &wishes.refused {
             let why = self.refusal(wishes, *why);
             let (who, team) = (naming.player(who), naming.team(*team));
@@ -264,12 +268,12 @@ impl Solution {
         Ok(())
     }
 
-    /// Why a wish was not granted, in words that name nobody.
-    fn refusal(&self, wishes: &Wishes, why: Refusal) -> String {
+    /// Why a wish was not satisfied, in words that name nobody.
+    fn refusal(&self, wishes: &Wishes, why: WishRefusal) -> String {
         match (why, wishes.without) {
-            (Refusal::Uneven { evenness }, Some(without)) => {
+            (WishRefusal::Uneven { evenness }, Some(without)) => {
                 let (with, without) = (self.evenness(evenness), self.evenness(without));
-                let beside = match wishes.granted {
+                let beside = match wishes.satisfied {
                     0 => "",
                     _ => "beside the wishes that are granted, ",
                 };
@@ -279,7 +283,7 @@ impl Solution {
         }
     }
 
-    /// Why each of the wishes was not granted that were not, in words that name nobody.
+    /// Why each of the wishes was not satisfied that were not, in words that name nobody.
     pub fn refusals(&self) -> Vec<String> {
         let wishes = self.wishes.iter();
         let refused = wishes.flat_map(|all| all.refused.iter().map(move |one| (all, one.why)));

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use evenkeel_model::{
-    Outlook,
-    outlook::{Crowding, Link},
+    WinModel,
+    win_model::{Crowding, Link},
 };
 
 use super::{
     Player, RatedGame,
-    game::{Pair, score},
+    game::{TeamPair, score},
     joint::columns,
     normal,
 };
@@ -34,7 +34,10 @@ pub(crate) fn edge(
 }
 
 /// The pairs of a game, each with the [`edge`] of its first team.
-pub(crate) fn edges(game: &RatedGame, weight: impl Fn(Player) -> Option<f64>) -> Vec<(f64, Pair)> {
+pub(crate) fn edges(
+    game: &RatedGame,
+    weight: impl Fn(Player) -> Option<f64>,
+) -> Vec<(f64, TeamPair)> {
     let pairs = game.neighbours().into_iter();
     pairs
         .map(|pair| (edge(game, pair.a, pair.b, &weight), pair))
@@ -70,14 +73,14 @@ impl Slope {
     }
 
     /// Turns weights, less 50, into a chance, without the uncertainty of the slope itself.
-    pub(crate) fn outlook(&self, game: &RatedGame) -> Outlook {
+    pub(crate) fn win_model(&self, game: &RatedGame) -> WinModel {
         let players = game.shares().max(1.0);
         let per_strength = self.mean * columns::unit(players) / 50.0;
-        Outlook::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
+        WinModel::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
     }
 
     /// Learns from the pairs of a game, each with its difference. All are compared with the slope before it.
-    pub(crate) fn learn(&mut self, pairs: &[(f64, Pair)]) {
+    pub(crate) fn learn(&mut self, pairs: &[(f64, TeamPair)]) {
         let before = *self;
         let chance = |x: f64| normal::logistic(before.mean * x);
         let information = pairs.iter().map(|&(x, pair)| {
@@ -110,7 +113,7 @@ mod tests {
                 Ordering::Greater,
                 Ordering::Less,
             ] {
-                slope.learn(&[(1.0, Pair::of(0, 1, result))]);
+                slope.learn(&[(1.0, TeamPair::of(0, 1, result))]);
             }
         }
         assert!(

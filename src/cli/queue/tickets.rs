@@ -15,7 +15,7 @@ use super::{configured, tickets};
 use crate::{
     cli::{CliError, open_input, table::print_error_line},
     matchmaking::{
-        Effort, Known, Plan, Queue, Ticket, TicketSpec,
+        Effort, KnownAttributes, Plan, Queue, Ticket, TicketSpec,
         attribute::Raw,
         attribute::is_known,
         planner::{PlanInput, PlannedMatch},
@@ -96,8 +96,8 @@ fn ticket(line: &str, queue: &Queue) -> Result<Ticket, String> {
 }
 
 /// What the attributes that begin with `@` state.
-fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
-    let mut known = Known::default();
+fn learned(attributes: Vec<(String, Raw)>) -> Result<KnownAttributes, String> {
+    let mut known = KnownAttributes::default();
     for (name, raw) in attributes {
         match raw {
             Raw::List(met) if name == "@met" => known.met = vec![met],
@@ -123,7 +123,7 @@ fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
 /// Prints one line for each match, in JSON, then one for each ticket that is left, with the reason.
 /// The result depends on the tickets, the configuration, the seed and the effort alone.
 #[derive(Debug, Args)]
-pub(super) struct MatchArgs {
+pub(super) struct FormMatchesArgs {
     /// The file of tickets; - is standard input
     #[arg(value_name = "FILE")]
     tickets: PathBuf,
@@ -153,7 +153,7 @@ pub(super) struct MatchArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
+pub(super) fn run(args: &FormMatchesArgs) -> Result<(), CliError> {
     let queue = configured(&args.config, &args.queue)?;
     let tickets = tickets::read(&args.tickets, &queue)?;
     let since = Instant::now();

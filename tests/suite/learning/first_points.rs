@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evenkeel::{
     logs::read_matches,
-    model::{Kind, MatchRecord, PlayerKey, Rulebook, fingerprint::Fingerprint, outlook::UNITS},
+    model::{Kind, MatchRecord, PlayerKey, Rulebook, fingerprint::Fingerprint, win_model::UNITS},
     rating::history::{Fold, Settings, Weight},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
@@ -33,7 +33,7 @@ const WITH_POINTS: usize = 4;
 fn known(fold: &Fold) -> BTreeMap<String, Known> {
     let of = |weight: Weight<'_>| Known {
         weight: weight.weight,
-        deviation: weight.doubt,
+        deviation: weight.strength_deviation,
     };
     let all = fold.weights();
     all.map(|weight| (weight.key.id.clone(), of(weight)))

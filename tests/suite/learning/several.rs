@@ -5,7 +5,7 @@ use evenkeel::{
     model::{
         Kind::{Bot, Human},
         PlayerKey, Ruleset, Timestamp,
-        outlook::LineupPlayer,
+        win_model::LineupPlayer,
     },
     store::DerivedFrom,
 };

@@ -3,7 +3,7 @@
 
 use super::{
     Command, Decided, Lobby, LobbyError, Weights,
-    advantage::{Advantage, Basis, Known, TeamState},
+    advantage::{Advantage, Basis, StrengthSource, TeamState},
     autobalance::{Assessment, AutoBalance, Fate, Power, Situation},
     command::BalanceWatch,
     place::Place,
@@ -13,7 +13,7 @@ use super::{
     weights::{counted_bot, next_bot, sane, sane_strength},
 };
 use evenkeel_model::{
-    Kind, PlayerKey, ident::Ident, outlook::LineupPlayer, team_names::RoleName, units::Share,
+    Kind, PlayerKey, ident::Ident, team_names::RoleName, units::Share, win_model::LineupPlayer,
 };
 use evenkeel_partition::{
     BotInGame, GameView, HumanInGame,
@@ -96,8 +96,8 @@ impl Lobby {
             settings: self.settings.advantage,
             basis: Basis {
                 known: match &view.chance {
-                    Some(model) => Known::Strengths(model.outlook),
-                    None => Known::Weights,
+                    Some(model) => StrengthSource::Strengths(model.win_model),
+                    None => StrengthSource::Weights,
                 },
                 spread: weights.spread(),
                 last,
@@ -310,7 +310,7 @@ impl Lobby {
         lineup: &[Vec<LineupPlayer>],
     ) -> Result<Option<ChanceModel>, LobbyError> {
         let game = self.team_game()?;
-        let Some(outlook) = weights.outlook(lineup) else {
+        let Some(win_model) = weights.win_model(lineup) else {
             return Ok(None);
         };
         let strength = |human: &Human| {
@@ -320,11 +320,11 @@ impl Lobby {
         let bots = game.roster.bots();
         let next_bot = self.next_bot(weights)?;
         // A human of whom the rating system has no deviation counts as the mean player of the lineup.
-        let usual = outlook.usual_doubt();
-        let doubt = |human: &Human| weights.human_doubt(human.id.text()).unwrap_or(usual);
+        let usual = win_model.usual_deviation();
+        let deviation = |human: &Human| weights.human_deviation(human.id.text()).unwrap_or(usual);
         Ok(Some(ChanceModel {
-            doubts: game.roster.humans().iter().map(doubt).collect(),
-            outlook,
+            deviations: game.roster.humans().iter().map(deviation).collect(),
+            win_model,
             humans: game.roster.humans().iter().map(strength).collect(),
             bots: (bots.iter())
                 .map(|bot| counted_bot(weights, bot.name.text()).strength)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::games::outlook;
+use crate::games::win_model;
 use crate::{
     Decision, LobbySettings, Update,
     autobalance::StayReason,
@@ -9,11 +9,11 @@ use crate::{
     weights::tests::{WeightTable, ctf, game},
 };
 use evenkeel_model::{
-    Outlook,
+    WinModel,
     in_game::Verdict,
-    outlook::Company,
     record::LeaveReason,
     units::{Count, Factor},
+    win_model::Company,
 };
 use evenkeel_partition::{
     settings::Objective,
@@ -374,9 +374,9 @@ fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
         per_friend: 0.2,
         learned: 0.5,
     };
-    weights.outlook = Some(Outlook {
+    weights.win_model = Some(WinModel {
         company,
-        ..outlook()
+        ..win_model()
     });
     for id in ["a", "b", "c", "d"] {
         let update = Update {
@@ -579,7 +579,7 @@ proptest! {
         (bots, proposal, chances) in any::<(bool, bool, bool)>(),
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
-        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), outlook: chances.then(outlook) };
+        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), win_model: chances.then(win_model) };
         let roster = RosterSettings { max_roster: Count::of(6), bots, ..RosterSettings::default() };
         let mut settings = LobbySettings { roster, ..LobbySettings::default() };
         if chances {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use crate::{
-    Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool, search::Cores,
+    Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool,
+    search::Cores,
 };
 use evenkeel_model::random::{Stream, StreamPurpose};
 
@@ -21,7 +22,9 @@ fn ticket(queue: &Queue, id: &str, waited: usize, more: &str) -> Ticket {
     let json =
         format!(r#"{{"ticket":"{id}","waited":{waited},"players":[{{"id":"{id}"{more}}}]}}"#);
     let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-    queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+    queue
+        .ticket(&spec, &mut |_| KnownAttributes::default())
+        .unwrap()
 }
 
 fn planned(queue: &Queue, tickets: &[Ticket]) -> Plan {
@@ -135,7 +138,9 @@ fn avoided_players_may_have_spaces_in_their_ids() {
     assert_eq!(one.players.len(), 1);
     let json = r#"{"ticket":"t","players":[{"id":"p","avoid":[""]}]}"#;
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    let refused = queue.ticket(&spec, &mut |_| Known::default()).unwrap_err();
+    let refused = queue
+        .ticket(&spec, &mut |_| KnownAttributes::default())
+        .unwrap_err();
     assert_eq!(
         refused.to_string(),
         "p: avoid must be the ids of up to 128 players"
@@ -159,7 +164,7 @@ fn the_penalty_is_that_of_the_teams_after_the_final_split() {
         .map(|at| {
             let json = format!(r#"{{"ticket":"t{at}","players":[{{"id":"p{at}"}}]}}"#);
             let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-            let mut known = Known::default();
+            let mut known = KnownAttributes::default();
             let weight = f64::from(at * at) + 0.37;
             known.numbers.insert("@weight".to_owned(), weight);
             queue.ticket(&spec, &mut |_| known.clone()).unwrap()
@@ -235,7 +240,11 @@ fn two_captains_of_one_party_are_not_enough() {
     let queue = shipped("roles");
     let json = r#"{"ticket":"c","waited":9,"players":[{"id":"c1","captain":true},{"id":"c2","captain":true}]}"#;
     let party: TicketSpec = serde_json::from_str(json).unwrap();
-    let mut tickets = vec![queue.ticket(&party, &mut |_| Known::default()).unwrap()];
+    let mut tickets = vec![
+        queue
+            .ticket(&party, &mut |_| KnownAttributes::default())
+            .unwrap(),
+    ];
     tickets.extend((0..20).map(|at| ticket(&queue, &format!("t{at}"), 1, MEDIC)));
     let (found, plan) = jobs(&queue, &tickets);
     assert_eq!((found, plan.matches.len()), (0, 0));
@@ -288,7 +297,7 @@ proptest! {
             let players: Vec<String> = players.collect();
             let json = format!(r#"{{"ticket":"t{number}","players":[{}]}}"#, players.join(","));
             let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-            queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+            queue.ticket(&spec, &mut |_| KnownAttributes::default()).unwrap()
         }).collect();
         let pool = Pool::new(&queue, &tickets, None);
         let possible = has_match(&pool);

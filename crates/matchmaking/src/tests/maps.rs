@@ -7,7 +7,7 @@ use std::{
 
 use super::situations::queue;
 use crate::{
-    Known, OneCore, Queue, Ticket, TicketSpec,
+    KnownAttributes, OneCore, Queue, Ticket, TicketSpec,
     planner::{PlanInput, PlannedMatch},
     pool::{PLAYER_MATCHES, Pool},
 };
@@ -50,9 +50,9 @@ fn duellist(queue: &Queue, id: &str, maps: &[&str], played: &[String]) -> Ticket
 /// A ticket whose players have played on these maps lately.
 pub(super) fn checked(queue: &Queue, json: &str, played: &[String]) -> Ticket {
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    let known = Known {
+    let known = KnownAttributes {
         maps: played.to_vec(),
-        ..Known::default()
+        ..KnownAttributes::default()
     };
     queue.ticket(&spec, &mut |_| known.clone()).unwrap()
 }

@@ -1,8 +1,8 @@
 //! Made-up games, for the tests of this crate and of those who decide about games.
 
 use evenkeel_model::{
-    Outlook,
-    outlook::{Company, Crowding, Link},
+    WinModel,
+    win_model::{Company, Crowding, Link},
 };
 use evenkeel_partition::{
     BotInGame, GameView, HumanInGame,
@@ -62,19 +62,19 @@ pub(crate) fn robot(weight: f64, team: u8) -> BotInGame {
 pub(crate) fn by_chance(mut game: GameView) -> GameView {
     let strength = |weight: f64| (weight - 50.0) / 25.0;
     game.chance = Some(ChanceModel {
-        outlook: outlook(),
+        win_model: win_model(),
         humans: game.humans.iter().map(|h| strength(h.weight)).collect(),
         bots: game.bots.iter().map(|bot| strength(bot.weight)).collect(),
         next_bot: strength(game.next_bot),
-        doubts: vec![0.1; game.humans.len()],
+        deviations: vec![0.1; game.humans.len()],
         party_multiplier: Vec::new(),
     });
     game
 }
 
 /// In a match of eight, one unit of strength is an edge of a half, and one head more a fifth.
-pub(crate) fn outlook() -> Outlook {
-    Outlook {
+pub(crate) fn win_model() -> WinModel {
+    WinModel {
         link: Link::Normal,
         per_strength: 0.5,
         players: 8.0,
@@ -83,7 +83,7 @@ pub(crate) fn outlook() -> Outlook {
         per_log_size: 0.0,
         side: 0.05,
         unit: 1.0,
-        doubt: 0.1,
+        deviation: 0.1,
         company: Company::default(),
     }
 }

@@ -11,7 +11,7 @@ pub use hosting::{IdTech3Host, host_limit, host_mode};
 
 use evenkeel_ingest::{
     GameEvent,
-    live::idtech3::{Client, Line, LoggedServer},
+    live::idtech3::{IdTech3Client, IdTech3Server, Line},
 };
 use evenkeel_model::Kind;
 
@@ -259,7 +259,7 @@ impl IdTech3 {
     /// The command in `NAME: TEXT`, and the only client of that name. A command contains no colon,
     /// so that the name is what precedes the last one.
     fn named_command(&self, said: &[u8]) -> Option<(usize, ChatCommand)> {
-        let written_by = |(number, client): (usize, &Client)| {
+        let written_by = |(number, client): (usize, &IdTech3Client)| {
             let text = said.strip_prefix(client.raw_name())?.strip_prefix(b": ")?;
             let command = ChatCommand::parse(text).filter(|_| client.is_known())?;
             Some((number, command))
@@ -286,7 +286,7 @@ const READ: u64 = 750;
 /// What the log of a running server shows.
 #[derive(Default)]
 struct LiveLog {
-    server: LoggedServer,
+    server: IdTech3Server,
     /// When the game began, by the log's clock and by the caller's, until it is known whether it begins with a warm-up.
     opening: Option<(u64, u64)>,
 }
@@ -351,11 +351,11 @@ impl LiveLog {
     }
 
     /// All clients, with their numbers.
-    fn clients(&self) -> impl Iterator<Item = (usize, &Client)> {
+    fn clients(&self) -> impl Iterator<Item = (usize, &IdTech3Client)> {
         self.server.clients.iter()
     }
 
-    fn client(&self, number: usize) -> Option<&Client> {
+    fn client(&self, number: usize) -> Option<&IdTech3Client> {
         self.server.clients.get(number)
     }
 
@@ -375,7 +375,7 @@ impl LiveLog {
 }
 
 /// Whether a log describes this client as a bot.
-fn is_bot(client: &Client) -> bool {
+fn is_bot(client: &IdTech3Client) -> bool {
     client.identity().key.kind == Kind::Bot
 }
 

@@ -9,7 +9,7 @@ pub mod rcon;
 
 use evenkeel_ingest::{
     GameEvent,
-    live::source::{Client, Line, LoggedServer, ResultStyle},
+    live::source::{Line, ResultStyle, SourceClient, SourceServer},
 };
 use evenkeel_protocol::Request;
 
@@ -25,7 +25,7 @@ pub struct Source {
     /// How commands name the sides.
     words: fn(u8) -> TeamWord,
     opening: OpeningTime,
-    log: LoggedServer,
+    log: SourceServer,
     /// Whether a round has started on this map, or the game has been restarted.
     begun: bool,
     /// The final scores that have been read, by side.
@@ -44,7 +44,7 @@ impl Source {
             commands,
             words: word,
             opening: OpeningTime::new(opening),
-            log: LoggedServer::of(game),
+            log: SourceServer::of(game),
             begun: false,
             finals: Vec::new(),
             deaths: HeldDeaths::default(),
@@ -84,7 +84,7 @@ impl Source {
     }
 }
 
-fn connection(client: &Client) -> ConnectionKey {
+fn connection(client: &SourceClient) -> ConnectionKey {
     ConnectionKey(client.number(), client.key().id)
 }
 
@@ -299,7 +299,7 @@ const MOST_DEATHS: usize = 20_000;
 
 /// The deaths of one round.
 #[derive(Debug)]
-struct Round {
+struct RoundDeaths {
     /// The scores with which it began.
     scores: [f64; 2],
     deaths: Vec<Request>,
@@ -312,7 +312,7 @@ struct HeldDeaths {
     /// a restore.
     suicides: Vec<(u64, u64, ConnectionKey)>,
     /// The rounds of the match, which has a line for its end.
-    rounds: Vec<Round>,
+    rounds: Vec<RoundDeaths>,
     count: usize,
 }
 
@@ -337,7 +337,7 @@ impl HeldDeaths {
     fn round_started(&mut self, scores: [f64; 2]) {
         if self.rounds.len() < MOST_DEATHS {
             let deaths = Vec::new();
-            self.rounds.push(Round { scores, deaths });
+            self.rounds.push(RoundDeaths { scores, deaths });
         }
     }
 
@@ -351,7 +351,7 @@ impl HeldDeaths {
 
     /// The round that began with these scores is played again.
     fn restored(&mut self, scores: [f64; 2]) {
-        let began = |round: &Round| round.scores == scores;
+        let began = |round: &RoundDeaths| round.scores == scores;
         if let Some(at) = self.rounds.iter().rposition(began) {
             self.take_back(at);
         }

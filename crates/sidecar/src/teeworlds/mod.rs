@@ -10,7 +10,7 @@ pub use hosting::{TeeworldsHost, host_limit, host_mode};
 
 use evenkeel_ingest::{
     GameEvent,
-    live::teeworlds::{GAME, OutputLine, Play, Player, Stage, Stated},
+    live::teeworlds::{GAME, GameStage, OutputLine, Stated, TeeworldsPlay, TeeworldsPlayer},
 };
 
 use crate::{
@@ -33,11 +33,11 @@ const VOTE: u64 = 27_000;
 #[derive(Default)]
 pub struct Teeworlds {
     output: Output,
-    asking: Asking,
+    asking: SettingsTimer,
 }
 
 /// When the settings are asked for.
-struct Asking {
+struct SettingsTimer {
     /// When to ask for them next; `None` if they are known.
     at: Option<u64>,
     patience: u64,
@@ -45,7 +45,7 @@ struct Asking {
     voting: u64,
 }
 
-impl Default for Asking {
+impl Default for SettingsTimer {
     fn default() -> Self {
         Self {
             voting: 0,
@@ -55,7 +55,7 @@ impl Default for Asking {
     }
 }
 
-impl Asking {
+impl SettingsTimer {
     /// Asks for the settings again: they may be others in the next match.
     fn again(&mut self, now: u64) {
         self.at = Some(now);
@@ -75,7 +75,7 @@ impl Asking {
     }
 
     /// Takes what the output states of the settings.
-    fn note(&mut self, play: &Play, stated: Stated<'_>, server: &mut FollowedServer) {
+    fn note(&mut self, play: &TeeworldsPlay, stated: Stated<'_>, server: &mut FollowedServer) {
         if stated.is_value() {
             if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
                 self.at = None;
@@ -89,7 +89,7 @@ impl Asking {
         }
     }
 
-    fn take(&mut self, play: &Play, event: GameEvent, server: &mut FollowedServer) {
+    fn take(&mut self, play: &TeeworldsPlay, event: GameEvent, server: &mut FollowedServer) {
         match event {
             GameEvent::Game => {
                 server.leave_map();
@@ -110,7 +110,7 @@ impl Asking {
 }
 
 /// The setup of the game, once the map and the type are known.
-fn setup(play: &Play) -> Option<LoggedSetup> {
+fn setup(play: &TeeworldsPlay) -> Option<LoggedSetup> {
     (!play.map.is_empty() && !play.kind.is_empty()).then(|| LoggedSetup {
         game_type: format!("{GAME}.{}", play.kind),
         mutators: Vec::new(),
@@ -121,7 +121,7 @@ fn setup(play: &Play) -> Option<LoggedSetup> {
 }
 
 /// All players, as the output describes them.
-fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
+fn players(play: &TeeworldsPlay) -> Vec<(ConnectionKey, LoggedPlayer)> {
     let players = play.players.iter();
     players
         .map(|(slot, player)| described(play, slot, player))
@@ -129,7 +129,11 @@ fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
 }
 
 /// A player, as the output describes them.
-fn described(play: &Play, slot: usize, player: &Player) -> (ConnectionKey, LoggedPlayer) {
+fn described(
+    play: &TeeworldsPlay,
+    slot: usize,
+    player: &TeeworldsPlayer,
+) -> (ConnectionKey, LoggedPlayer) {
     let logged = LoggedPlayer {
         key: play.players.key(slot, player),
         name: player.name.clone(),
@@ -143,8 +147,8 @@ fn described(play: &Play, slot: usize, player: &Player) -> (ConnectionKey, Logge
 }
 
 /// Announces a game in its warm-up.
-fn warm_up(play: &Play, server: &mut FollowedServer) {
-    if play.stage == Stage::WarmUp
+fn warm_up(play: &TeeworldsPlay, server: &mut FollowedServer) {
+    if play.stage == GameStage::WarmUp
         && let Some(setup) = setup(play)
     {
         server.begin(setup);
@@ -154,7 +158,7 @@ fn warm_up(play: &Play, server: &mut FollowedServer) {
 }
 
 /// Handles a line of the chat, from the number of the player on.
-fn hear(play: &Play, slot: usize, rest: &[u8], server: &mut FollowedServer) {
+fn hear(play: &TeeworldsPlay, slot: usize, rest: &[u8], server: &mut FollowedServer) {
     let name = play.players.raw_name(slot);
     let text = name.and_then(|name| rest.strip_prefix(name)?.strip_prefix(b": "));
     if let Some(command) = text.and_then(ChatCommand::parse) {
@@ -171,7 +175,7 @@ impl Engine for Teeworlds {
             return;
         };
         let (now, asking) = (server.now(), &mut self.asking);
-        let take = |play: &Play, event| asking.take(play, event, server);
+        let take = |play: &TeeworldsPlay, event| asking.take(play, event, server);
         let Some(stated) = self.output.read(&line, now, take) else {
             return;
         };
@@ -183,7 +187,7 @@ impl Engine for Teeworlds {
 
     fn tick(&mut self, server: &mut FollowedServer) {
         let (now, asking) = (server.now(), &mut self.asking);
-        let take = |play: &Play, event| asking.take(play, event, server);
+        let take = |play: &TeeworldsPlay, event| asking.take(play, event, server);
         self.output.tick(now, take);
         if self.asking.is_due(now) {
             server.ask(&QUESTIONS);
@@ -212,7 +216,7 @@ impl Engine for Teeworlds {
 /// What is known of a server's games by its output.
 #[derive(Default)]
 struct Output {
-    play: Play,
+    play: TeeworldsPlay,
     time: LogTime,
 }
 
@@ -222,7 +226,7 @@ impl Output {
         &mut self,
         line: &OutputLine<'a>,
         now: u64,
-        mut take: impl FnMut(&Play, GameEvent),
+        mut take: impl FnMut(&TeeworldsPlay, GameEvent),
     ) -> Option<Stated<'a>> {
         let stated = line.stated()?;
         self.time.read(line.date, now);
@@ -237,7 +241,7 @@ impl Output {
     }
 
     /// Lets time pass.
-    fn tick(&mut self, now: u64, mut take: impl FnMut(&Play, GameEvent)) {
+    fn tick(&mut self, now: u64, mut take: impl FnMut(&TeeworldsPlay, GameEvent)) {
         self.pass(None, self.time.at(now), &mut take);
     }
 
@@ -245,7 +249,7 @@ impl Output {
         &mut self,
         next: Option<&Stated<'_>>,
         now: u64,
-        take: &mut impl FnMut(&Play, GameEvent),
+        take: &mut impl FnMut(&TeeworldsPlay, GameEvent),
     ) {
         let mut events = Vec::new();
         self.play.pass_until(next, now, &mut events);

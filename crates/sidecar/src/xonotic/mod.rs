@@ -17,7 +17,7 @@ use evenkeel_ingest::{
     GameEvent,
     live::{
         ClientTeam,
-        xonotic::{GAME, Line, LoggedServer},
+        xonotic::{GAME, Line, XonoticServer},
     },
 };
 
@@ -32,7 +32,7 @@ pub struct Xonotic {
     opening: OpeningTime,
     /// Whether games begin with a warm-up, which a restart ends.
     warms_up: bool,
-    log: LoggedServer,
+    log: XonoticServer,
 }
 
 impl Xonotic {
@@ -43,7 +43,7 @@ impl Xonotic {
             commands,
             opening: OpeningTime::new(opening),
             warms_up,
-            log: LoggedServer::default(),
+            log: XonoticServer::default(),
         }
     }
 

@@ -15,7 +15,7 @@ use evenkeel_model::{
 };
 
 use super::{
-    points::{own_seats, ranks, share, standing},
+    points::{own_seats, ranks, score_at, share},
     ruling,
 };
 use crate::{
@@ -133,7 +133,7 @@ fn as_it_stood(
     Some(Departure {
         player,
         played: at as f64 / record.millis().max(1) as f64,
-        game: part(record, game, seats, standing(record, at))?,
+        game: part(record, game, seats, score_at(record, at))?,
     })
 }
 
@@ -212,9 +212,9 @@ fn stretch(
             ..seat
         }));
     }
-    let scores = standing(record, own.from);
+    let scores = score_at(record, own.from);
     let after = match own.to < record.millis() {
-        true => standing(record, own.to),
+        true => score_at(record, own.to),
         false => game.scores.clone(), // includes what happened in the last millisecond
     };
     let scores = after.into_iter().zip(scores);

@@ -3,8 +3,8 @@
 mod elsewhere;
 mod one_match;
 mod order;
-mod outlook;
 mod rulesets;
+mod win_model;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,11 +12,11 @@ use evenkeel_model::{
     Kind, Outcome, Participant,
     ident::Nobody,
     match_chances::Cause,
-    outlook::{LineupPlayer, TeamLoad},
     record::{LeaveReason, Presence, ScoreEvent, Span},
     rulebook::{RulebookSpec, Scoring, Unknown},
     units::{Count, Share},
     weight::{WeightCause, WeightEntry},
+    win_model::{LineupPlayer, TeamLoad},
 };
 use proptest::prelude::*;
 

@@ -13,12 +13,12 @@ use crate::{
     weights::tests::{ctf, game},
 };
 use evenkeel_model::{
-    Outlook,
+    WinModel,
     in_game::Verdict,
     match_chances::{MAX_TEAM_CHANGES, MatchChances},
-    outlook::LineupPlayer,
     record::LeaveReason,
     units::{MaxDifference, PositiveShare},
+    win_model::LineupPlayer,
 };
 use evenkeel_partition::problem::SizeLimits;
 
@@ -39,7 +39,7 @@ impl Weights for BySize {
         (50.0, 0)
     }
 
-    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
+    fn win_model(&self, _teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
         None
     }
 
@@ -173,9 +173,9 @@ fn without_bots() -> LobbySettings {
 }
 
 /// The course of a match of two teams: for each change the cause, the seat, the teams, and the sizes.
-type Told = (TeamCause, Option<u32>, Option<u8>, Option<u8>, String);
+type Announced = (TeamCause, Option<u32>, Option<u8>, Option<u8>, String);
 
-fn told(chances: &MatchChances) -> Vec<Told> {
+fn announced(chances: &MatchChances) -> Vec<Announced> {
     let one = |change: &TeamChange| {
         let sizes = change.teams.sizes();
         (change.cause, change.who, change.from, change.to, sizes)
@@ -217,7 +217,7 @@ fn the_fourteenth_player_is_not_in_the_chance_as_picked() {
     assert_eq!(sizes(&chances.started), sizes(&picked));
     let small = chances.changes[0].to;
     assert_eq!(
-        told(&chances),
+        announced(&chances),
         [
             (TeamCause::Place, Some(13), None, small, "7 v 7".into()),
             (
@@ -263,7 +263,7 @@ fn each_change_has_its_cause_its_teams_and_the_chance_after_it() {
     let [c, bot] = [Some(2), Some(3)];
     let one = |cause, who, from, to, sizes: &str| (cause, who, from, to, sizes.to_owned());
     assert_eq!(
-        told(&chances),
+        announced(&chances),
         [
             one(TeamCause::Join, c, None, Some(1), "1 v 2"),
             one(TeamCause::Move, c, Some(1), Some(0), "2 v 1"),
