@@ -19,7 +19,7 @@ use std::{
 };
 
 use evenkeel::{
-    client::Client, config::Config, daemon::Daemon, model::Ident, protocol::Request, store,
+    client::Client, config::Config, daemon::Daemon, model::ident::Ident, protocol::Request, store,
 };
 use tempfile::TempDir;
 use tokio::{

@@ -17,11 +17,12 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use evenkeel::{
     config::Config,
     lobby::{
-        BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, RosterSettings,
-        Update, Weights,
+        BotWeight, Command, Lobby, LobbySettings, NewGame, Update, Weights,
+        rebalance::RebalanceSettings, settings::RosterSettings,
     },
     model::{
-        Ident, Kind, PlayerKey,
+        Kind, PlayerKey,
+        ident::Ident,
         units::{Count, Share},
     },
     partition::GameView,

@@ -9,10 +9,16 @@ use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenkeel::{
-    model::{Company, Crowding, Link, SAME_CHANCE, WinModel},
+    model::{
+        WinModel,
+        win_model::{Company, Crowding, Link, SAME_CHANCE},
+    },
     partition::{
-        ChanceModel, Engine, Fill, GameView, HumanInGame, Objective, Problem, ProblemSpec,
-        Settings, solve,
+        GameView, HumanInGame, Problem, ProblemSpec, Settings,
+        settings::{Engine, Objective},
+        solve,
+        sums::Fill,
+        view::ChanceModel,
     },
 };
 

@@ -12,8 +12,10 @@ use std::{
 };
 
 use evenkeel::{
-    matchmaking::{Cores, Effort, KnownAttributes, Plan, Queue, QueueSettings, Ticket, plan},
-    model::{Stream, StreamPurpose},
+    matchmaking::{
+        Effort, KnownAttributes, Plan, Queue, QueueSettings, Ticket, plan, planner::Cores,
+    },
+    model::random::{Stream, StreamPurpose},
     queues::Threads,
     simulate::{Load, Shape},
 };
@@ -222,12 +224,12 @@ fn rated() {
             .players
             .iter()
             .map(|player| match player.values[at] {
-                evenkeel::matchmaking::Value::Number(number) => number,
+                evenkeel::matchmaking::attribute::Value::Number(number) => number,
                 _ => 0.0,
             });
         values.sum::<f64>()
     };
-    let gap = |found: &evenkeel::matchmaking::PlannedMatch| {
+    let gap = |found: &evenkeel::matchmaking::planner::PlannedMatch| {
         let sums: Vec<f64> = found
             .teams
             .iter()

@@ -8,8 +8,10 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use evenkeel::{
     model::{
-        Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, Rulebook, RulebookSpec,
-        Span, Timestamp,
+        Kind, MatchRecord, Participant, PlayerKey, Rulebook, Timestamp,
+        fingerprint::Fingerprint,
+        record::{Presence, Span},
+        rulebook::RulebookSpec,
     },
     rating::history::{EvaluationPlan, Fold, Settings, evaluate},
     rating::{self, Player, RatedGame, Seat, System, SystemName},

@@ -29,7 +29,7 @@ use std::{
 use evenkeel::{
     config::Config,
     daemon,
-    model::Fingerprint,
+    model::fingerprint::Fingerprint,
     server::{Gate, Listeners, Service},
     web::{self, Audience, Site},
 };

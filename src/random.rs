@@ -1,5 +1,5 @@
 //! Random bytes of the operating system. What can be repeated draws from a seed instead: see
-//! [`Stream`](crate::model::Stream).
+//! [`Stream`](crate::model::random::Stream).
 
 use rand::{
     TryRng,

@@ -2,7 +2,7 @@
 //! `cargo bench --bench accuracy -- level`.
 
 use evenkeel::{
-    model::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
+    model::{Kind, Rulebook, Ruleset, fingerprint::Fingerprint, rulebook::RulebookSpec},
     rating::history::{Fold, Settings},
 };
 

@@ -28,7 +28,7 @@ use std::{fs, io, path::Path, time::Instant};
 
 use evenkeel::{
     logs::{LogError, read_matches},
-    model::{Fingerprint, MatchRecord, Rulebook, RulebookSpec},
+    model::{MatchRecord, Rulebook, fingerprint::Fingerprint, rulebook::RulebookSpec},
     rating::SystemName,
     rating::history::{EvaluationPlan, FEWEST_COMPARED, Settings, Subset, evaluate},
 };

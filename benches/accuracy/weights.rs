@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use evenkeel::{
     model::{
-        Fingerprint, Kind, LineupPlayer, MatchRecord, Outcome, Participant, Rulebook, Ruleset,
+        Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, fingerprint::Fingerprint,
+        win_model::LineupPlayer,
     },
     rating::history::{Fold, Interval, Settings, interval},
 };
@@ -39,7 +40,7 @@ struct RankSums {
 }
 
 pub fn run(set: &Set, matches: Vec<MatchRecord>) {
-    let Ok(rulebook) = Rulebook::new(&evenkeel::model::RulebookSpec::default()) else {
+    let Ok(rulebook) = Rulebook::new(&evenkeel::model::rulebook::RulebookSpec::default()) else {
         return;
     };
     let mut coin = ChaCha8Rng::seed_from_u64(1);

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use evenkeel::{
     config::Config,
     lobby::{Command, Update},
-    model::{Ident, MatchRecord, Timestamp, units::Amount},
-    partition::Objective,
+    model::{MatchRecord, Timestamp, ident::Ident, units::Amount},
+    partition::settings::Objective,
     server::Service,
     session::{HandClock, Session},
     store,

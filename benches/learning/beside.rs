@@ -11,8 +11,8 @@ use std::{
 };
 
 use evenkeel::{
-    ingest::write_record,
-    model::{Fingerprint, MatchRecord, Timestamp},
+    ingest::jsonl::write_record,
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint},
 };
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 

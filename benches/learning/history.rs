@@ -1,7 +1,8 @@
 //! Synthetic histories: matches of four against four, drawn at random.
 
 use evenkeel::model::{
-    Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
+    Kind, MatchRecord, Participant, PlayerKey, Timestamp,
+    record::{Presence, ScoreEvent, Span},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 

@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use evenkeel::{ingest::write_record, model::Fingerprint};
+use evenkeel::{ingest::jsonl::write_record, model::fingerprint::Fingerprint};
 use history::{History, identity};
 use load::{Peer, percentile};
 use process::Process;

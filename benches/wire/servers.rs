@@ -10,7 +10,10 @@ use std::{
 };
 
 use evenkeel::{
-    model::{Kind, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp},
+    model::{
+        Kind, MatchRecord, Participant, PlayerKey, Timestamp,
+        record::{Presence, ScoreEvent, Span},
+    },
     store,
 };
 use tempfile::TempDir;

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     config::{Config, GamePreset, START, ValueInForce, ValueOrigin, all_keys},
     daemon,
-    model::{Secret, to_hex},
+    model::{access::Secret, text::to_hex},
 };
 
 /// Print a configuration to start from, check a configuration file, or show what is in force

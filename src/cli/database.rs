@@ -24,7 +24,7 @@ use crate::{
     config::Config,
     learning::{Rebuilt, Verified},
     logs::{self, Archive, LogZone, Reread, RereadZones},
-    model::counted,
+    model::text::counted,
     server::Service,
     store::{
         self, DatabaseUrl, DerivedFrom, SqliteFile, TransferError, Transferred,

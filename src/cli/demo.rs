@@ -27,9 +27,13 @@ use crate::{
     daemon::ShutdownSignal,
     learning::Standings,
     logs::Ingest,
-    model::{Kind, LineupPlayer, MatchRecord, PlayerKey, Rulebook, Ruleset, SAME_CHANCE, WinModel},
+    model::{
+        Kind, MatchRecord, PlayerKey, Rulebook, Ruleset, WinModel,
+        win_model::{LineupPlayer, SAME_CHANCE},
+    },
     partition::{
-        self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemSpec, Solution, WhatIf,
+        self, GameView, HumanInGame, Problem, ProblemSpec, Solution, pick::WhatIf,
+        settings::Objective, view::ChanceModel,
     },
     rating::history::{self, EvaluationPlan, Subset},
     server::Service,

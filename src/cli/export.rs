@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, table::ProgressLine};
 use crate::{
-    ingest::write_record,
+    ingest::jsonl::write_record,
     model::Timestamp,
     server::Service,
     store::{ContentPart, Cursor},

@@ -2,7 +2,7 @@
 
 use super::{CliError, table::printable};
 use crate::{
-    model::{Ident, Kind, PlayerKey, Timestamp, steam},
+    model::{Kind, PlayerKey, Timestamp, ident::Ident, steam},
     server::Service,
 };
 

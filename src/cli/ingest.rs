@@ -22,14 +22,14 @@ use super::{
 };
 use crate::{
     daemon::{self, ShutdownSignal},
-    ingest::{Format, read_record},
+    ingest::{Format, jsonl::read_record},
     learning::LearningError,
-    lobby::in_this_form,
+    lobby::decision::in_this_form,
     logs::{
         Follow, Ingest, IngestCounts, IngestEvent, LogError, LogZone, format_names, format_of,
         is_game_name, log_files,
     },
-    model::{Nobody, Timestamp, counted},
+    model::{Timestamp, ident::Nobody, text::counted},
     server::Service,
     store::{
         ContentPart, PartSource,

@@ -18,8 +18,12 @@ use super::{
 };
 use crate::{
     model::{
-        ChanceSummary, Kind, MatchRecord, Outcome, Participant, ShareOwner, TeamChange, Timestamp,
-        counted, plain_name, score_text, versus,
+        Kind, MatchRecord, Outcome, Participant, Timestamp,
+        match_chances::{ChanceSummary, TeamChange, versus},
+        names::plain_name,
+        record::score_text,
+        share::ShareOwner,
+        text::counted,
     },
     server::{Service, access::AddressKey},
     store::{MatchLine, PageMatch},

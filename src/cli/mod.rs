@@ -57,7 +57,10 @@ use crate::{
     files::is_full,
     learning::LearningError,
     logs::{Archive, LogError},
-    model::{PatternError, escaped_json, is_hidden},
+    model::{
+        names::{escaped_json, is_hidden},
+        rulebook::PatternError,
+    },
     server::{Service, ServiceError},
     session::SessionError,
     simulate::SimulateError,
@@ -424,7 +427,7 @@ macro_rules! exit_codes {
 exit_codes! {
     BackupError: 4, Store, Ended;
     ConfigError: 3;
-    DaemonError: 1, Config, Deliveries, Learning, Logs, Service, Store | Descriptors: 3 | Tls: 3;
+    DaemonError: 1, Config, Deliveries, Logs, Service, Store | Descriptors: 3 | Tls: 3;
     DeliveryError: 3, Store;
     DriverError: 4, Io;
     JoinError: 1;
@@ -433,7 +436,7 @@ exit_codes! {
     PatternError: 3;
     ServiceError: 1, Learning, Pattern;
     SessionError: 1, Store;
-    SimulateError: 1, Service, Learning, Session, Store, Io;
+    SimulateError: 1, Service, Session, Store, Io;
     TransferError: 4, Store;
 }
 

@@ -11,7 +11,7 @@ use super::{
     table::{ProgressLine, Table, or_dash},
 };
 use crate::{
-    model::LeaveReason,
+    model::record::LeaveReason,
     simulate::{Estimate, Policy, PolicyLine, PolicyReport, SeasonPlan, World, WorldSettings},
 };
 

@@ -13,7 +13,7 @@ use comfy_table::{CellAlignment, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::CliError;
-use crate::{model::is_disruptive, server::Service};
+use crate::{model::names::is_disruptive, server::Service};
 
 /// A table of rows of one kind.
 pub(super) struct Table<'a, R> {

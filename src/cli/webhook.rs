@@ -14,7 +14,7 @@ use super::{
     table::{Table, or_dash},
 };
 use crate::{
-    model::to_hex,
+    model::text::to_hex,
     session::{Clock, MachineClock},
     store::{HookEvent, HookKind, HookReport, HookRow},
     webhooks::{HookSender, HookVerdict, SigningKeys, body, verdict},

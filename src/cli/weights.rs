@@ -9,7 +9,7 @@ use super::{
     CliError, CommonArgs, csv_cell, name_or_id, open, print_json,
     table::{Table, printable},
 };
-use crate::{model::Kind, rating::worth, store::WeightRow};
+use crate::{model::Kind, rating::worth::worth, store::WeightRow};
 
 /// List the weights of the players of one ruleset, strongest first
 ///

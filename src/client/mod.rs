@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use evenkeel::client::Client;
-//! use evenkeel::model::Ident;
+//! use evenkeel::model::ident::Ident;
 //! use evenkeel::protocol::{Join, Reply, Request};
 //!
 //! # use evenkeel::{config::Config, daemon::Daemon};
@@ -48,10 +48,11 @@ use tokio::{
 };
 
 use crate::{
-    model::Ident,
+    model::ident::Ident,
     protocol::{
-        FramedLine, Framer, MalformedReply, Received, Refusal, Reply, ReplyReader, ReplyRule,
-        Request, Token,
+        FramedLine, Framer, Received, Refusal, Reply, ReplyReader, Request,
+        error::MalformedReply,
+        request::{ReplyRule, Token},
     },
 };
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Config, FolderChoice, RulesPreset, plain, values::NO_NAME};
 use crate::{
-    lobby::AutoBalanceRules,
+    lobby::autobalance::AutoBalanceRules,
     matchmaking::Queue,
     matchmaking::lifecycle::Provider,
-    model::{Patterns, Rulebook},
+    model::{Rulebook, rulebook::Patterns},
     rating::divisions,
     webhooks::MAX_HOOKS,
 };

@@ -15,7 +15,7 @@ use super::{
     values::ConfiguredToken,
 };
 use crate::{
-    model::Rights,
+    model::access::Rights,
     server::access::{AccessSettings, ClientSpec, PlayerScope},
 };
 

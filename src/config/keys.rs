@@ -18,14 +18,17 @@ use super::{
 use crate::{
     files::FileMode,
     lobby::{
-        AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
+        advantage::AdvantageSettings, autobalance::AutoBalanceRules, place::PlaceSettings,
+        rebalance::RebalanceSettings, settings::RosterSettings,
     },
     logs::LogZone,
     matchmaking::QueueSettings,
     matchmaking::lifecycle::CoordinatorSettings,
     model::{
-        ClanTags, GameTypeLists, MutatorLists, Right,
+        access::Right,
         behaviour::BehaviourSettings,
+        names::ClanTags,
+        rulebook::{GameTypeLists, MutatorLists},
         units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
     rating::divisions,

@@ -6,10 +6,13 @@ use std::{path::PathBuf, time::Duration};
 use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
     learning,
-    lobby::{self, AutoBalanceRules, LobbySettings},
+    lobby::{self, LobbySettings, autobalance::AutoBalanceRules},
     logs,
     matchmaking::lifecycle::CoordinatorSettings,
-    model::{PatternError, RulebookSpec, TeamBook, units::Share},
+    model::{
+        rulebook::{PatternError, RulebookSpec, TeamBook},
+        units::Share,
+    },
     rating::history,
     server, session,
     store::{Backups, DatabaseUrl, postgres::PoolSettings},
@@ -93,7 +96,7 @@ impl Config {
             roster: self.lobby.clone(),
             party_multiplier: balance.party_multiplier.clone(),
             objective: balance.objective,
-            place: lobby::PlaceSettings {
+            place: lobby::place::PlaceSettings {
                 party_budget: balance.party_budget,
                 wish_budget: self.wish_worth(),
                 ..self.place

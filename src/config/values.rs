@@ -16,7 +16,7 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use crate::{
     logs::{self, LogZone},
-    model::{Secret, Timestamp},
+    model::{Timestamp, access::Secret},
     store::postgres::PostgresUrl,
 };
 

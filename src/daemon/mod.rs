@@ -31,7 +31,6 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     config::{Config, ConfigError, ConfiguredValues},
-    learning::{AT_ONCE, LearningError},
     logs::{Follower, LogError},
     server::{
         self, ConnectionLimits, Gate, Listeners, Service, ServiceError, TlsError,
@@ -89,9 +88,7 @@ impl Daemon {
         let clock = service.sessions().clock().clone();
         let store = service.store().clone();
         let deliveries = Deliveries::open(&config.webhook, store, clock).await?;
-        let learning = service.learning();
-        learning.write_by_lease(service.leases().clone());
-        let matches = learning.resume(AT_ONCE).await?;
+        let matches = service.resume().await?;
         if let Some(folder) = config.journal() {
             open_journal(&service, &folder).await;
         }
@@ -149,9 +146,8 @@ impl Daemon {
     /// What a configuration that is read again can change, and the addresses that it cannot change.
     pub fn reloader(&self) -> Reloader {
         Reloader {
-            queues: self.service.queues().clone(),
+            service: self.service.clone(),
             gate: self.gate.clone(),
-            sessions: self.service.sessions().clone(),
             tls: self.listeners.tls.as_ref().map(|tls| tls.identity.clone()),
             listens: self.listeners.addresses(),
             started: self.values.clone(),
@@ -170,10 +166,9 @@ impl Daemon {
         tasks.spawn(upkeep::watch(self.service.clone()));
         tasks.spawn(upkeep::guard(self.service.store().clone()));
         if let Some(backups) = self.backups {
-            let clock = self.service.sessions().clock().clone();
+            let service = self.service.clone();
             let metrics: Arc<BackupMetrics> = self.monitor.backups.clone().unwrap_or_default();
-            let store = self.service.store().clone();
-            tasks.spawn(upkeep::back_up_daily(backups, store, clock, metrics));
+            tasks.spawn(upkeep::back_up_daily(backups, service, metrics));
         }
         let (monitor, watched) = (self.monitor.clone(), self.monitor);
         tasks.spawn(async move { monitor.run().await });
@@ -309,12 +304,9 @@ pub enum DaemonError {
     /// The database cannot be opened or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The service cannot be opened.
+    /// The service cannot be opened, or the weights cannot be derived from the stored matches.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The weights cannot be derived from the stored matches.
-    #[error(transparent)]
-    Learning(#[from] LearningError),
     /// The webhooks cannot be used.
     #[error(transparent)]
     Deliveries(#[from] DeliveryError),

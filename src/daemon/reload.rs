@@ -16,17 +16,14 @@ use tokio::time::sleep;
 
 use crate::{
     config::{Config, ConfigError, ConfiguredValues},
-    queues::Queues,
-    server::{Gate, TlsIdentity},
-    session::Sessions,
+    server::{Gate, Service, TlsIdentity},
 };
 
 /// The parts of a running daemon that a configuration can change.
 #[derive(Clone, Debug)]
 pub struct Reloader {
-    pub(super) queues: Arc<Queues>,
+    pub(super) service: Arc<Service>,
     pub(super) gate: Arc<Gate>,
-    pub(super) sessions: Arc<Sessions>,
     /// The certificate of encrypted connections.
     pub(super) tls: Option<Arc<TlsIdentity>>,
     /// The addresses that the daemon listens on.
@@ -59,12 +56,16 @@ pub async fn reload(running: &Reloader, config: &Config) {
             return;
         }
     };
-    match running.queues.configure(config.queue.clone()).await {
+    let queues = running.service.queues();
+    match queues.configure(config.queue.clone()).await {
         Ok(()) => {
             running.gate.replace(access);
-            running.sessions.set_new_limits(config.limits.new_limits());
+            running
+                .service
+                .sessions()
+                .set_new_limits(config.limits.new_limits());
             tracing::info!("the queues, clients and limits of the configuration are taken over");
-            set_game_settings(&running.sessions, config);
+            set_game_settings(&running.service, config);
             let keys = config.values.for_next_start(&running.started);
             if !keys.is_empty() {
                 let keys = keys.join(", ");
@@ -76,7 +77,8 @@ pub async fn reload(running: &Reloader, config: &Config) {
 }
 
 /// Gives each server's next game the settings of a configuration that was read again.
-fn set_game_settings(sessions: &Sessions, config: &Config) {
+fn set_game_settings(service: &Service, config: &Config) {
+    let sessions = service.sessions();
     match sessions.set_game_settings(config.games()) {
         Ok(true) => tracing::info!(
             running = sessions.live().len(),

@@ -14,9 +14,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::{
     config::Config,
-    model::{DAY, Timestamp},
+    model::{Timestamp, time::DAY},
     server::{Service, watch::BackupMetrics},
-    session::Clock,
     store::{BackedUp, BackupError, Backups, Store, StoreError, rescue},
 };
 
@@ -148,13 +147,13 @@ async fn remove_old(
 /// so once an hour at most.
 pub(super) async fn back_up_daily(
     backups: Backups,
-    store: Arc<Store>,
-    clock: Arc<dyn Clock>,
+    service: Arc<Service>,
     metrics: Arc<BackupMetrics>,
 ) {
     let mut failed: Option<Instant> = None;
-    while store.is_in_place() {
-        match back_up_if_due(backups.clone(), clock.now(), metrics.clone()).await {
+    while service.store().is_in_place() {
+        let now = service.sessions().clock().now();
+        match back_up_if_due(backups.clone(), now, metrics.clone()).await {
             Ok(None) => failed = None,
             Ok(Some(done)) => {
                 failed = None;

@@ -6,8 +6,11 @@ use parking_lot::RwLock;
 
 use crate::{
     model::{
-        ClanTags, CountsAs, Kind, PatternError, Patterns, PlayerKey, Timestamp,
+        Kind, PlayerKey, Timestamp,
         behaviour::{BehaviourDay, BehaviourSettings},
+        merge::CountsAs,
+        names::ClanTags,
+        rulebook::{PatternError, Patterns},
     },
     store::{BehaviourReport, BehaviourRows, Store, StoreError},
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    model::{Kind, PlayerKey, Rank, Timestamp, own_name, plain_name},
+    model::{Kind, PlayerKey, Timestamp, names::plain_name, shown_name::own_name, weight::Rank},
     store::{WeightRow, is_forgotten},
 };
 

@@ -20,7 +20,7 @@ use super::{
     knowledge::Knowledge,
 };
 use crate::{
-    model::{Kind, PlayerKey, Timestamp, own_name},
+    model::{Kind, PlayerKey, Timestamp, shown_name::own_name},
     rating::divisions,
     store::{Handles, PersonRow, WeightRow},
 };

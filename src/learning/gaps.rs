@@ -8,7 +8,7 @@ use std::{collections::HashSet, sync::Arc};
 use parking_lot::RwLock;
 
 use super::{Learning, LearningError};
-use crate::model::{CountsAs, Kind, MatchRecord, PlayerKey};
+use crate::model::{Kind, MatchRecord, PlayerKey, merge::CountsAs};
 
 /// What published weights lack that are not those of all stored matches by the present settings.
 #[derive(Clone, Debug)]

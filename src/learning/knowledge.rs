@@ -8,7 +8,11 @@ use std::{
 };
 
 use crate::{
-    model::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
+    model::{
+        Kind, PlayerKey, Ruleset, Timestamp,
+        merge::CountsAs,
+        weight::{RoleWeights, StartWeight},
+    },
     rating::SystemName,
     rating::history::{BalanceStatistics, Fold, Level, PART_FROM_ELSEWHERE, Suspect, Weight},
     store::{WeightRow, is_forgotten},

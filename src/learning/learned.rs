@@ -18,7 +18,10 @@ use tokio::sync::MutexGuard;
 
 use super::{LearningError, Settings, knowledge::Knowledge};
 use crate::{
-    model::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight, to_hex},
+    model::{
+        MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, merge::CountsAs, text::to_hex,
+        weight::StartWeight,
+    },
     rating::history::{
         self, BalanceStatistics, BesideCoin, Fold, Forecast, Gains, Late, Played, Ruling,
     },

@@ -67,8 +67,12 @@ use tracing::Span;
 use crate::{
     files::FileMode,
     model::{
-        ClanTags, CountsAs, Kind, PatternError, PlayerKey, Rank, Rulebook, RulebookSpec, Ruleset,
-        Timestamp, behaviour::BehaviourSettings,
+        Kind, PlayerKey, Rulebook, Ruleset, Timestamp,
+        behaviour::BehaviourSettings,
+        merge::CountsAs,
+        names::ClanTags,
+        rulebook::{PatternError, RulebookSpec},
+        weight::Rank,
     },
     rating::history::{self, Level, Weight},
     store::{Store, StoreError},

@@ -2,7 +2,7 @@
 
 use super::{Learning, LearningError, derive::CHUNK};
 use crate::{
-    model::{Rank, Timestamp},
+    model::{Timestamp, weight::Rank},
     rating::history::{AtOnce, AtOnceFinder, Level, Suspect, Weight, unrated},
     store::Cursor,
 };

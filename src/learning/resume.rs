@@ -14,7 +14,7 @@ use super::{
     verify::stored_weights,
 };
 use crate::{
-    model::{PlayerKey, RoleWeights},
+    model::{PlayerKey, weight::RoleWeights},
     store::{DerivedFrom, OperatorOverrides},
 };
 

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
-    model::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
+    model::{MatchRecord, PlayerKey, Ruleset, Timestamp, merge::CountsAs, win_model::LineupPlayer},
     rating::history::{BalanceStatistics, Fold, LineupReading, Spread},
 };
 

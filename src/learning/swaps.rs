@@ -1,7 +1,10 @@
 //! What would have been expected of other teams: with one player on the other side, and with two exchanged.
 
 use super::Standings;
-use crate::model::{LineupPlayer, PlayerKey, Ruleset, SAME_CHANCE, WinModel};
+use crate::model::{
+    PlayerKey, Ruleset, WinModel,
+    win_model::{LineupPlayer, SAME_CHANCE},
+};
 
 /// The most players for whom this is computed.
 const MOST: usize = 32;
@@ -129,7 +132,7 @@ fn edge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Crowding, Link};
+    use crate::model::win_model::{Crowding, Link};
 
     /// A win model in which a unit of strength counts 0.5 among eight players.
     fn win_model() -> WinModel {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learning, LearningError, derive::on_blocking_thread, learned::LearnedState};
 use crate::{
-    model::{CountsAs, MatchRecord, Rulebook, Timestamp},
+    model::{MatchRecord, Rulebook, Timestamp, merge::CountsAs},
     rating::SystemName,
     rating::history::{self, Evaluation, EvaluationPlan, Evaluator, Subset, SystemLine, evaluate},
     store::{Cursor, OperatorOverrides, StoredMatch, SystemsRow},

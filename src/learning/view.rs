@@ -22,7 +22,7 @@ use super::{
     player_facts::{PlayerFacts, Reached, ViewWeight},
 };
 use crate::{
-    model::{Kind, PlayerKey, Ruleset, StartWeight},
+    model::{Kind, PlayerKey, Ruleset, weight::StartWeight},
     rating::history::Fold,
 };
 

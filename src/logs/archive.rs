@@ -26,7 +26,7 @@ use sha2::{Digest, Sha256};
 use super::LogError;
 use crate::{
     files::FileMode,
-    model::{Fingerprint, Timestamp},
+    model::{Timestamp, fingerprint::Fingerprint},
 };
 
 /// The start of the names of logs that are being written.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     ingest::{LogItem, Skip},
-    model::{MatchRecord, Nobody, Timestamp},
+    model::{MatchRecord, Timestamp, ident::Nobody},
 };
 
 /// The most malformed lines of a file that are reported one by one, and the most identical ones.

@@ -20,8 +20,8 @@ use super::{
     events::LineReports, reading::into_match, record_matches,
 };
 use crate::{
-    ingest::{Context, Format, LogItem, join_halves},
-    model::{Fingerprint, INGEST, MatchRecord, Timestamp},
+    ingest::{Context, Format, LogItem, halves::join_halves},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, place::INGEST},
     store::{HalfRecorded, Recorded, Store},
 };
 

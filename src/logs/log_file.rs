@@ -216,11 +216,11 @@ impl LogBytes {
 pub(super) fn detect(head: &[u8], path: &Path) -> Result<&'static Format, LogError> {
     formats::detect(head).ok_or_else(|| {
         let path = path.to_owned();
-        match formats::why_unread(head) {
+        match formats::foreign::why_unread(head) {
             Some(why) => LogError::NotRead { path, why },
             None => LogError::Unknown {
                 path,
-                first: formats::first_line(head),
+                first: formats::foreign::first_line(head),
             },
         }
     })

@@ -35,8 +35,11 @@ use std::{
 };
 
 use crate::{
-    ingest::{self as formats, Format, PAUSE, join_halves},
-    model::{Fingerprint, MatchRecord, Timestamp},
+    ingest::{
+        self as formats, Format,
+        halves::{PAUSE, join_halves},
+    },
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint},
     store::{HalfRecorded, Store, StoreError},
 };
 

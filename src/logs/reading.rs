@@ -5,7 +5,7 @@ use jiff::{civil, tz::TimeZone};
 
 use crate::{
     ingest::{Context, Format, LogItem, Reader},
-    model::{Fingerprint, MatchRecord, Timestamp},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint},
 };
 
 /// A log being read.

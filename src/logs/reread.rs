@@ -10,8 +10,8 @@ use super::{
     reading::into_match,
 };
 use crate::{
-    ingest::{PAUSE, join_halves},
-    model::{Fingerprint, Timestamp},
+    ingest::halves::{PAUSE, join_halves},
+    model::{Timestamp, fingerprint::Fingerprint},
     store::{LogMatches, LogReplaced, Store},
 };
 

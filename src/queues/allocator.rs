@@ -25,7 +25,7 @@ use crate::{
         AgonesSettings, Allocation,
         agones::{MAX_ANSWER, PATH},
     },
-    model::MatchId,
+    model::record::MatchId,
     random,
 };
 

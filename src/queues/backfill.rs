@@ -12,8 +12,12 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::{Filling, Lifecycle, Match, TicketNumber},
-    matchmaking::{Addition, OpenMatch, PlanInput, Queue, RuleReport, Ticket, TicketSpec},
-    model::MatchId,
+    matchmaking::{
+        Queue, Ticket, TicketSpec,
+        backfill::{Addition, OpenMatch},
+        planner::{PlanInput, RuleReport},
+    },
+    model::record::MatchId,
 };
 
 /// The most matches whose seats are filled in one round; the oldest come first.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{Configured, Queues, QueuesError, links::InstanceCommand};
 use crate::{
     matchmaking::lifecycle::{Submission, TicketRefused},
-    matchmaking::{KnownAttributes, MAX_MATCH, PlayerSpec, Queue, TicketSpec},
-    model::MatchId,
-    protocol::{QueueLine, TicketReply},
+    matchmaking::{KnownAttributes, Queue, TicketSpec, settings::MAX_MATCH, ticket::PlayerSpec},
+    model::record::MatchId,
+    protocol::reply::{QueueLine, TicketReply},
     session::HostedGame,
 };
 

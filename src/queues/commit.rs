@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::{Change, Effects, Happened, Lifecycle},
-    model::MatchId,
-    protocol::HostNotice,
+    model::record::MatchId,
+    protocol::push::HostNotice,
     store::{DecidedRequest, NewHostNotice, QueueWrite, StoreError},
 };
 

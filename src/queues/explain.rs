@@ -21,7 +21,7 @@ use super::{
 use crate::{
     matchmaking::lifecycle::{Lifecycle, Reason, State, TicketNumber, TicketRecord, TicketRefused},
     matchmaking::{Effort, Queue},
-    model::{MatchId, counted},
+    model::{record::MatchId, text::counted},
 };
 
 /// The most explanations that wait for their turn.

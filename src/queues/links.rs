@@ -14,8 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     matchmaking::lifecycle::{Allocation, InstanceOffer, Lifecycle, Match, MatchSeat, Message},
-    model::{MatchId, Timestamp},
-    protocol::{HostNotice, HostSeat, HostSession},
+    model::{Timestamp, record::MatchId},
+    protocol::push::{HostNotice, HostSeat, HostSession},
     session::Mailbox,
 };
 

@@ -59,9 +59,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     learning::{Learning, leases::LeaseSettings},
     matchmaking::lifecycle::{CoordinatorSettings, HostRefused, TicketRefused},
-    matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings, TicketError},
-    model::{MatchId, Timestamp},
-    protocol::{QueueLine, TicketReply},
+    matchmaking::{Queue, QueueError, QueueSettings, error::TicketError, settings::MAIN_PARTITION},
+    model::{Timestamp, record::MatchId},
+    protocol::reply::{QueueLine, TicketReply},
     session::{Clock, Mailbox},
     store::{Store, StoreError},
 };

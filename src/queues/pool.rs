@@ -14,10 +14,11 @@ use crate::{
     learning::{BehaviourBook, Learning, Standings, View},
     matchmaking::lifecycle::{Lifecycle, Match, SearchedPool, Submission, TicketNumber},
     matchmaking::{
-        Effort, KnownAttributes, PLAYER_MATCHES, PlanInput, PlannedMatch, QUEUE_MATCHES, Queue,
-        QueueSettings, Ticket, TicketSpec,
+        Effort, KnownAttributes, Queue, QueueSettings, Ticket, TicketSpec,
+        planner::{PLAYER_MATCHES, QUEUE_MATCHES},
+        planner::{PlanInput, PlannedMatch},
     },
-    model::{Kind, LineupPlayer, PlayerKey, Ruleset, Timestamp, WinModel},
+    model::{Kind, PlayerKey, Ruleset, Timestamp, WinModel, win_model::LineupPlayer},
     store::FoundMatch,
 };
 

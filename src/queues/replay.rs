@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::{Threads, pool::RoundPool};
 use crate::{
     matchmaking::lifecycle::TicketNumber,
-    matchmaking::{Effort, PlannedMatch, QueueSettings, Ticket},
+    matchmaking::{Effort, QueueSettings, Ticket, planner::PlannedMatch},
     store::FoundMatch,
 };
 

@@ -22,7 +22,11 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::{Filling, Lifecycle, Proposal, SearchedPool, TicketNumber},
-    matchmaking::{AGAIN_MILLIS, Effort, PlanInput, PlannedMatch, Queue, REST, SPACING_MILLIS},
+    matchmaking::{
+        Effort, Queue,
+        planner::{PlanInput, PlannedMatch},
+        queue::{AGAIN_MILLIS, REST, SPACING_MILLIS},
+    },
     model::Timestamp,
     session::draw_seed,
 };

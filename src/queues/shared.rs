@@ -25,7 +25,7 @@ use crate::{
         leases::{LeaseSettings, SharedSettings},
     },
     matchmaking::lifecycle::{CoordinatorSettings, QueueTerms, Submission},
-    matchmaking::{Cores, Host, KnownAttributes, Queue},
+    matchmaking::{KnownAttributes, Queue, planner::Cores, settings::Host},
     session::Clock,
     store::Store,
 };

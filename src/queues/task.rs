@@ -30,8 +30,12 @@ use crate::{
     matchmaking::lifecycle::{
         Allocation, HostRefused, Lifecycle, Submission, TicketNumber, TicketRecord, TicketRefused,
     },
-    model::{MAX_TEAMS, MatchId, Timestamp, to_hex},
-    protocol::HostSeat,
+    model::{
+        Timestamp,
+        record::{MAX_TEAMS, MatchId},
+        text::to_hex,
+    },
+    protocol::push::HostSeat,
     random,
     session::HostedGame,
     store::{Store, StoreError},

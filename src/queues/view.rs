@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use super::{Queues, QueuesError, WaitClock};
 use crate::{
     matchmaking::lifecycle::{Lifecycle, Match, Reason, State, TicketRecord, TicketRefused},
-    model::{MatchId, Timestamp},
-    protocol::{Notice, QueueLine, TicketReply},
+    model::{Timestamp, record::MatchId},
+    protocol::{
+        push::Notice,
+        reply::{QueueLine, TicketReply},
+    },
     session::{Mailbox, MailboxError},
     store::{StoreError, StoredTicket},
 };

@@ -1,9 +1,12 @@
 //! The handlers of the verbs about games: each request becomes a call of the session, and its result a reply.
 
 use crate::{
-    lobby::{Command, LobbyError, OfferEvent, Update},
-    model::{Ident, Move, Verdict},
-    protocol::{Code, GameNotice, Join, Refusal, Reply, Request},
+    lobby::{Command, LobbyError, Update, offers::OfferEvent},
+    model::{
+        ident::Ident,
+        in_game::{Move, Verdict},
+    },
+    protocol::{Code, Refusal, Reply, Request, push::GameNotice, request::Join},
     session::{Session, SessionError},
 };
 

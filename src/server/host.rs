@@ -12,8 +12,8 @@ use std::{
 use super::{peer::not_allowed, queue::refusal};
 use crate::{
     matchmaking::lifecycle::{HostRefused, InstanceOffer},
-    model::{Ident, MatchId},
-    protocol::{Code, HostRequest, HostSeat, Refusal, Reply, Request},
+    model::{ident::Ident, record::MatchId},
+    protocol::{Code, Refusal, Reply, Request, push::HostSeat, request::HostRequest},
     queues::{ExpectedPlayers, InstanceCommand, InstanceLink, Queues, QueuesError},
     session::{Mailbox, Session, SessionError, draw_game},
 };

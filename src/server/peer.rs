@@ -11,8 +11,11 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    model::{Right, Secret, ShareOwner},
-    protocol::{Charge, Code, Refusal, Request, WeightQuestion},
+    model::{
+        access::{Right, Secret},
+        share::ShareOwner,
+    },
+    protocol::{Code, Refusal, Request, question::WeightQuestion, request::Charge},
 };
 
 /// The peer of a connection, as the gate knows it.

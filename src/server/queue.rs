@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::peer::not_allowed;
 use crate::{
     matchmaking::lifecycle::{HostRefused, TicketRefused},
-    model::Ident,
-    protocol::{Code, QueueRequest, Refusal, Reply},
+    model::ident::Ident,
+    protocol::{Code, Refusal, Reply, request::QueueRequest},
     queues::{Draft, Queues, QueuesError},
     session::Mailbox,
 };

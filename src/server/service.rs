@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
     learning::leases::LeaseSettings,
-    learning::{self, Learning, LearningError},
+    learning::{self, AT_ONCE, Learning, LearningError},
     matchmaking::lifecycle::{CoordinatorSettings, Provider},
     matchmaking::{QueueError, QueueSettings},
-    model::PatternError,
+    model::rulebook::PatternError,
     queues::{Allocator, AllocatorError, Queues},
     session::{self, Clock, MachineClock, MailboxReceiver, Session, Sessions},
     store::Store,
@@ -103,6 +103,16 @@ impl Service {
             sessions,
             queues: Arc::new(queues),
         })
+    }
+
+    /// Goes on from what was learned, and publishes weights before anybody can ask, as [`Learning::resume`] says. From
+    /// now on, this process writes the weights whenever it has the lease for that. Returns the number of stored matches.
+    ///
+    /// # Errors
+    /// Fails if the weights cannot be derived from the stored matches.
+    pub async fn resume(&self) -> Result<i64, ServiceError> {
+        self.learning.write_by_lease(self.leases.clone());
+        Ok(self.learning.resume(AT_ONCE).await?)
     }
 
     /// The database that the service works on.

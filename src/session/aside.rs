@@ -20,11 +20,15 @@ use crate::{
     lobby::{Decision, LobbyError, Weights},
     matchmaking::lifecycle::PickupEvent,
     model::{
-        Fingerprint, Ident, MatchChances, MatchRecord, Naming, TeamChances, Timestamp,
+        MatchRecord, Timestamp,
         behaviour::BehaviourDay,
+        fingerprint::Fingerprint,
+        ident::Ident,
+        match_chances::{MatchChances, TeamChances},
+        team_names::Naming,
         units::{Amount, Count, MaxDifference, PositiveShare, Share},
     },
-    partition::{self, ListedWeight, MAX_TOP, SizeLimits},
+    partition::{self, problem::SizeLimits, settings::MAX_TOP, stated::ListedWeight},
     random,
     store::{ChangedPickup, DecisionRow, Receipt, Reported, ReportedMatch},
 };

@@ -13,7 +13,7 @@ use tokio::{sync::Notify, time::timeout};
 use tracing::Span;
 
 use super::journal_folder::JournalFile;
-use crate::{lobby::Finished, store::DecisionRow};
+use crate::{lobby::recorder::Finished, store::DecisionRow};
 
 /// How often parked games are checked, and the delay before a failed write is retried.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);

@@ -8,7 +8,7 @@ use super::{
     shares::{NewLimits, ShareUsedUp, Unknown},
 };
 use crate::{
-    model::{Kind, MatchRecord, PlayerKey, ShareOwner, Timestamp},
+    model::{Kind, MatchRecord, PlayerKey, Timestamp, share::ShareOwner},
     store::ReportedMatch,
 };
 

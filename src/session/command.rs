@@ -3,9 +3,9 @@
 use super::{Session, SessionError};
 use crate::{
     lobby::journal::Entry,
-    lobby::{Command, Human, NewGame},
-    model::{Ident, name_of_id},
-    partition::Conduct,
+    lobby::{Command, NewGame, roster::Human},
+    model::{ident::Ident, shown_name::name_of_id},
+    partition::view::Conduct,
 };
 
 impl Session {

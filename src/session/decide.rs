@@ -17,11 +17,22 @@ use std::{
 use super::{Session, SessionError, Sessions, draw_seed, host::server_name, weights::GameWeights};
 use crate::{
     lobby::{
-        Assessment, Balance, Balanced, BotPlan, Command, Decided, Decision, Fate, Help, LobbyError,
-        OfferEvent, Placement, Weights,
+        Command, Decided, Decision, LobbyError, Weights,
+        advantage::Help,
+        autobalance::{Assessment, Fate},
+        balance::{Balance, Balanced},
+        bots::BotPlan,
+        offers::OfferEvent,
+        place::Placement,
     },
-    model::{Ident, Kind, Move, Naming, Streak, SwitchAnswer, Timestamp, Withdrawal, units::Count},
-    partition::{Conduct, ListedWeight, Objective},
+    model::{
+        Kind, Timestamp,
+        ident::Ident,
+        in_game::{Move, Streak, SwitchAnswer, Withdrawal},
+        team_names::Naming,
+        units::Count,
+    },
+    partition::{settings::Objective, stated::ListedWeight, view::Conduct},
     store::DecisionRow,
 };
 

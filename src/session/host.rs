@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Session, SessionError};
 use crate::{
     lobby::{Command, Update},
-    model::Ident,
+    model::ident::Ident,
 };
 
 /// The text between the name of a game server and the id of the match in the name of a session.

@@ -15,10 +15,12 @@ use super::{
 };
 use crate::{
     lobby::{
-        BotUse, Command, Finished, LobbyError, RecordFrame,
+        Command, LobbyError,
+        bots::BotUse,
         journal::{Entry, HeldGame},
+        recorder::{Finished, RecordFrame},
     },
-    model::{MatchRecord, Outcome, ShareOwner, Verdict},
+    model::{MatchRecord, Outcome, in_game::Verdict, share::ShareOwner},
     rating::history,
     store::StoreError,
 };

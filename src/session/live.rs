@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use super::{MailboxError, host::server_name};
 use crate::{
     lobby::Lobby,
-    model::{ChanceSummary, Kind, PlayerKey, Timestamp},
+    model::{Kind, PlayerKey, Timestamp, match_chances::ChanceSummary},
 };
 
 /// A running game with its players.

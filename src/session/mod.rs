@@ -57,10 +57,11 @@ use crate::{
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
-        Ident, ShareOwner,
+        ident::Ident,
+        share::ShareOwner,
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },
-    partition::{self, ProblemError, SizeLimits, StatedError},
+    partition::{self, ProblemError, problem::SizeLimits, stated::StatedError},
     random,
     store::StoreError,
 };

@@ -29,8 +29,8 @@ use super::{
 };
 use crate::{
     learning::{Learning, Standings},
-    lobby::Finished,
-    model::{PatternError, Rulebook},
+    lobby::recorder::Finished,
+    model::{Rulebook, rulebook::PatternError},
     store::Store,
 };
 

@@ -19,10 +19,14 @@ use super::{
 };
 use crate::{
     lobby::{
-        Command, Finished, Lobby, LobbyError, RecordFrame,
+        Command, Lobby, LobbyError,
         journal::{EndAnswer, Entry, HeldGame, JournalSnapshot},
+        recorder::{Finished, RecordFrame},
     },
-    model::{PatternError, Patterns, Rulebook, Ruleset, Timestamp},
+    model::{
+        Rulebook, Ruleset, Timestamp,
+        rulebook::{PatternError, Patterns},
+    },
 };
 
 /// The answer to END; the match is on disk.

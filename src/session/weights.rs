@@ -13,9 +13,13 @@ use std::{
 use super::{Session, SessionError};
 use crate::{
     learning::{DisplayedRank, Standings, View},
-    lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
-    model::{Ident, Kind, LineupPlayer, Link, PlayerKey, Ruleset, TeamLoad, Timestamp, WinModel},
-    partition::{Decider, ListedWeight},
+    lobby::{BotWeight, LobbyError, Weights, advantage::ScoreSpread},
+    model::{
+        Kind, PlayerKey, Ruleset, Timestamp, WinModel,
+        ident::Ident,
+        win_model::{LineupPlayer, Link, TeamLoad},
+    },
+    partition::stated::{Decider, ListedWeight},
     rating::history::LineupReading,
 };
 

@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use evenkeel_matchmaking::{
-    PlayerSpec, Raw, TicketSpec,
+    TicketSpec,
+    attribute::Raw,
     draw::{Zipf, normal},
+    ticket::PlayerSpec,
 };
-use evenkeel_model::Stream;
+use evenkeel_model::random::Stream;
 
 /// How the vehicles of a load are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -215,7 +217,7 @@ struct PartyTraits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::StreamPurpose;
+    use evenkeel_model::random::StreamPurpose;
 
     fn drawn(load: &Load) -> Vec<TicketSpec> {
         let mut stream = Stream::new(1, StreamPurpose::Arrivals);

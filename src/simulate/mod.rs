@@ -22,19 +22,14 @@ pub(crate) use virtual_queue::{
 
 use std::io;
 
-use crate::{
-    learning::LearningError, server::ServiceError, session::SessionError, store::StoreError,
-};
+use crate::{server::ServiceError, session::SessionError, store::StoreError};
 
 /// Why a simulation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
-    /// The service of a season could not be opened.
+    /// The service of a season could not be opened, or has not learned from a game.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// A season could not be learned from.
-    #[error(transparent)]
-    Learning(#[from] LearningError),
     /// A simulated game was refused.
     #[error(transparent)]
     Session(#[from] SessionError),

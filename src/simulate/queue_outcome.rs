@@ -8,10 +8,7 @@ use std::{
 use serde::Serialize;
 
 use super::virtual_queue::{Simulation, SimulationReport, SimulationSettings};
-use crate::{
-    matchmaking::{Cores, Effort, Queue, TicketError},
-    queues::Threads,
-};
+use crate::matchmaking::{Effort, Queue, error::TicketError, planner::Cores};
 
 /// How the rounds of a simulated queue search.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +29,7 @@ pub(crate) struct QueueOutcome {
 }
 
 impl QueueOutcome {
-    /// Simulates a queue. `progress` is passed the virtual time in seconds, after each round.
+    /// Simulates a queue, with searches on `cores`. `progress` is passed the virtual time in seconds, after each round.
     ///
     /// # Errors
     /// Fails if the queue refuses a ticket.
@@ -40,10 +37,11 @@ impl QueueOutcome {
         queue: &Queue,
         settings: SimulationSettings,
         plan: SearchPlan,
+        cores: impl Cores,
         mut progress: impl FnMut(u64),
     ) -> Result<Self, TicketError> {
         let mut simulation = Simulation::new(queue, settings);
-        let cores = MeasuredJobs::new(Threads(plan.threads.into()));
+        let cores = MeasuredJobs::new(cores);
         let effort = Effort::new(plan.effort);
         let allowed = simulation.allowed();
         let mut times = Times::default();

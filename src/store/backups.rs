@@ -13,7 +13,7 @@ use std::{
 use super::{Backend, SqliteFile, Store, StoreError, open_file, sqlite::beside};
 use crate::{
     files::{FileMode, folder_of},
-    model::{DAY, Timestamp},
+    model::{Timestamp, time::DAY},
 };
 
 /// What the name of each backup begins with and ends with. In between is the time, in UTC, without

@@ -9,7 +9,7 @@ use sqlx::{
     postgres::PgDatabaseError,
 };
 
-use crate::{files::is_full, model::RecordError};
+use crate::{files::is_full, model::record::RecordError};
 
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]

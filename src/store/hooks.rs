@@ -10,7 +10,10 @@ use super::{
     matches::{chances, read_matches::fetch},
 };
 use crate::model::{
-    ChanceSummary, MAX_TEAMS, MatchRecord, Participant, PlayerKey, TeamChances, Timestamp, own_name,
+    MatchRecord, Participant, PlayerKey, Timestamp,
+    match_chances::{ChanceSummary, TeamChances},
+    record::MAX_TEAMS,
+    shown_name::own_name,
 };
 
 /// The tables of webhooks.

@@ -10,8 +10,11 @@ use super::{
     db::{At, FromColumn, Row, SqlValue, columns},
 };
 use crate::{
-    ingest::write_record,
-    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Timestamp, escaped_json, to_hex},
+    ingest::jsonl::write_record,
+    model::{
+        Kind, MatchRecord, PlayerKey, Timestamp, fingerprint::Fingerprint, names::escaped_json,
+        text::to_hex,
+    },
 };
 
 /// The version of these lines.

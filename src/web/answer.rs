@@ -20,7 +20,10 @@ use super::{
     compress::{GZIP, VARY, compressed},
     frame::{PageHead, embedded, frame},
 };
-use crate::model::{escaped_json, is_disruptive, to_hex};
+use crate::model::{
+    names::{escaped_json, is_disruptive},
+    text::to_hex,
+};
 
 /// The query of a page on which there is nothing to choose. What a query contains is ignored then.
 #[derive(Debug, Default, Deserialize)]

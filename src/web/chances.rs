@@ -3,8 +3,8 @@
 
 use super::{Site, WebError, words};
 use crate::{
-    lobby::{ScoreSoFar, ScoreSpread, usual_length},
-    model::{Ruleset, TeamChances, TeamNames},
+    lobby::advantage::{ScoreSoFar, ScoreSpread, usual_length},
+    model::{Ruleset, match_chances::TeamChances, team_names::TeamNames},
     session::score_spread,
 };
 

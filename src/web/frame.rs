@@ -18,7 +18,7 @@ use super::{
     links::in_v1,
     words,
 };
-use crate::model::{plain_name, to_hex};
+use crate::model::{names::plain_name, text::to_hex};
 
 /// What the head of a page states about it.
 pub(super) struct PageHead<'a> {

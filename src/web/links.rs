@@ -9,7 +9,10 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::words;
-use crate::model::{Kind, coloured_name, plain_name};
+use crate::model::{
+    Kind,
+    names::{coloured_name, plain_name},
+};
 
 /// Makes links below the base path.
 #[derive(Clone, Debug)]

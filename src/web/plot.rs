@@ -21,7 +21,7 @@ use super::{
     words::{self, as_text},
 };
 use crate::{
-    model::{TeamNames, Timestamp},
+    model::{Timestamp, team_names::TeamNames},
     rating::history::ChanceStep,
 };
 

@@ -10,7 +10,10 @@ use serde::Serialize;
 
 use super::{Site, WebError, chances::UsualScores, links::NamedPlayer, words};
 use crate::{
-    model::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
+    model::{
+        Kind, PlayerKey, Ruleset, Timestamp, match_chances::ChanceSummary, names::plain_name,
+        team_names::TeamNames,
+    },
     session::{LiveGame, LivePlayer},
     store::PresentPlayer,
 };

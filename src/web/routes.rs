@@ -29,7 +29,7 @@ use super::{
     share, teams,
     visitors::{Visit, is_from},
 };
-use crate::metrics::CONTENT_TYPE;
+use crate::server::watch::Monitor;
 
 /// The longest path with its query, in bytes.
 const LONGEST: usize = 2_048;
@@ -293,7 +293,7 @@ impl FromRequestParts<Arc<Site>> for Operator {
 /// `/metrics`: all metrics, as text for Prometheus.
 async fn show_metrics(Operator(site): Operator) -> Response {
     let text = site.monitor().metrics().await;
-    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response()
+    ([(header::CONTENT_TYPE, Monitor::METRICS_TYPE)], text).into_response()
 }
 
 /// `/status.json`: the status of the daemon.

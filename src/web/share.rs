@@ -15,7 +15,7 @@ use super::{
     pages::{KnownPlayer, MatchSummary, PlayerStanding},
 };
 use crate::{
-    model::{Kind, Timestamp, counted, plain_name},
+    model::{Kind, Timestamp, names::plain_name, text::counted},
     store::GameOfPerson,
 };
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     learning::Learning,
-    model::{Ruleset, TeamBook, TeamNames, Timestamp},
+    model::{Ruleset, Timestamp, rulebook::TeamBook, team_names::TeamNames},
     queues::Queues,
     rating::history::{BalanceStatistics, RulesetTotals},
     server::{Gate, Service, watch::Monitor},

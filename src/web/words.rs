@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serializer;
 
-use crate::model::{TeamNames, Timestamp, plain_name};
+use crate::model::{Timestamp, names::plain_name, team_names::TeamNames};
 
 /// A date and time to the minute in UTC, such as `2026-11-20 15:28`.
 pub(super) fn minute(at: Timestamp) -> String {

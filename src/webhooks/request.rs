@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
 use crate::{
-    model::{Backoff, ChanceSummary, Kind, MatchRecord, Outcome, Participant, Timestamp},
+    model::{
+        Kind, MatchRecord, Outcome, Participant, Timestamp, backoff::Backoff,
+        match_chances::ChanceSummary,
+    },
     store::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport},
 };
 
@@ -306,7 +309,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        model::{PlayerKey, Presence, Span, TeamChances},
+        model::{
+            PlayerKey,
+            match_chances::TeamChances,
+            record::{Presence, Span},
+        },
         store::HookKind,
     };
 

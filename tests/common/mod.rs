@@ -34,7 +34,8 @@ use evenkeel::{
     config::Config,
     daemon,
     model::{
-        Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
+        Kind, MatchRecord, Outcome, Participant, PlayerKey, Timestamp,
+        record::{Presence, ScoreEvent, Span},
     },
     server::{ConnectionLimits, Gate, Service},
     session::HandClock,

@@ -19,7 +19,7 @@ use std::{
 };
 
 use evenkeel::{
-    model::{Fingerprint, Kind, MatchRecord},
+    model::{Kind, MatchRecord, fingerprint::Fingerprint},
     server::Service,
     store::{self, Cursor},
 };

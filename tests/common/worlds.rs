@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use evenkeel::{
     model::{
-        Kind, LineupPlayer, MatchRecord, Participant, PlayerKey, Presence, Ruleset, Span, Timestamp,
+        Kind, MatchRecord, Participant, PlayerKey, Ruleset, Timestamp,
+        record::{Presence, Span},
+        win_model::LineupPlayer,
     },
     rating::history::Fold,
 };

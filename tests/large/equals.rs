@@ -2,9 +2,13 @@
 
 use evenkeel::{
     lobby::{
-        Advantage, AdvantageSettings, Basis, Question, ScoreSpread, StrengthSource, TeamState,
+        advantage::{Advantage, AdvantageSettings, Basis, ScoreSpread, StrengthSource, TeamState},
+        question::Question,
     },
-    model::{Fingerprint, Kind, LineupPlayer, PlayerKey, Rulebook, RulebookSpec},
+    model::{
+        Kind, PlayerKey, Rulebook, fingerprint::Fingerprint, rulebook::RulebookSpec,
+        win_model::LineupPlayer,
+    },
     rating,
     rating::history::Fold,
 };

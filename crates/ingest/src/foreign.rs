@@ -1,8 +1,10 @@
 //! Logs of which it is known what they are, and that no format reads.
 
 use super::{
-    HEAD, idtech3,
-    lines::{Framed, Lines, MAX_LINE},
+    HEAD,
+    format::shown,
+    idtech3,
+    lines::{Framed, Lines, MAX_LINE, decoded},
     text::{number, skip_blanks},
 };
 
@@ -42,6 +44,13 @@ pub fn why_unread(head: &[u8]) -> Option<&'static str> {
     let most = all.rev().max_by_key(|(_, count)| *count);
     most.filter(|(_, count)| *count >= ENOUGH)
         .map(|((_, why), _)| *why)
+}
+
+/// The beginning of the first line of a file that has content, readable on a terminal.
+pub fn first_line(head: &[u8]) -> String {
+    let head = decoded(head);
+    let mut lines = head.split(|b| b"\r\n".contains(b)).map(<[u8]>::trim_ascii);
+    shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
 }
 
 /// Whether a line is `J;`, `K;` or another event with its fields, after minutes and seconds or a number of

@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-use evenkeel_model::{Fingerprint, MatchRecord, RecordError, Timestamp};
+use evenkeel_model::{MatchRecord, Timestamp, fingerprint::Fingerprint, record::RecordError};
 
 use crate::{
     HEAD,
@@ -75,7 +75,7 @@ pub struct Format {
     /// Whether its dates state their time zone.
     pub dates: DateZone,
     /// Whether two games of a log may be the halves of one match: see
-    /// [`join_halves`](super::join_halves).
+    /// [`join_halves`](super::halves::join_halves).
     pub in_halves: bool,
 }
 

@@ -174,7 +174,10 @@ fn append(first: &mut Participant, second: Participant) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::{Kind, Outcome, Presence, ScoreEvent, Span, Timestamp};
+    use evenkeel_model::{
+        Kind, Outcome, Timestamp,
+        record::{Presence, ScoreEvent, Span},
+    };
 
     const LENGTH: u64 = 900_000;
 

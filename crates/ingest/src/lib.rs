@@ -4,49 +4,47 @@
 //!
 //! Game logs: bytes in, match records out.
 //!
-//! Each log format is one folder behind one small trait, [`LogParser`], and one entry in [`FORMATS`].
+//! Each log format is one folder behind one small trait, [`LogParser`](format::LogParser), and one entry in [`FORMATS`].
 //! The caller reads a file in chunks of any size and feeds them to a [`Reader`], which returns what the
 //! log contains as [`LogItem`]s: finished matches, games that make no match, malformed lines.
 //!
 //! This room never touches files, the system's clock, databases or random numbers. It never returns a
 //! match of a game that has not ended, or a record that fails
-//! [`MatchRecord::check`](evenkeel_model::MatchRecord::check). Entry points: [`detect`] and [`Reader`].
+//! [`MatchRecord::check`](evenkeel_model::MatchRecord::check). Entry points: [`detect`] and [`Reader`] for records,
+//! [`live`] for servers that run.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
-pub mod clock;
-pub mod doubled;
+mod clock;
+mod doubled;
 mod event;
-mod foreign;
-mod format;
-mod halves;
-pub mod idtech3;
-mod jsonl;
-mod lines;
+pub mod foreign;
+pub mod format;
+pub mod halves;
+mod idtech3;
+pub mod jsonl;
+pub mod lines;
+pub mod live;
 mod reader;
 mod record;
-pub mod source;
-pub mod stamp;
+mod source;
+mod stamp;
 mod tabs;
-pub mod teeworlds;
+mod teeworlds;
 #[cfg(test)]
 mod testing;
-pub mod text;
-mod twins;
+mod text;
+pub mod twins;
 mod ut2004;
 mod ut99;
-pub mod xonotic;
+mod xonotic;
 
-pub use event::{ClientTeam, GameEvent, TEAMS};
-pub use foreign::why_unread;
-pub use format::{Context, DateZone, Format, LogItem, LogParser, Skip};
-pub use halves::{PAUSE, join_halves};
-pub use jsonl::{read_back as read_record, read_reported, write as write_record};
-pub use lines::{Framed, LineStamp, Lines, LogLine, MAX_LINE};
+pub use event::GameEvent;
+pub use format::{Context, Format, LogItem, Skip};
 pub use reader::Reader;
 #[cfg(test)]
 use testing::{only_match, read};
-pub use twins::{is_same_match, overlap};
 
 /// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
 /// log is shorter.
@@ -74,13 +72,6 @@ pub fn detect(head: &[u8]) -> Option<&'static Format> {
     let head = lines::decoded(head);
     let found = FORMATS.iter().find(|format| (format.detect)(&head));
     found.or_else(|| beneath_stamps(&head[..head.len().min(HEAD)]))
-}
-
-/// The beginning of the first line of a file that has content, readable on a terminal.
-pub fn first_line(head: &[u8]) -> String {
-    let head = lines::decoded(head);
-    let mut lines = head.split(|b| b"\r\n".contains(b)).map(<[u8]>::trim_ascii);
-    format::shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
 }
 
 /// The format of which most lines are found beneath time stamps.

@@ -7,7 +7,7 @@ use super::{
     format::Skip,
     text::{is_by_name, key_by_name},
 };
-use evenkeel_model::{Kind, MatchRecord, MatchRecorder, PlayerKey, is_default_name};
+use evenkeel_model::{Kind, MatchRecord, MatchRecorder, PlayerKey, ident::is_default_name};
 
 /// The team of a player whose team no line has stated yet. The record of a team game leaves out the
 /// time on it.

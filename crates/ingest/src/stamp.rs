@@ -35,7 +35,7 @@ fn split(line: &[u8]) -> Option<(StampTime, &[u8])> {
 
 /// The line beneath a stamp, if there is a stamp, and only what is beneath it looks like a line of the
 /// log; otherwise the line itself.
-pub fn bare(line: &[u8], is_line: impl Fn(&[u8]) -> bool) -> &[u8] {
+pub(crate) fn bare(line: &[u8], is_line: impl Fn(&[u8]) -> bool) -> &[u8] {
     if is_line(line) {
         return line;
     }

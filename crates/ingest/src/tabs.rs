@@ -66,7 +66,7 @@ impl<'a> TabFields<'a> {
     }
 
     /// Takes the number of one of `teams` teams. Any other number, such as 255, stands for no team.
-    pub fn team(&mut self, teams: usize) -> LineResult<Option<u8>> {
+    pub(crate) fn team(&mut self, teams: usize) -> LineResult<Option<u8>> {
         let team = whole_number(self.next()?).ok_or("a team's number is missing")?;
         let team = u8::try_from(team).ok();
         Ok(team.filter(|&team| usize::from(team) < teams))

@@ -3,7 +3,7 @@
 use crate::{Context, Format, LogItem, Reader};
 
 /// Everything that a log of a format contains.
-pub fn read(format: &Format, log: &str) -> Vec<LogItem> {
+pub(crate) fn read(format: &Format, log: &str) -> Vec<LogItem> {
     let context = Context {
         server: "here".to_owned(),
         ..Context::default()
@@ -16,7 +16,7 @@ pub fn read(format: &Format, log: &str) -> Vec<LogItem> {
 }
 
 /// The only item of a log, which has to be a match.
-pub fn only_match(format: &Format, log: &str) -> evenkeel_model::MatchRecord {
+pub(crate) fn only_match(format: &Format, log: &str) -> evenkeel_model::MatchRecord {
     let mut items = read(format, log);
     match (items.pop(), items.is_empty()) {
         (Some(LogItem::Match(record) | LogItem::Exported(record, _)), true) => *record,

@@ -1,7 +1,7 @@
 //! Names, numbers and dates, from bytes that may be anything.
 
-pub use evenkeel_model::by_name as weak_identity;
-use evenkeel_model::{Kind, PlayerKey, Timestamp, decode};
+pub(crate) use evenkeel_model::names::by_name as weak_identity;
+use evenkeel_model::{Kind, PlayerKey, Timestamp, ident::decode};
 
 /// A parsed part of a line, or what is wrong with the line.
 pub(super) type LineResult<T> = Result<T, &'static str>;
@@ -15,7 +15,7 @@ pub(super) const NO_TIME: &str = "the line does not begin with a time";
 const MAX_NAME: usize = 256;
 
 /// Decodes a name, and removes the white space around it.
-pub fn name(bytes: &[u8]) -> String {
+pub(crate) fn name(bytes: &[u8]) -> String {
     let text = decode(bytes);
     let text = text.trim();
     let end = text.floor_char_boundary(text.len().min(MAX_NAME));
@@ -50,7 +50,7 @@ pub fn key_by_name(bot: bool, name: String) -> PlayerKey {
 }
 
 /// Reads a number of decimal digits, with or without a minus, and returns it with what follows.
-pub fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
+pub(crate) fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (negative, digits) = match bytes {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, bytes),

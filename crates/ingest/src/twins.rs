@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_model::{MatchRecord, are_mostly_the_same};
+use evenkeel_model::{MatchRecord, ident::are_mostly_the_same};
 
 /// Whether two records are of the same match: on the same server, map and game type as far as both state them, with play
 /// that overlaps for half of the shorter one at least, and at least half of the people of each in the other. Bots of one

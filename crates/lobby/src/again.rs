@@ -6,9 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Finished, LastBalance, Lobby, LobbyError, RecordFrame, RunningGame, state::GameBefore,
+    Lobby, LobbyError,
+    balance::LastBalance,
+    recorder::{Finished, RecordFrame},
+    state::{GameBefore, RunningGame},
 };
-use evenkeel_model::{TeamChances, are_mostly_the_same};
+use evenkeel_model::{ident::are_mostly_the_same, match_chances::TeamChances};
 
 impl Lobby {
     /// Whether BALANCE has decided on teams with which no play has ended, and the game is not that of a hosted match:

@@ -5,12 +5,15 @@
 //! Before START, and between END and the next START, all commands on play except START are accepted and ignored, so
 //! that a game server can report its warm-up without errors.
 
-use evenkeel_model::{Ident, Kind, LeaveReason, MatchRecord, Outcome, RoleName, Verdict};
-use evenkeel_partition::Conduct;
+use evenkeel_model::{
+    Kind, MatchRecord, Outcome, ident::Ident, in_game::Verdict, record::LeaveReason,
+    team_names::RoleName,
+};
+use evenkeel_partition::view::Conduct;
 
 use crate::{
-    Command, Finished, Lobby, LobbyError, RecordFrame, Update,
-    recorder::SeatedPlayer,
+    Command, Lobby, LobbyError, Update,
+    recorder::{Finished, RecordFrame, SeatedPlayer},
     roster::Human,
     state::{RunningGame, exists},
     streak::ScoreRun,

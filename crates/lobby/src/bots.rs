@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_partition::Fill;
+use evenkeel_partition::sums::Fill;
 
 /// Whether a session acts on bots: adds those that the lobby asks for, and removes the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

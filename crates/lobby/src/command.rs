@@ -9,12 +9,15 @@
 use std::fmt;
 
 use evenkeel_model::{
-    Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Move, RecordError, RoleName, TeamChances,
-    Withdrawal,
+    ident::Ident,
+    in_game::{Move, Withdrawal},
+    match_chances::TeamChances,
+    record::{LeaveReason, MAX_PLAYERS, MAX_TEAMS, RecordError},
+    team_names::RoleName,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::LastBalance;
+use crate::balance::LastBalance;
 
 /// One change of a lobby. Teams are counted from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -269,7 +272,7 @@ impl Command {
         }
     }
 
-    /// The human whose [`Conduct`](evenkeel_partition::Conduct) the command can change.
+    /// The human whose [`Conduct`](evenkeel_partition::view::Conduct) the command can change.
     pub fn judged(&self) -> Option<&Ident> {
         match self {
             Self::Join { id, .. } | Self::Move { id, .. } => Some(id),

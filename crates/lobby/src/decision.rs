@@ -3,12 +3,15 @@
 
 use std::fmt;
 
-use evenkeel_model::{MAX_PLAYERS, Naming, WinModel, units::Factor};
-use evenkeel_partition::{BotInGame, ChanceModel, Fill, GameView, HumanInGame};
+use evenkeel_model::{WinModel, record::MAX_PLAYERS, team_names::Naming, units::Factor};
+use evenkeel_partition::{BotInGame, GameView, HumanInGame, sums::Fill, view::ChanceModel};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, from_value, to_string, to_value};
 
-use crate::{Advantage, AutoBalance, Balance, Decided, Place, Rebalance};
+use crate::{
+    Decided, advantage::Advantage, autobalance::AutoBalance, balance::Balance, place::Place,
+    rebalance::Rebalance,
+};
 
 /// A decision of any kind, in the form in which it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -221,10 +224,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, ScoreSpread,
-        Situation,
-        advantage::{Basis, StrengthSource, TeamState},
+        advantage::{AdvantageSettings, Basis, ScoreSpread, StrengthSource, TeamState},
+        autobalance::{AutoBalanceRules, Situation},
         games::{by_chance, view},
+        place::PlaceSettings,
+        rebalance::RebalanceSettings,
     };
 
     /// One decision of each kind except BALANCE, which has a test of its own.

@@ -9,10 +9,10 @@
 //! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
 //! as a seed. A command that fails changes nothing.
 //!
-//! `state` contains the game, `command` defines its changes, and `apply` carries them out. A
-//! decision takes a [`GameView`](evenkeel_partition::GameView); together with the settings it is a [`Question`], whose answer is
+//! [`state`] contains the game, [`command`] defines its changes, and `apply` carries them out. A
+//! decision takes a [`GameView`](evenkeel_partition::GameView); together with the settings it is a [`Question`](question::Question), whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
-//! which can be explained line by line, stored and replayed. `moves` finds who goes to which team. `recorder`
+//! which can be explained line by line, stored and replayed. `moves` finds who goes to which team. [`recorder`]
 //! follows the game from START to END and makes a match record of it. `again` recognises a game that GAME only begins once
 //! more. [`journal`] is the form in which a running game is stored.
 //!
@@ -21,55 +21,41 @@
 //! volunteers, [`Lobby::end`] for the result, [`Lobby::take_streak`] for whether one team wins too often.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
-mod advantage;
+pub mod advantage;
 mod again;
 mod announced;
 mod apply;
-mod autobalance;
-mod balance;
-mod bots;
-mod command;
+pub mod autobalance;
+pub mod balance;
+pub mod bots;
+pub mod command;
 mod decide;
-mod decision;
+pub mod decision;
 #[cfg(test)]
 #[path = "../../partition/src/tests/games.rs"]
 mod games;
 pub mod journal;
 mod memory;
 mod moves;
-mod offers;
-mod place;
-mod question;
-mod rebalance;
-mod recorder;
-mod roster;
-mod settings;
-mod state;
+pub mod offers;
+pub mod place;
+pub mod question;
+pub mod rebalance;
+pub mod recorder;
+pub mod roster;
+pub mod settings;
+pub mod state;
 mod streak;
-mod weights;
+pub mod weights;
 
 #[cfg(test)]
 mod tests;
 
-pub use advantage::{
-    Advantage, AdvantageSettings, Assistance, Basis, Help, ScoreSoFar, ScoreSpread, StrengthSource,
-    TeamState, usual_length,
-};
-pub use autobalance::{
-    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Fate, GapUnit,
-    ImbalanceCause, Lopsided, MoveRule, Power, Situation, StayReason,
-};
-pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat};
-pub use bots::{BotPlan, BotUse};
-pub use command::{BalanceWatch, Command, LobbyError, NewGame, Update};
-pub use decision::{Decision, in_this_form};
-pub use offers::{Offer, OfferEvent};
-pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
-pub use question::{Decided, Question};
-pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
-pub use recorder::{Finished, RecordFrame};
-pub use roster::{Bot, Human, Roster};
-pub use settings::{LobbySettings, RosterSettings};
-pub use state::{Lobby, RunningGame};
-pub use weights::{BotWeight, PartyFactors, Weights};
+pub use command::{Command, LobbyError, NewGame, Update};
+pub use decision::Decision;
+pub use question::Decided;
+pub use settings::LobbySettings;
+pub use state::Lobby;
+pub use weights::{BotWeight, Weights};

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel_model::MAX_PLAYERS;
-use evenkeel_partition::Conduct;
+use evenkeel_model::record::MAX_PLAYERS;
+use evenkeel_partition::view::Conduct;
 use serde::{Deserialize, Serialize};
 
 /// The most humans remembered at once; the one who left first is forgotten first.

@@ -6,7 +6,10 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use evenkeel_partition::{Counted, EQUAL, GameView, TeamSums};
+use evenkeel_partition::{
+    GameView, TeamSums,
+    sums::{Counted, EQUAL},
+};
 
 /// Humans who go together: one human, or the members of a party who are on one team, or on none yet.
 #[derive(Clone, Debug, PartialEq)]

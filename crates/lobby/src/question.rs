@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use evenkeel_model::Naming;
+use evenkeel_model::team_names::Naming;
 
 /// The inputs of a decision as plain data. The same question and seed give the same answer on every
 /// machine, at any time.

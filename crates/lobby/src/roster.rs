@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LobbyError, Update};
-use evenkeel_model::{Ident, RoleName};
+use evenkeel_model::{ident::Ident, team_names::RoleName};
 
 /// A human in the running game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,12 @@
 //! The operator's settings of games.
 
 use evenkeel_model::units::{Count, Factor, MaxDifference, Share, UpToADay};
-use evenkeel_partition::Objective;
+use evenkeel_partition::settings::Objective;
 use serde::{Deserialize, Serialize};
 
-use crate::{AdvantageSettings, AutoBalanceRules, RebalanceSettings};
+use crate::{
+    advantage::AdvantageSettings, autobalance::AutoBalanceRules, rebalance::RebalanceSettings,
+};
 
 /// A number of players, which may be none.
 type Players = Count<0, 128>;

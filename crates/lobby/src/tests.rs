@@ -5,16 +5,20 @@ mod golden;
 use proptest::prelude::*;
 
 use super::{
-    AutoBalanceRules, Balance, Balanced, BotWeight, Command, Decided, Decision, Fate, Lobby,
-    LobbySettings, RosterSettings, Update, Weights,
+    BotWeight, Command, Decided, Decision, Lobby, LobbySettings, Update, Weights,
+    autobalance::{AutoBalanceRules, Fate},
+    balance::{Balance, Balanced},
+    settings::RosterSettings,
     weights::tests::{WeightTable, ctf},
 };
 use crate::games::win_model;
 use evenkeel_model::{
-    Ident, LineupPlayer, TeamLoad, WinModel, chance_of_weaker,
+    WinModel,
+    ident::Ident,
     units::{Count, Factor, MaxDifference, PositiveShare, UpToADay},
+    win_model::{LineupPlayer, TeamLoad, chance_of_weaker},
 };
-use evenkeel_partition::{self as partition, Objective, SizeLimits};
+use evenkeel_partition::{self as partition, problem::SizeLimits, settings::Objective};
 
 /// Weights of a rating system that predicts these very teams otherwise than its win model does.
 struct Exactly(WeightTable);

@@ -6,10 +6,14 @@
 
 use std::fmt;
 
-use evenkeel_model::{LineupPlayer, UNITS, WinModel, units::Factor};
-use evenkeel_partition::{Counted, party_factor};
+use evenkeel_model::{
+    WinModel,
+    units::Factor,
+    win_model::{LineupPlayer, UNITS},
+};
+use evenkeel_partition::{settings::party_factor, sums::Counted};
 
-use crate::{Lobby, LobbyError, ScoreSpread};
+use crate::{Lobby, LobbyError, advantage::ScoreSpread};
 
 /// The players' weights in one game, and the rating system's predictions for it. Weights are
 /// finite, at least 0 and all in one unit.
@@ -249,7 +253,7 @@ impl Lobby {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use evenkeel_model::{Company, TeamLoad};
+    use evenkeel_model::win_model::{Company, TeamLoad};
 
     use super::*;
     use crate::{Command, NewGame, games::win_model};

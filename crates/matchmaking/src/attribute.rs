@@ -5,7 +5,15 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::{MAX_WORD, MAX_WORDS};
+pub use crate::columns::is_known;
+
+/// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in
+/// bytes.
+pub const MAX_ID: usize = 128;
+/// The longest word of an attribute, in bytes.
+pub const MAX_WORD: usize = 64;
+/// The most words of a set, a map or an enum.
+pub const MAX_WORDS: usize = 128;
 
 /// The type of an attribute's values.
 #[derive(Clone, Debug, PartialEq)]

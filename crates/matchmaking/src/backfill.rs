@@ -17,8 +17,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    PlanInput, RuleReport, Ticket,
-    planner::reports,
+    Ticket,
+    planner::{PlanInput, RuleReport, reports},
     pool::Pool,
     rules::{PreparedRule, QueueRule, RuleTally},
 };
@@ -104,7 +104,7 @@ const TOGETHER: usize = 4;
 
 impl<'p> FillingMatch<'p> {
     /// Fills as many seats as tickets are found for; these are added to `taken`.
-    pub fn fill(&mut self, taken: &mut BTreeSet<u32>) -> Vec<Addition> {
+    pub(crate) fn fill(&mut self, taken: &mut BTreeSet<u32>) -> Vec<Addition> {
         let mut found = Vec::new();
         while self.free.iter().any(|free| *free > 0) {
             let Some(best) = self.best(taken) else {
@@ -248,7 +248,7 @@ struct RuleTerm<'p> {
 
 impl<'p> FillingMatch<'p> {
     /// The limits of all rules after a wait.
-    pub fn limits(&self, waited: f64) -> Vec<f64> {
+    pub(crate) fn limits(&self, waited: f64) -> Vec<f64> {
         let rules = self.pool.queue.rules().iter();
         rules
             .map(|rule| rule.limit(waited, self.open.size))
@@ -256,7 +256,7 @@ impl<'p> FillingMatch<'p> {
     }
 
     /// The rules but those about the size of teams, which the numbers of free seats stand for.
-    pub fn terms(&self, waited: f64) -> Vec<RuleTerm<'p>> {
+    pub(crate) fn terms(&self, waited: f64) -> Vec<RuleTerm<'p>> {
         let rules = self.pool.queue.rules().iter().zip(&self.pool.prepared);
         let terms = rules
             .filter(|(rule, _)| !rule.kind.is_size())
@@ -304,7 +304,7 @@ struct FillTrial<'g, 'p> {
 
 impl FillTrial<'_, '_> {
     /// Goes on with the limits that hold after a wait.
-    pub fn wait(&mut self, waited: f64) {
+    pub(crate) fn wait(&mut self, waited: f64) {
         self.accepted = self.game.pool.queue.accepts(waited);
         let limits = self.game.limits(waited);
         if limits != self.limits {
@@ -313,7 +313,7 @@ impl FillTrial<'_, '_> {
     }
 
     /// Tries the ticket at a place on each team, and with it younger ones, `number` tickets in all.
-    pub fn extend(&mut self, at: usize, number: usize) {
+    pub(crate) fn extend(&mut self, at: usize, number: usize) {
         let Some(&ticket) = self.tickets.get(at) else {
             return;
         };

@@ -8,60 +8,60 @@ pub(super) struct Bits(FixedBitSet);
 
 impl Bits {
     /// The empty set of indices below `count`.
-    pub fn empty(count: usize) -> Self {
+    pub(crate) fn empty(count: usize) -> Self {
         Self(FixedBitSet::with_capacity(count))
     }
 
     /// The set of these indices, each below `count`.
-    pub fn of(indices: &[u32], count: usize) -> Self {
+    pub(crate) fn of(indices: &[u32], count: usize) -> Self {
         let mut bits = Self::empty(count);
         indices.iter().for_each(|at| bits.insert(*at));
         bits
     }
 
     /// The set of all indices below `count`.
-    pub fn full(count: usize) -> Self {
+    pub(crate) fn full(count: usize) -> Self {
         let mut bits = Self::empty(count);
         bits.0.insert_range(..);
         bits
     }
 
-    pub fn insert(&mut self, at: u32) {
+    pub(crate) fn insert(&mut self, at: u32) {
         self.0.grow_and_insert(at as usize);
     }
 
-    pub fn remove(&mut self, at: u32) {
+    pub(crate) fn remove(&mut self, at: u32) {
         if self.contains(at) {
             self.0.remove(at as usize);
         }
     }
 
-    pub fn contains(&self, at: u32) -> bool {
+    pub(crate) fn contains(&self, at: u32) -> bool {
         self.0.contains(at as usize)
     }
 
     /// Number of indices in the set.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.count_ones(..)
     }
 
     /// Number of indices that are in this and in the other set.
-    pub fn len_with(&self, other: &Self) -> usize {
+    pub(crate) fn len_with(&self, other: &Self) -> usize {
         self.0.intersection_count(&other.0)
     }
 
     /// The indices that are in both sets.
-    pub fn and(&self, other: &Self) -> Self {
+    pub(crate) fn and(&self, other: &Self) -> Self {
         Self(&self.0 & &other.0)
     }
 
     /// Adds the indices of another set.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.0.union_with(&other.0);
     }
 
     /// The indices, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.ones().map(|at| at as u32)
     }
 }

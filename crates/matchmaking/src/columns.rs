@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Attribute, AttributeType, TicketPlayer, Value, unknown};
+use crate::{
+    attribute::{Attribute, AttributeType, Value},
+    ticket::{TicketPlayer, unknown},
+};
 
 /// What joins the names of a sum of attributes: `@division + boost`.
 const PLUS: &str = " + ";
@@ -80,7 +83,7 @@ fn index_of<T: PartialEq>(sources: &mut Vec<T>, source: T) -> usize {
 }
 
 impl QueueColumns {
-    pub fn new(attributes: &BTreeMap<String, Attribute>) -> Self {
+    pub(crate) fn new(attributes: &BTreeMap<String, Attribute>) -> Self {
         Self {
             attributes: attributes.clone(),
             numbers: Vec::new(),
@@ -90,7 +93,7 @@ impl QueueColumns {
     }
 
     /// The column of the numbers that have this name.
-    pub fn number(&mut self, name: &str) -> Result<NumberColumn, String> {
+    pub(crate) fn number(&mut self, name: &str) -> Result<NumberColumn, String> {
         match self.find(name)? {
             ColumnName::Number(source) => Ok(NumberColumn(index_of(&mut self.numbers, source))),
             _ => Err(format!("must name an attribute with numbers, not {name}")),
@@ -98,7 +101,7 @@ impl QueueColumns {
     }
 
     /// The column of the single values that have this name.
-    pub fn value(&mut self, name: &str) -> Result<ValueColumn, String> {
+    pub(crate) fn value(&mut self, name: &str) -> Result<ValueColumn, String> {
         match self.any(name)? {
             AnyColumn::Value(column) => Ok(column),
             AnyColumn::Set(_) => Err(format!("must name an attribute with one value, not {name}")),
@@ -106,7 +109,7 @@ impl QueueColumns {
     }
 
     /// The column of the values or sets that have this name.
-    pub fn any(&mut self, name: &str) -> Result<AnyColumn, String> {
+    pub(crate) fn any(&mut self, name: &str) -> Result<AnyColumn, String> {
         Ok(match self.find(name)? {
             ColumnName::Number(source) => {
                 let at = index_of(&mut self.numbers, source);
@@ -121,7 +124,7 @@ impl QueueColumns {
     }
 
     /// A column of sets: a `set`, or the words of a `map num` whose number is at most `within`.
-    pub fn set(&mut self, name: &str, within: Option<f64>) -> Result<SetColumn, String> {
+    pub(crate) fn set(&mut self, name: &str, within: Option<f64>) -> Result<SetColumn, String> {
         let found = declared(&self.attributes, name).map(|(index, found)| (index, &found.of));
         let source = match (found, within) {
             (Some((index, AttributeType::Set(_))), None) => SetSource::Declared(index),
@@ -137,7 +140,7 @@ impl QueueColumns {
     }
 
     /// A column of sets of players' ids.
-    pub fn players(&mut self, name: &str) -> Result<SetColumn, String> {
+    pub(crate) fn players(&mut self, name: &str) -> Result<SetColumn, String> {
         match self.find(name) {
             Ok(ColumnName::Set(index)) => Ok(self.add_set(SetSource::Players(index))),
             _ => Err(no_set(name)),
@@ -145,7 +148,7 @@ impl QueueColumns {
     }
 
     /// The column of the players met in the last `matches` matches.
-    pub fn met(&mut self, matches: usize) -> SetColumn {
+    pub(crate) fn met(&mut self, matches: usize) -> SetColumn {
         self.add_set(SetSource::Met(matches))
     }
 
@@ -200,12 +203,12 @@ impl QueueColumns {
     }
 
     /// A player's number in a column.
-    pub fn number_of(&self, column: NumberColumn, player: &TicketPlayer) -> f64 {
+    pub(crate) fn number_of(&self, column: NumberColumn, player: &TicketPlayer) -> f64 {
         self.numbers[column.0].number(player)
     }
 
     /// The names of the columns that the caller knows.
-    pub fn known_names(&self) -> Vec<&str> {
+    pub(crate) fn known_names(&self) -> Vec<&str> {
         let terms = self.numbers.iter().flat_map(NumberSource::terms);
         let names = terms.filter_map(|term| match term {
             NumberSource::Known(name) => Some(name.as_str()),
@@ -215,7 +218,7 @@ impl QueueColumns {
     }
 
     /// The words that an attribute's values may have, if it lists them.
-    pub fn words_of(&self, name: &str) -> &[String] {
+    pub(crate) fn words_of(&self, name: &str) -> &[String] {
         match self.attributes.get(name).map(|attribute| &attribute.of) {
             Some(AttributeType::Enum(words) | AttributeType::Set(words)) => words,
             _ => &[],
@@ -223,7 +226,7 @@ impl QueueColumns {
     }
 
     /// The most last matches of which a column has the players met.
-    pub fn met_matches(&self) -> usize {
+    pub(crate) fn met_matches(&self) -> usize {
         let matches = self.sets.iter().filter_map(|source| match source {
             SetSource::Met(matches) => Some(*matches),
             _ => None,
@@ -232,7 +235,7 @@ impl QueueColumns {
     }
 
     /// Whether only columns of players' ids read the attribute of this name.
-    pub fn lists_players(&self, name: &str) -> bool {
+    pub(crate) fn lists_players(&self, name: &str) -> bool {
         let at = self.attributes.keys().position(|key| key == name);
         at.is_some_and(|at| {
             self.sets.contains(&SetSource::Players(at))
@@ -241,7 +244,7 @@ impl QueueColumns {
     }
 
     /// The declared attributes that no column reads.
-    pub fn unused(&self) -> Vec<&str> {
+    pub(crate) fn unused(&self) -> Vec<&str> {
         let terms = self.numbers.iter().flat_map(NumberSource::terms);
         let numbers = terms.filter_map(|term| match term {
             NumberSource::Declared(at) | NumberSource::Entry(at, _) => Some(*at),
@@ -307,7 +310,7 @@ pub(crate) enum SetSource {
 
 impl NumberSource {
     /// The source itself, or those that a sum adds up.
-    pub fn terms(&self) -> &[Self] {
+    pub(crate) fn terms(&self) -> &[Self] {
         match self {
             Self::Sum(terms) => terms,
             single => std::slice::from_ref(single),
@@ -315,7 +318,7 @@ impl NumberSource {
     }
 
     /// A player's number.
-    pub fn number(&self, player: &TicketPlayer) -> f64 {
+    pub(crate) fn number(&self, player: &TicketPlayer) -> f64 {
         match self {
             Self::Declared(index) => match player.values.get(*index) {
                 Some(Value::Number(number)) => *number,
@@ -341,7 +344,7 @@ impl NumberSource {
 
 impl SetSource {
     /// The words of a player.
-    pub fn words<'a>(&self, player: &'a TicketPlayer) -> Vec<&'a str> {
+    pub(crate) fn words<'a>(&self, player: &'a TicketPlayer) -> Vec<&'a str> {
         let values = &player.values;
         match self {
             Self::Declared(index) | Self::Players(index) => match values.get(*index) {

@@ -1,6 +1,6 @@
 //! Numbers with the distributions of made-up players.
 
-use evenkeel_model::Stream;
+use evenkeel_model::random::Stream;
 
 /// A number with the standard normal distribution (Box and Muller, 1958).
 pub fn normal(stream: &mut Stream) -> f64 {
@@ -44,7 +44,7 @@ impl Zipf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::StreamPurpose;
+    use evenkeel_model::random::StreamPurpose;
 
     fn mean(mut draw: impl FnMut(&mut Stream) -> f64) -> f64 {
         let mut stream = Stream::new(1, StreamPurpose::Arrivals);

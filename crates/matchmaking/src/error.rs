@@ -26,10 +26,10 @@ impl QueueError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum TicketError {
     /// The ticket's own identifier is empty, too long or has control characters.
-    #[error("the ticket's id must be 1 to {max} bytes without spaces or control characters", max = super::MAX_ID)]
+    #[error("the ticket's id must be 1 to {max} bytes without spaces or control characters", max = super::attribute::MAX_ID)]
     Id,
     /// A player's identifier is empty, too long or has control characters.
-    #[error("a player's id must be 1 to {max} bytes without control characters", max = super::MAX_ID)]
+    #[error("a player's id must be 1 to {max} bytes without control characters", max = super::attribute::MAX_ID)]
     PlayerId,
     /// The ticket has no players, or more than a team.
     #[error("a ticket of {players} players: 1 to {most} fit on a team")]

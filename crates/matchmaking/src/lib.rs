@@ -17,53 +17,39 @@
 //! fit the fewest others. Then older tickets that are left take the places of younger ones, and some of
 //! the matches are formed again.
 //!
-//! `backfill` chooses tickets for the free seats of matches in play, before a round forms new ones.
+//! [`backfill`] chooses tickets for the free seats of matches in play, before a round forms new ones.
 //!
-//! Entry points: [`plan`], [`PlanInput::backfill`].
+//! Entry points: [`plan`], [`PlanInput::backfill`](planner::PlanInput::backfill).
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
 // The tests share the generator of tickets with the program, which knows this crate by its name.
 #[cfg(test)]
 extern crate self as evenkeel_matchmaking;
 
-mod attribute;
-mod backfill;
+pub mod attribute;
+pub mod backfill;
 mod bits;
 mod columns;
 pub mod draw;
-mod error;
+pub mod error;
 pub mod lifecycle;
 mod people;
-mod planner;
+pub mod planner;
 mod pool;
-mod queue;
+pub mod queue;
 mod rules;
 mod search;
-mod settings;
+pub mod settings;
 mod stated;
 #[cfg(test)]
 mod tests;
-mod ticket;
+pub mod ticket;
 
-pub use attribute::{Attribute, AttributeType, Raw, Value};
-pub use backfill::{Addition, OpenMatch};
-pub use columns::is_known;
-pub use error::{QueueError, TicketError};
-pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
-pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
-pub use queue::{AGAIN_MILLIS, Queue, REST, SPACING_MILLIS};
-pub use rules::{Finding, RuleSettings, Severity};
-pub use search::{Cores, OneCore};
-pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
-pub use ticket::{KnownAttributes, PlayerSpec, Ticket, TicketPlayer, TicketSpec, unknown};
-
-/// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in
-/// bytes.
-pub const MAX_ID: usize = 128;
-/// The longest word of an attribute, in bytes.
-pub const MAX_WORD: usize = 64;
-/// The most words of a set, a map or an enum.
-pub const MAX_WORDS: usize = 128;
-/// The most players of a match.
-pub const MAX_MATCH: usize = 128;
+pub use error::QueueError;
+pub use planner::{Effort, Plan, plan};
+pub use queue::Queue;
+pub use search::OneCore;
+pub use settings::QueueSettings;
+pub use ticket::{KnownAttributes, Ticket, TicketSpec};

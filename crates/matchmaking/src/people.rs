@@ -4,7 +4,8 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    Ticket, Value,
+    Ticket,
+    attribute::Value,
     columns::{AnyColumn, NumberColumn, NumberSource, QueueColumns, SetColumn, ValueColumn},
 };
 use evenkeel_model::WinModel;
@@ -48,7 +49,11 @@ impl<'a> Interner<'a> {
 }
 
 impl TicketPeople {
-    pub fn of(columns: &QueueColumns, tickets: &[&Ticket], win_model: Option<WinModel>) -> Self {
+    pub(crate) fn of(
+        columns: &QueueColumns,
+        tickets: &[&Ticket],
+        win_model: Option<WinModel>,
+    ) -> Self {
         let mut starts = vec![0];
         let mut count = 0;
         for ticket in tickets {
@@ -100,38 +105,38 @@ impl TicketPeople {
     }
 
     /// Number of tickets.
-    pub fn tickets(&self) -> usize {
+    pub(crate) fn tickets(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
     /// The players of a ticket.
-    pub fn members(&self, ticket: u32) -> Range<usize> {
+    pub(crate) fn members(&self, ticket: u32) -> Range<usize> {
         let at = ticket as usize;
         self.starts[at] as usize..self.starts[at + 1] as usize
     }
 
     /// Number of players of a ticket.
-    pub fn size(&self, ticket: u32) -> usize {
+    pub(crate) fn size(&self, ticket: u32) -> usize {
         self.members(ticket).len()
     }
 
     /// The players of several tickets.
-    pub fn all<'a>(&'a self, tickets: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+    pub(crate) fn all<'a>(&'a self, tickets: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
         tickets.iter().flat_map(|&ticket| self.members(ticket))
     }
 
     /// A player's number in a column.
-    pub fn number(&self, column: NumberColumn, player: usize) -> f64 {
+    pub(crate) fn number(&self, column: NumberColumn, player: usize) -> f64 {
         self.numbers[column.0][player]
     }
 
     /// A player's words in a column.
-    pub fn set(&self, column: SetColumn, player: usize) -> &[u32] {
+    pub(crate) fn set(&self, column: SetColumn, player: usize) -> &[u32] {
         &self.sets[column.0][player]
     }
 
     /// A key that two players share if and only if they have the same value in a column.
-    pub fn key(&self, column: ValueColumn, player: usize) -> u64 {
+    pub(crate) fn key(&self, column: ValueColumn, player: usize) -> u64 {
         match column {
             // Adding 0 makes -0 and 0 the same.
             ValueColumn::Number(column) => (self.number(column, player) + 0.0).to_bits(),
@@ -140,7 +145,7 @@ impl TicketPeople {
     }
 
     /// The number whose key in a column this is; 0 for the key of a word.
-    pub fn number_of(&self, column: ValueColumn, key: u64) -> f64 {
+    pub(crate) fn number_of(&self, column: ValueColumn, key: u64) -> f64 {
         match column {
             ValueColumn::Number(_) => f64::from_bits(key),
             ValueColumn::Word(_) => 0.0,
@@ -148,7 +153,7 @@ impl TicketPeople {
     }
 
     /// The text of the value whose key in a column this is, for sentences.
-    pub fn text_of(&self, column: ValueColumn, key: u64) -> String {
+    pub(crate) fn text_of(&self, column: ValueColumn, key: u64) -> String {
         match column {
             ValueColumn::Number(_) => f64::from_bits(key).to_string(),
             ValueColumn::Word(_) => self.word(key as u32).to_owned(),
@@ -156,7 +161,7 @@ impl TicketPeople {
     }
 
     /// Whether a player has this value, or a set with it. That of a flag is `true` or its number.
-    pub fn has(&self, column: AnyColumn, player: usize, value: &str) -> bool {
+    pub(crate) fn has(&self, column: AnyColumn, player: usize, value: &str) -> bool {
         match column {
             AnyColumn::Set(column) => {
                 let mut words = self.set(column, player).iter();
@@ -170,22 +175,22 @@ impl TicketPeople {
     }
 
     /// The text of a word; empty for that of a player without a value.
-    pub fn word(&self, word: u32) -> &str {
+    pub(crate) fn word(&self, word: u32) -> &str {
         self.texts.get(word as usize).map_or("", String::as_str)
     }
 
     /// How the rating system turns strengths into a chance; `None` before the first rated match.
-    pub fn win_model(&self) -> Option<&WinModel> {
+    pub(crate) fn win_model(&self) -> Option<&WinModel> {
         self.win_model.as_ref()
     }
 
     /// A player's strength, with what the other players of the ticket add.
-    pub fn strength(&self, player: usize) -> f64 {
+    pub(crate) fn strength(&self, player: usize) -> f64 {
         self.strengths[player]
     }
 
     /// The word that is a player's identity.
-    pub fn id(&self, player: usize) -> u32 {
+    pub(crate) fn id(&self, player: usize) -> u32 {
         self.ids[player]
     }
 }

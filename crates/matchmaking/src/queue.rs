@@ -1,9 +1,12 @@
 //! A queue: checked settings, the rules that they declare, and when its rounds begin.
 
+pub use crate::rules::{Finding, Severity};
 use crate::{
-    AttributeType, QueueError, QueueSettings, TicketPlayer, Value,
+    QueueError, QueueSettings,
+    attribute::{AttributeType, Value},
     columns::{NumberColumn, QueueColumns},
     rules::{MAX_STEPS, QueueRule},
+    ticket::TicketPlayer,
 };
 
 /// The most attributes of a queue.
@@ -34,14 +37,14 @@ impl Queue {
         for name in settings.attributes.keys() {
             check_name(&format!("attributes.{name}"), name)?;
         }
-        if settings.ruleset.trim().is_empty() || settings.ruleset.len() > super::MAX_ID {
-            let why = format!("must be a name of 1 to {} bytes", super::MAX_ID);
+        if settings.ruleset.trim().is_empty() || settings.ruleset.len() > super::attribute::MAX_ID {
+            let why = format!("must be a name of 1 to {} bytes", super::attribute::MAX_ID);
             return Err(QueueError::new("ruleset", why));
         }
-        if settings.teams.as_usize() * settings.size.as_usize() > super::MAX_MATCH {
+        if settings.teams.as_usize() * settings.size.as_usize() > super::settings::MAX_MATCH {
             let why = format!(
                 "must be so small that a match has at most {} players",
-                super::MAX_MATCH
+                super::settings::MAX_MATCH
             );
             return Err(QueueError::new("size", why));
         }
@@ -144,7 +147,7 @@ impl Queue {
 
 fn check_name(key: &str, name: &str) -> Result<(), QueueError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if (1..=super::MAX_WORD).contains(&name.len()) && name.chars().all(plain) {
+    if (1..=super::attribute::MAX_WORD).contains(&name.len()) && name.chars().all(plain) {
         return Ok(());
     }
     let why = "must be a name of letters, digits, - and _";

@@ -7,7 +7,10 @@ use evenkeel_model::units::{Amount, Count, Seconds, Share, UpToADay};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{Attribute, QueueError};
+use crate::{QueueError, attribute::Attribute};
+
+/// The most players of a match.
+pub const MAX_MATCH: usize = 128;
 
 /// The settings of one queue. `teams`, `size` and `ruleset` are required; all else has a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Attribute, AttributeType, KnownAttributes, MAX_ID, MAX_WORDS, PlayerSpec, Queue, Raw, Ticket,
-    TicketError, TicketPlayer, TicketSpec, Value, attribute::is_word,
+    KnownAttributes, Queue, Ticket, TicketSpec,
+    attribute::{Attribute, AttributeType, MAX_ID, MAX_WORDS, Raw, Value, is_word},
+    error::TicketError,
+    ticket::{PlayerSpec, TicketPlayer},
 };
 
 impl PlayerSpec {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Raw, Value};
+use super::attribute::{Raw, Value};
 
 /// A player of a ticket, as a client or a file states them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub struct KnownAttributes {
 }
 
 /// The number of an `@` attribute for a player whom the caller knows nothing of.
-pub fn unknown(name: &str) -> f64 {
+pub(crate) fn unknown(name: &str) -> f64 {
     match name {
         "@weight" => 50.0,
         _ => 0.0,

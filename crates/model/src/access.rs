@@ -6,7 +6,10 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::{from_hex, to_hex, worded};
+use crate::{
+    text::{from_hex, to_hex},
+    worded,
+};
 
 worded! {
     /// One right of a client. The words are part of the configuration.

@@ -7,7 +7,11 @@ use sha2::{Digest, Sha256};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, MatchRecord, Participant, PlayerKey, from_hex, recorder::joined, to_hex};
+use super::{
+    Kind, MatchRecord, Participant, PlayerKey,
+    recorder::joined,
+    text::{from_hex, to_hex},
+};
 
 /// 128 bits of SHA-256 over what identifies a match.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ident, Naming, worded};
+use crate::{ident::Ident, team_names::Naming, worded};
 
 /// A human's change of team: one that has happened, or that is advised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,66 +9,36 @@
 //! Entry point: [`MatchRecord`], the only ground truth.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
-mod access;
-mod backoff;
+pub mod access;
+pub mod backoff;
 pub mod behaviour;
-mod fingerprint;
-mod ident;
-mod in_game;
-mod match_chances;
-mod merge;
-mod names;
+pub mod fingerprint;
+pub mod ident;
+pub mod in_game;
+pub mod match_chances;
+pub mod merge;
+pub mod names;
 pub mod normal;
-mod place;
-mod random;
-mod record;
-mod recorder;
-mod rulebook;
-mod share;
-mod shown_name;
+pub mod place;
+pub mod random;
+pub mod record;
+pub mod recorder;
+pub mod rulebook;
+pub mod share;
+pub mod shown_name;
 pub mod steam;
-mod team_names;
-mod text;
-mod time;
+pub mod team_names;
+pub mod text;
+pub mod time;
 pub mod units;
-mod weight;
-mod win_model;
+pub mod weight;
+pub mod win_model;
 
-pub use access::{Right, Rights, Secret};
-pub use backoff::Backoff;
-pub use fingerprint::Fingerprint;
-pub(crate) use ident::is_reserved;
-pub use ident::{Ident, Kind, Nobody, PlayerKey, are_mostly_the_same, decode, is_default_name};
-pub use in_game::{Contest, MOVE_NOTICE, Move, Streak, SwitchAnswer, Verdict, Withdrawal};
-pub use match_chances::{
-    Cause, Causes, ChanceSummary, MAX_TEAM_CHANGES, MatchChances, NEWCOMER, TeamCause, TeamChances,
-    TeamChange, versus,
-};
-pub use merge::CountsAs;
-pub use names::{
-    ClanTagError, ClanTags, NameColour, by_name, coloured_name, escaped_json, is_disruptive,
-    is_guid, is_hidden, plain_name,
-};
-pub use place::{FOLLOW, HISTORY, INGEST, Place};
-pub use random::{Stream, StreamPurpose, seeded_hash};
-pub use record::{
-    LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchId, MatchRecord,
-    Outcome, Participant, PlayTime, Presence, RecordError, Role, ScoreEvent, Span, UNTIMED_MILLIS,
-    other_side, score_text,
-};
-pub use recorder::{MatchRecorder, PlayerTimeline, is_exchange};
-pub use rulebook::{
-    GameTypeLists, MutatorLists, PatternError, Patterns, Rulebook, RulebookSpec, Ruleset, Scoring,
-    TeamBook, Unknown,
-};
-pub use share::ShareOwner;
-pub use shown_name::{NAMELESS_DIGITS, looks_like_account, name_of_id, nameless, own_name};
-pub use team_names::{Naming, RoleName, TeamNames};
-pub use text::{amount, counted, from_hex, to_hex};
-pub use time::{DAY, Timestamp};
-pub use weight::{PointScale, Rank, RoleWeights, StartWeight, WeightCause, WeightEntry};
-pub use win_model::{
-    Company, Crowding, LineupPlayer, Link, SAME_CHANCE, TeamLoad, UNITS, WinModel,
-    chance_of_weaker, evenness_of_chance,
-};
+pub use ident::{Kind, PlayerKey};
+pub use record::{MatchRecord, Outcome, Participant};
+pub use recorder::MatchRecorder;
+pub use rulebook::{Rulebook, Ruleset};
+pub use time::Timestamp;
+pub use win_model::WinModel;

@@ -8,7 +8,11 @@ use std::{collections::BTreeMap, fmt::Display};
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{MAX_PLAYERS, MAX_TEAMS, MatchRecord, worded};
+use crate::{
+    MatchRecord,
+    record::{MAX_PLAYERS, MAX_TEAMS},
+    worded,
+};
 
 /// The most changes of teams that the course of one match keeps: the first ones.
 pub const MAX_TEAM_CHANGES: usize = 200;

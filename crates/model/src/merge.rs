@@ -5,7 +5,10 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use super::{ClanTags, Kind, MatchRecord, Nobody, Participant, PlayerKey, Presence, steam};
+use super::{
+    Kind, MatchRecord, Participant, PlayerKey, ident::Nobody, names::ClanTags, record::Presence,
+    steam,
+};
 
 /// Which identities count as others: those that an operator has merged, all forms of a Steam id, and names with the tags
 /// of clans.
@@ -166,8 +169,9 @@ impl Participant {
         self.kills = self.kills.saturating_add(other.kills);
         self.deaths = self.deaths.saturating_add(other.deaths);
         for role in other.roles {
-            let same =
-                |known: &&mut super::Role| (&known.name, known.team) == (&role.name, role.team);
+            let same = |known: &&mut super::record::Role| {
+                (&known.name, known.team) == (&role.name, role.team)
+            };
             match self.roles.iter_mut().find(same) {
                 Some(known) => known.share = (known.share + role.share).min(1.0),
                 None => self.roles.push(role),
@@ -182,7 +186,10 @@ impl Participant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Outcome, ScoreEvent, Span, Timestamp};
+    use crate::{
+        Kind, Outcome, Timestamp,
+        record::{ScoreEvent, Span},
+    };
 
     #[test]
     fn two_identities_become_one() {

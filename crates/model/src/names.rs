@@ -3,7 +3,11 @@
 
 use regex::{Regex, RegexBuilder};
 
-use crate::{Kind, PlayerKey, is_default_name, is_reserved, steam};
+use crate::{
+    Kind, PlayerKey,
+    ident::{is_default_name, is_reserved},
+    steam,
+};
 
 /// The most patterns, and the longest one in bytes: communities have a few, and each name is searched for all of them.
 const MOST: usize = 32;
@@ -127,7 +131,7 @@ impl ClanTags {
 }
 
 /// The identity of a human who has no identity but the name. A name of 16 or more hexadecimal digits, a Steam id and what
-/// only [nobody](crate::Nobody) is called get a prefix, so that a player cannot use another player's id as a name.
+/// only [nobody](crate::ident::Nobody) is called get a prefix, so that a player cannot use another player's id as a name.
 pub fn by_name(name: &str) -> String {
     let digits = name.len() >= 16 && name.bytes().all(|b| b.is_ascii_hexdigit());
     match digits || steam::account(name).is_some() || is_reserved(name).is_some() {

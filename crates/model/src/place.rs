@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{MatchRecord, UNTIMED_MILLIS};
+use crate::{MatchRecord, record::UNTIMED_MILLIS};
 
 /// The client of a match that `evenkeel ingest` has read from a log.
 pub const INGEST: &str = "ingest";

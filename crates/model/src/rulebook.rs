@@ -9,7 +9,7 @@ use std::{
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::TeamNames;
+use crate::team_names::TeamNames;
 
 /// A pattern that is not a valid glob.
 #[derive(Debug, thiserror::Error)]

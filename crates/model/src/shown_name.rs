@@ -4,7 +4,7 @@
 //! A name is stated, or the identity is one, or there is none. Where identities are names, the recorder says so by stating
 //! the identity as the name ([`name_of_id`]). A name without a character is none.
 
-use crate::{Kind, PlayerKey, is_guid, steam};
+use crate::{Kind, PlayerKey, names::is_guid, steam};
 
 /// The fewest digits of an account's number.
 const ACCOUNT: usize = 15;

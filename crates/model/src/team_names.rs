@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::MAX_TEAMS;
+use crate::record::MAX_TEAMS;
 
 /// The most characters of a name.
 const LONGEST: usize = 30;

@@ -19,7 +19,7 @@ pub(super) const MOST: i64 = 1 << 59;
 
 impl Evenness {
     /// The evenness of teams with these sums.
-    pub fn of(sums: impl IntoIterator<Item = i64>) -> Self {
+    pub(crate) fn of(sums: impl IntoIterator<Item = i64>) -> Self {
         let (mut least, mut most) = (i64::MAX, 0);
         for sum in sums {
             least = least.min(sum);
@@ -35,7 +35,7 @@ impl Evenness {
 
     /// The evenness of two teams whose sums add up to `total` and differ by `gap`. Both sums are
     /// doubled, so that they are whole numbers. Two teams without strength are even.
-    pub fn of_gap(gap: i64, total: i64) -> Self {
+    pub(crate) fn of_gap(gap: i64, total: i64) -> Self {
         let total = total.max(1);
         Self {
             least: total - gap,
@@ -44,13 +44,13 @@ impl Evenness {
     }
 
     /// The smaller sum divided by the larger, 0 to 1. With [`Measure::Ratio`] this is the ratio.
-    pub fn evenness(self) -> f64 {
+    pub(crate) fn evenness(self) -> f64 {
         self.least.max(0) as f64 / self.most as f64
     }
 
     /// The largest gap between two teams adding up to `total` that is at least as even as this:
     /// (t − g)/(t + g) ≥ least/most ⇔ g ≤ t (most − least)/(most + least).
-    pub fn largest_gap(self, total: i64) -> i64 {
+    pub(crate) fn largest_gap(self, total: i64) -> i64 {
         let (least, most) = (i128::from(self.least), i128::from(self.most));
         (i128::from(total) * (most - least) / (most + least)) as i64
     }
@@ -91,7 +91,7 @@ impl Evenness {
 
     /// The gap between two teams adding up to `total` that is exactly this even; `None` if it is
     /// not a whole number.
-    pub fn exact_gap(self, total: i64) -> Option<i64> {
+    pub(crate) fn exact_gap(self, total: i64) -> Option<i64> {
         let gap = self.largest_gap(total);
         (Self::of_gap(gap, total) == self).then_some(gap)
     }
@@ -133,7 +133,7 @@ pub(super) enum Measure {
 
 impl Measure {
     /// The evenness of teams with these sums.
-    pub fn of(self, sums: impl IntoIterator<Item = i64>) -> Evenness {
+    pub(crate) fn of(self, sums: impl IntoIterator<Item = i64>) -> Evenness {
         let Self::Gap(total) = self else {
             return Evenness::of(sums);
         };
@@ -143,7 +143,7 @@ impl Measure {
     }
 
     /// The total that a gap is relative to, for two teams that add up to `total`.
-    pub fn total(self, total: i64) -> i64 {
+    pub(crate) fn total(self, total: i64) -> i64 {
         match self {
             Self::Ratio => total,
             Self::Gap(total) => total,
@@ -152,7 +152,7 @@ impl Measure {
 
     /// The evenness of teams that are `slack` millionths from even. With a million or more, any
     /// teams are even enough.
-    pub fn goal(self, slack: u64) -> Evenness {
+    pub(crate) fn goal(self, slack: u64) -> Evenness {
         let slack = slack.min(1_000_000) as i64;
         match self {
             Self::Ratio => Evenness::of([1_000_000 - slack, 1_000_000]),
@@ -169,7 +169,7 @@ impl Measure {
     ///
     /// By the gap g: if x is the smallest sum, the others are at most x + g, so t ≤ x + (k − 1)(x +
     /// g); the largest likewise.
-    pub fn sums(self, at: Evenness, total: i64, teams: i64) -> (i64, i64) {
+    pub(crate) fn sums(self, at: Evenness, total: i64, teams: i64) -> (i64, i64) {
         let Self::Gap(scale) = self else {
             return at.sums(total, teams);
         };
@@ -183,7 +183,7 @@ impl Measure {
 
     /// The smallest and the largest sum that a team can have next to one with this `sum`, if the
     /// teams are at least as even as `at`.
-    pub fn beside(self, at: Evenness, sum: i64) -> (i64, i64) {
+    pub(crate) fn beside(self, at: Evenness, sum: i64) -> (i64, i64) {
         let Self::Gap(scale) = self else {
             return at.beside(sum);
         };

@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use evenkeel_model::seeded_hash;
+use evenkeel_model::random::seeded_hash;
 
 use crate::{
     balance::{Evenness, MOST},
@@ -36,7 +36,7 @@ pub(super) struct BestSplits<C> {
 }
 
 impl<C> TopSplits<C> {
-    pub fn new(keep: usize) -> Self {
+    pub(crate) fn new(keep: usize) -> Self {
         Self {
             keep,
             found: Vec::new(),
@@ -47,7 +47,7 @@ impl<C> TopSplits<C> {
     }
 
     /// The largest gap, between two teams adding up to `total`, that is still worth offering.
-    pub fn largest_gap(&self, total: i64) -> i64 {
+    pub(crate) fn largest_gap(&self, total: i64) -> i64 {
         let Some(at) = self.at else { return MOST };
         let gap = at.largest_gap(total);
         gap - i64::from(self.spilled && Evenness::of_gap(gap, total) == at)
@@ -55,7 +55,7 @@ impl<C> TopSplits<C> {
 
     /// Adds `item` if it is among the best so far. Returns whether
     /// [`largest_gap`](Self::largest_gap) has become smaller.
-    pub fn offer(&mut self, balance: Evenness, item: C) -> bool {
+    pub(crate) fn offer(&mut self, balance: Evenness, item: C) -> bool {
         if let Some(at) = self.at
             && (balance < at || self.spilled && balance == at)
         {
@@ -84,7 +84,7 @@ impl<C> TopSplits<C> {
         self.full = self.found.len() + self.keep;
     }
 
-    pub fn finish(mut self) -> BestSplits<C> {
+    pub(crate) fn finish(mut self) -> BestSplits<C> {
         self.tidy();
         let Some(at) = self.at else {
             return BestSplits {
@@ -120,7 +120,7 @@ pub(crate) struct Ranked {
 }
 
 impl Ranked {
-    pub fn new(keep: usize, seed: u64) -> Self {
+    pub(crate) fn new(keep: usize, seed: u64) -> Self {
         Self {
             keep,
             seed,
@@ -130,18 +130,18 @@ impl Ranked {
 
     /// The evenness of the last split kept, once there are `keep`: a less even one is not worth
     /// offering.
-    pub fn at(&self) -> Option<Evenness> {
+    pub(crate) fn at(&self) -> Option<Evenness> {
         let last = self.splits.last()?;
         (self.splits.len() == self.keep).then_some(last.0.0)
     }
 
     /// The evenness of the best split so far.
-    pub fn best(&self) -> Option<Evenness> {
+    pub(crate) fn best(&self) -> Option<Evenness> {
         self.splits.first().map(|first| first.0.0)
     }
 
     /// Adds `split` if it is among the best so far.
-    pub fn offer(&mut self, balance: Evenness, split: &[u8]) {
+    pub(crate) fn offer(&mut self, balance: Evenness, split: &[u8]) {
         if self.at().is_some_and(|at| balance < at) {
             return;
         }
@@ -153,7 +153,7 @@ impl Ranked {
     }
 
     /// The splits kept, most even first.
-    pub fn finish(self) -> Vec<(Evenness, Split)> {
+    pub(crate) fn finish(self) -> Vec<(Evenness, Split)> {
         self.splits
             .into_iter()
             .map(|(Reverse(balance), _, split)| (balance, split))

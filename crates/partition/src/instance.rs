@@ -8,12 +8,14 @@
 
 use std::cmp::Reverse;
 
-use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
 
 use crate::{
-    ChanceModel, MAX_TEAMS, Objective, Problem, Settings,
+    MAX_TEAMS, Problem, Settings,
     balance::{Evenness, MOST, Measure},
     problem::LegalCounts,
+    settings::Objective,
+    view::ChanceModel,
 };
 
 /// A group that is placed as a whole: a single human, or a kept party.
@@ -76,12 +78,12 @@ pub(super) type Split = Box<[u8]>;
 
 impl TeamTally {
     /// The smallest of the sums over the largest.
-    pub fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         Evenness::of(self.sums.iter().copied()).evenness()
     }
 
     /// The sums with the handicap.
-    pub fn counted(&self, instance: &AtomInstance) -> impl Iterator<Item = i64> {
+    pub(crate) fn counted(&self, instance: &AtomInstance) -> impl Iterator<Item = i64> {
         let handicaps = std::iter::once(instance.handicap).chain(std::iter::repeat(0));
         self.sums
             .iter()
@@ -90,7 +92,7 @@ impl TeamTally {
     }
 
     /// The largest sum minus the smallest, handicap included, in the caller's unit.
-    pub fn gap(&self, instance: &AtomInstance) -> f64 {
+    pub(crate) fn gap(&self, instance: &AtomInstance) -> f64 {
         let sums = || self.counted(instance);
         let gap = sums().max().unwrap_or(0) - sums().min().unwrap_or(0);
         instance.grid.value(gap)
@@ -100,7 +102,7 @@ impl TeamTally {
 impl AtomInstance {
     /// The instance in which the parties with a true entry in `kept` are atoms, and the members of
     /// the others are single humans.
-    pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
+    pub(crate) fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
         let (spec, counts) = (problem.spec(), problem.counts().clone());
         let groups = groups(problem, kept);
         let values = Values::of(problem, settings);
@@ -181,14 +183,14 @@ impl AtomInstance {
     }
 
     /// The evenness of a split; `None` if its counts are illegal, or it grants too few wishes. O(atoms).
-    pub fn balance(&self, split: &[u8]) -> Option<Evenness> {
+    pub(crate) fn balance(&self, split: &[u8]) -> Option<Evenness> {
         let wanted = self.least_satisfied > 0;
         let enough = !wanted || self.satisfied(split) >= self.least_satisfied;
         enough.then(|| self.balance_of_any(split)).flatten()
     }
 
     /// The evenness of a split, however few wishes it grants; `None` if its counts are illegal. O(atoms).
-    pub fn balance_of_any(&self, split: &[u8]) -> Option<Evenness> {
+    pub(crate) fn balance_of_any(&self, split: &[u8]) -> Option<Evenness> {
         let mut above_bots = self.start;
         let mut humans = [0; MAX_TEAMS];
         for (atom, &team) in self.atoms.iter().zip(split) {
@@ -203,7 +205,7 @@ impl AtomInstance {
 
     /// The split in which each human has the team in `team_of`; `None` if it breaks a pin or a kept
     /// party.
-    pub fn split_of_humans(&self, team_of: &[u8]) -> Option<Split> {
+    pub(crate) fn split_of_humans(&self, team_of: &[u8]) -> Option<Split> {
         let team = |atom: &Atom| {
             let team = team_of[atom.members[0]];
             let whole = atom.members.iter().all(|&member| team_of[member] == team);
@@ -220,7 +222,7 @@ impl AtomInstance {
 
     /// The sums and sizes of the teams in `team_of`, which need not be legal; the members of a
     /// broken party count singly. O(humans).
-    pub fn tally(&self, team_of: &[u8]) -> TeamTally {
+    pub(crate) fn tally(&self, team_of: &[u8]) -> TeamTally {
         let mut sums = vec![0; self.counts.teams];
         let mut humans = vec![0; self.counts.teams];
         for atom in &self.atoms {
@@ -249,7 +251,7 @@ impl AtomInstance {
 
     /// For each team, whether it is interchangeable with the others: no atom is pinned to it, nobody
     /// wishes for it, and its sum starts from 0.
-    pub fn interchangeable(&self) -> Vec<bool> {
+    pub(crate) fn interchangeable(&self) -> Vec<bool> {
         let starts = self.start[..self.counts.teams].iter();
         let mut free: Vec<bool> = starts.map(|start| *start == 0).collect();
         for team in self.atoms.iter().filter_map(|atom| atom.team) {
@@ -264,14 +266,14 @@ impl AtomInstance {
     }
 
     /// The number of wishes for a team that a split grants. O(atoms).
-    pub fn satisfied(&self, split: &[u8]) -> usize {
+    pub(crate) fn satisfied(&self, split: &[u8]) -> usize {
         let atoms = self.atoms.iter().zip(split);
         let satisfied = atoms.map(|(atom, &team)| usize::from(atom.wishes[usize::from(team)]));
         satisfied.sum()
     }
 
     /// Each human's team in `split`, in the caller's order.
-    pub fn teams_of_humans(&self, split: &[u8]) -> Vec<u8> {
+    pub(crate) fn teams_of_humans(&self, split: &[u8]) -> Vec<u8> {
         let mut teams = vec![0; self.counts.humans];
         for (atom, &team) in self.atoms.iter().zip(split) {
             for &member in &atom.members {
@@ -343,7 +345,7 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     /// The strengths if the objective compares chances and there are any, otherwise the weights.
-    pub fn of(problem: &'a Problem, settings: &'a Settings) -> Self {
+    pub(crate) fn of(problem: &'a Problem, settings: &'a Settings) -> Self {
         let (spec, view) = (problem.spec(), &problem.spec().view);
         let by_chance = settings.objective == Objective::Chance;
         let there = problem.bots().iter().map(|team| team.of_bots);
@@ -376,7 +378,7 @@ impl<'a> Values<'a> {
     }
 
     /// What the members of a group count together, in quanta.
-    pub fn quanta(&self, grid: Grid, members: &[usize]) -> i64 {
+    pub(crate) fn quanta(&self, grid: Grid, members: &[usize]) -> i64 {
         if self.model.is_some() {
             return grid.quanta(self.group(members));
         }
@@ -402,7 +404,7 @@ impl<'a> Values<'a> {
 
     /// For each team with bots on it, how much its bots count beyond as many mean bots, by the number
     /// of places that humans leave.
-    pub fn bots_by_places(&self, problem: &Problem, grid: Grid) -> Vec<Vec<i64>> {
+    pub(crate) fn bots_by_places(&self, problem: &Problem, grid: Grid) -> Vec<Vec<i64>> {
         let of = |(team, &there): (usize, &f64)| {
             let beyond = |places: usize| {
                 let bots = problem.bots_on(team, places);
@@ -416,7 +418,7 @@ impl<'a> Values<'a> {
     }
 
     /// A grid for what all groups and bots count.
-    pub fn grid(&self, groups: &[Vec<usize>], counts: &LegalCounts) -> Grid {
+    pub(crate) fn grid(&self, groups: &[Vec<usize>], counts: &LegalCounts) -> Grid {
         let mut slots = counts.teams * counts.largest_size();
         let mut weights = vec![self.bot.abs()];
         let mut products = Vec::new();
@@ -472,7 +474,7 @@ pub(super) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    pub fn new(problem: &'a Problem, instance: &AtomInstance, seed: u64) -> Self {
+    pub(crate) fn new(problem: &'a Problem, instance: &AtomInstance, seed: u64) -> Self {
         let mut free = instance.free_labels.clone();
         Stream::new(seed, StreamPurpose::Labels).wide_shuffle(&mut free);
         Self {
@@ -483,7 +485,7 @@ impl<'a> Labels<'a> {
     }
 
     /// Renumbers the teams in `team_of`, which contains each human's team.
-    pub fn assign(&self, team_of: &mut [u8]) {
+    pub(crate) fn assign(&self, team_of: &mut [u8]) {
         let mut names: [u8; MAX_TEAMS] = std::array::from_fn(|team| team as u8);
         for (&group, name) in self.groups.iter().zip(self.best(team_of)) {
             names[usize::from(group)] = name;
@@ -547,7 +549,7 @@ const SLACK: f64 = 8.0 * f64::EPSILON;
 impl Grid {
     /// A grid that represents all `weights` and `products`, and on which `slots` of the largest of
     /// them can be added without overflow.
-    pub fn fit(weights: &[f64], products: &[f64], slots: usize) -> Self {
+    pub(crate) fn fit(weights: &[f64], products: &[f64], slots: usize) -> Self {
         let largest = weights.iter().copied().fold(0.0, f64::max);
         let slots = slots.max(1);
         let decimal = (0..=6).find(|&digits| {
@@ -569,7 +571,7 @@ impl Grid {
     }
 
     /// The nearest point of the grid, in quanta.
-    pub fn quanta(self, weight: f64) -> i64 {
+    pub(crate) fn quanta(self, weight: f64) -> i64 {
         match self {
             Self::Decimal(digits) => (weight * f64::from(10u32.pow(digits))).round() as i64,
             Self::Binary(exponent) => libm::ldexp(weight, exponent).round() as i64,
@@ -577,7 +579,7 @@ impl Grid {
     }
 
     /// Quanta as a number in the caller's unit; `f64::MAX` if it is larger than that.
-    pub fn value(self, quanta: i64) -> f64 {
+    pub(crate) fn value(self, quanta: i64) -> f64 {
         let value = match self {
             Self::Decimal(digits) => quanta as f64 / f64::from(10u32.pow(digits)),
             Self::Binary(exponent) => libm::ldexp(quanta as f64, -exponent),

@@ -11,12 +11,13 @@
 //!
 //! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the choice of the parties to keep (`party`) make an `instance` of
 //! atoms on a grid of whole numbers. An `engine` finds its K most even splits, of which
-//! `wishes` decides how many wishes for a team they grant. A `reader` computes the [`Terms`] of each and its cost, and `pick`
+//! [`wishes`] decides how many wishes for a team they grant. A `reader` computes the [`Terms`](settings::Terms) of each and its cost, and [`pick`]
 //! picks one at random by quality.
 //!
 //! Entry point: [`solve`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
 // Other crates compile the made-up games of the tests, too: they know this crate by its name.
 #[cfg(test)]
@@ -27,32 +28,26 @@ mod best;
 mod engine;
 mod instance;
 mod party;
-mod pick;
-mod problem;
+pub mod pick;
+pub mod problem;
 mod reader;
-mod relax;
-mod settings;
-mod solution;
-mod stated;
-mod sums;
+pub mod relax;
+pub mod settings;
+pub mod solution;
+pub mod stated;
+pub mod sums;
 #[cfg(test)]
 mod tests;
-pub(crate) mod view;
-mod wishes;
+pub mod view;
+pub mod wishes;
 
-pub use pick::{Candidate, Figures, WhatIf};
-pub use problem::{Problem, ProblemError, ProblemSpec, SizeLimits, Tolerance};
-pub use relax::torn_note;
-pub use settings::{
-    DEFAULT_TIME, Engine, Factors, MAX_TOP, Objective, Settings, Stay, Terms, party_factor,
-};
+pub use problem::{Problem, ProblemError, ProblemSpec};
+pub use settings::Settings;
 pub use solution::Solution;
-pub use stated::{Decider, ListedWeight, StatedError};
-pub use sums::{BotsOnTeam, Counted, EQUAL, Fill, TeamSum, TeamSums};
-pub use view::{BotInGame, ChanceModel, Conduct, GameView, HumanInGame, MoveBlock};
-pub use wishes::{RefusedWish, WishRefusal, Wishes};
+pub use sums::TeamSums;
+pub use view::{BotInGame, GameView, HumanInGame};
 
-use evenkeel_model::MAX_TEAMS;
+use evenkeel_model::record::MAX_TEAMS;
 
 /// The most humans of one problem.
 const MAX_HUMANS: usize = 128;
@@ -60,18 +55,18 @@ const MAX_HUMANS: usize = 128;
 /// Solves `problem`: chooses teams, explains them, and breaks ties by `seed`.
 ///
 /// Calls `out_of_time` about every 30 µs; once it returns true, the answer is the best of the
-/// splits found so far. A caller without a deadline of its own should use [`DEFAULT_TIME`].
+/// splits found so far. A caller without a deadline of its own should use [`DEFAULT_TIME`](settings::DEFAULT_TIME).
 ///
 /// # Errors
 /// Fails if the forced engine cannot solve the problem, or if the problem has a handicap and the objective is not
-/// [`Objective::Chance`].
+/// [`Objective::Chance`](settings::Objective::Chance).
 pub fn solve(
     problem: &Problem,
     settings: &Settings,
     seed: u64,
     out_of_time: &mut dyn FnMut() -> bool,
 ) -> Result<Solution, ProblemError> {
-    if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
+    if settings.objective == settings::Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }
     let mut clock = engine::StepClock::new(out_of_time);

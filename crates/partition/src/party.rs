@@ -1,10 +1,11 @@
 //! Limits how much evenness keeping parties together may cost.
 
 use super::{
-    Objective, Problem, ProblemError, Settings,
+    Problem, ProblemError, Settings,
     balance::Evenness,
     engine::{self, EngineAnswer, EngineOrder, StepClock},
     instance::{AtomInstance, lot},
+    settings::Objective,
 };
 
 /// Which parties are kept, and the splits that keep them.

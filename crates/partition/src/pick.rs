@@ -1,7 +1,10 @@
 //! Picks one of the K best splits.
 
-use super::{Factors, Settings, Terms};
-use evenkeel_model::{Stream, StreamPurpose};
+use super::{
+    Settings,
+    settings::{Factors, Terms},
+};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 /// A split that can be picked, with its costs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -32,7 +35,7 @@ pub struct Figures {
     /// strengths if there are any, otherwise of weights.
     pub gap: f64,
     /// The number by which candidates are ranked, 0 to 1: the ratio, or the chance of the weaker team
-    /// divided by that of the stronger one; with [`Objective::Chance`](super::Objective::Chance) and no
+    /// divided by that of the stronger one; with [`Objective::Chance`](super::settings::Objective::Chance) and no
     /// strengths, the ratio that two average teams with this gap would have.
     pub evenness: f64,
     /// The chance that team 0 wins, 0 to 1; `None` without strengths, and for more than two teams.

@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evenkeel_model::{
-    MAX_PLAYERS,
+    record::MAX_PLAYERS,
     units::{MaxDifference, PositiveShare},
 };
 
-use crate::{BotsOnTeam, Engine, GameView, MAX_HUMANS, MAX_TEAMS, Objective, TeamSum};
+use crate::{
+    GameView, MAX_HUMANS, MAX_TEAMS,
+    settings::{Engine, Objective},
+    sums::{BotsOnTeam, TeamSum},
+};
 
 /// How much the sizes of teams may differ; see [`ProblemSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize)]
@@ -47,12 +51,12 @@ pub struct ProblemSpec {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub amounts: bool,
     /// Chances of splits near one half that differ by at most this much count as equal, 0 to 0.5; of less even ones, those
-    /// whose odds differ by no more; `None` to compare them exactly. It needs a [`ChanceModel`](super::ChanceModel).
+    /// whose odds differ by no more; `None` to compare them exactly. It needs a [`ChanceModel`](super::view::ChanceModel).
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "doubt")]
     // as decisions of 0.2 have it
     pub equal_within: Option<f64>,
     /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
-    /// is the worse side. Only [`Objective::Chance`](super::Objective::Chance) can count it; it has no
+    /// is the worse side. Only [`Objective::Chance`](super::settings::Objective::Chance) can count it; it has no
     /// meaning for a ratio.
     pub handicap: f64,
     /// The total t with which a gap g becomes the evenness (t − g)/(t + g), in the unit of the
@@ -402,12 +406,12 @@ pub(super) struct LegalCounts {
 }
 
 impl LegalCounts {
-    pub fn of(spec: &ProblemSpec) -> Self {
+    pub(crate) fn of(spec: &ProblemSpec) -> Self {
         Self::within(spec, spec.max_difference)
     }
 
     /// The numbers that are legal if teams may differ by so many humans.
-    pub fn within(spec: &ProblemSpec, max_difference: Option<usize>) -> Self {
+    pub(crate) fn within(spec: &ProblemSpec, max_difference: Option<usize>) -> Self {
         let (humans, teams) = (spec.view.humans.len(), spec.teams());
         let even = humans.div_ceil(teams);
         // The product is at most 128, so the cast drops only the fraction.
@@ -428,7 +432,7 @@ impl LegalCounts {
     }
 
     /// The size of every team, bots included, for these human counts; `None` if they are illegal.
-    pub fn size(&self, counts: &[usize]) -> Option<usize> {
+    pub(crate) fn size(&self, counts: &[usize]) -> Option<usize> {
         let largest = counts.iter().copied().max()?;
         let smallest = counts.iter().copied().min()?;
         let legal = largest <= self.most && largest - smallest <= self.difference;
@@ -436,7 +440,7 @@ impl LegalCounts {
     }
 
     /// Whether a split has a legal number of humans on each team.
-    pub fn are_legal(&self, team_of: &[u8]) -> bool {
+    pub(crate) fn are_legal(&self, team_of: &[u8]) -> bool {
         let on = |team: usize| {
             team_of
                 .iter()
@@ -448,7 +452,7 @@ impl LegalCounts {
     }
 
     /// The fewest humans on a team in any legal split.
-    pub fn least(&self) -> usize {
+    pub(crate) fn least(&self) -> usize {
         let beside_largest = self
             .humans
             .div_ceil(self.teams)
@@ -457,12 +461,12 @@ impl LegalCounts {
     }
 
     /// The largest possible size of a team, bots included.
-    pub fn largest_size(&self) -> usize {
+    pub(crate) fn largest_size(&self) -> usize {
         self.floor.max(self.most)
     }
 
     /// Whether single humans can complete teams that already contain `pinned` humans.
-    pub fn can_fill(&self, pinned: &[usize]) -> bool {
+    pub(crate) fn can_fill(&self, pinned: &[usize]) -> bool {
         (0..=self.most).any(|most| {
             let least = most.saturating_sub(self.difference);
             let needed: usize = pinned.iter().map(|&p| p.max(least)).sum();
@@ -516,7 +520,7 @@ pub enum ProblemError {
     /// The limits of a map's players contradict each other, or exceed the largest number.
     #[error(
         "a map for {min} to {max} players with a target of {wish}: the minimum may not exceed \
-         the maximum, and none may exceed {limit}", limit = evenkeel_model::MAX_PLAYERS
+         the maximum, and none may exceed {limit}", limit = evenkeel_model::record::MAX_PLAYERS
     )]
     Level {
         /// The fewest players of the map.

@@ -3,13 +3,16 @@
 use std::cmp::Reverse;
 
 use super::{
-    Candidate, ChanceModel, Counted, EQUAL, Engine, Figures, GameView, HumanInGame, Objective,
-    Problem, Settings, Stay, TeamSums, Terms, WhatIf,
+    GameView, HumanInGame, Problem, Settings, TeamSums,
     balance::Evenness,
     instance::{AtomInstance, Labels, TeamTally},
     party::KeptParties,
+    pick::{Candidate, Figures, WhatIf},
+    settings::{Engine, Objective, Stay, Terms},
+    sums::{Counted, EQUAL},
+    view::ChanceModel,
 };
-use evenkeel_model::{TeamLoad, chance_of_weaker, evenness_of_chance};
+use evenkeel_model::win_model::{TeamLoad, chance_of_weaker, evenness_of_chance};
 
 /// By how much the rounding of evenness can differ.
 const ROUNDING: f64 = 1e-12;
@@ -423,7 +426,7 @@ pub(super) struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    pub fn new(problem: &'a Problem, instance: &AtomInstance) -> Self {
+    pub(crate) fn new(problem: &'a Problem, instance: &AtomInstance) -> Self {
         let spec = problem.spec();
         let mut avoid: Vec<_> = spec
             .avoid
@@ -446,7 +449,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// The terms of a split, given each human's team. O(humans + pairs to avoid).
-    pub fn terms(&self, team_of: &[u8], evenness: f64) -> Terms {
+    pub(crate) fn terms(&self, team_of: &[u8], evenness: f64) -> Terms {
         let spec = self.problem.spec();
         let [best_gap, worst_gap, spread_gap] = self.gaps(team_of);
         let together = |&(a, b): &(usize, usize)| team_of[a] == team_of[b];

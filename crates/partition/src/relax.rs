@@ -3,7 +3,7 @@
 //! little as possible.
 
 use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, problem::LegalCounts, solve};
-use evenkeel_model::{Naming, units::Count};
+use evenkeel_model::{team_names::Naming, units::Count};
 
 impl ProblemSpec {
     /// Raises the limits on the teams' sizes as far as the pins need it, and splits the parties

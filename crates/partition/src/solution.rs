@@ -3,16 +3,21 @@
 use std::fmt;
 
 use super::{
-    Candidate, Engine, Figures, Objective, Problem, ProblemSpec, RefusedWish, Settings, WhatIf,
-    WishRefusal, Wishes,
+    Problem, ProblemSpec, Settings,
     balance::Evenness,
     instance::{AtomInstance, TeamTally},
     party::KeptParties,
-    pick::{pick, pick_this},
+    pick::{Candidate, Figures, WhatIf, pick, pick_this},
     reader::{Candidates, SplitReader},
+    settings::{Engine, Objective},
     wishes,
+    wishes::{RefusedWish, WishRefusal, Wishes},
 };
-use evenkeel_model::{Naming, amount, chance_of_weaker, counted};
+use evenkeel_model::{
+    team_names::Naming,
+    text::{amount, counted},
+    win_model::chance_of_weaker,
+};
 
 /// The chosen teams and their explanation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]

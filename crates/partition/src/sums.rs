@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{MAX_TEAMS, TeamLoad, WinModel, counted};
+use evenkeel_model::{WinModel, record::MAX_TEAMS, text::counted, win_model::TeamLoad};
 
 /// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
@@ -271,7 +271,7 @@ impl TeamSums {
     /// How far each team is ahead of an average one with the bots that play now, by its strength, the
     /// number of its players and its side of the map; the edge of one team over another is the
     /// difference. Empty without a chance model.
-    pub fn edges_now(&self) -> Vec<f64> {
+    pub(crate) fn edges_now(&self) -> Vec<f64> {
         let Some(win_model) = &self.win_model else {
             return Vec::new();
         };
@@ -331,7 +331,7 @@ impl TeamSums {
     }
 
     /// How many bots each team lacks; 0 if the bots stay as they are, or some will be removed.
-    pub fn missing_bots(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn missing_bots(&self) -> impl Iterator<Item = usize> {
         let size = self.size_after_bot_fill().unwrap_or(0);
         self.sides()
             .iter()
@@ -363,7 +363,7 @@ impl TeamSums {
 }
 
 /// The smallest sum over the largest, 0 to 1; 1 if all are 0 (UT2004 page, "Choosing teams").
-pub fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(crate) fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = sums.clone().fold(0.0, f64::max);
     let least = sums.fold(f64::INFINITY, f64::min);
     if most > 0.0 { least / most } else { 1.0 }
@@ -404,7 +404,7 @@ impl Fill {
     }
 
     /// The least size of each team that bots fill, however few humans are on it.
-    pub fn least_size(&self, teams: usize) -> usize {
+    pub(crate) fn least_size(&self, teams: usize) -> usize {
         (self.players() as usize).div_ceil(teams.max(1))
     }
 

@@ -4,8 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, Fill, TeamSum, TeamSums, party_factor};
-use evenkeel_model::{MAX_PLAYERS, MAX_TEAMS, Naming, WinModel, counted, units::Factor, worded};
+use super::{
+    TeamSums,
+    settings::party_factor,
+    sums::{Counted, Fill, TeamSum},
+};
+use evenkeel_model::{
+    WinModel,
+    record::{MAX_PLAYERS, MAX_TEAMS},
+    team_names::Naming,
+    text::counted,
+    units::Factor,
+    worded,
+};
 
 /// Who plays on which team, with their weights. All decisions take it; it is stored with them, so that they can be
 /// replayed.

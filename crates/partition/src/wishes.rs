@@ -16,7 +16,7 @@ use super::{
     party::{self, KeptParties},
     reader::SplitReader,
 };
-use evenkeel_model::{chance_of_weaker, evenness_of_chance};
+use evenkeel_model::win_model::{chance_of_weaker, evenness_of_chance};
 
 /// A difference of worth that is rounding alone.
 const ROUNDING: f64 = 1e-9;

@@ -2,12 +2,17 @@
 //! instances. Written and read here, in both directions.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use evenkeel_model::{Contest, Ident, Move, Streak, Withdrawal, decode};
+use evenkeel_model::{
+    ident::{Ident, decode},
+    in_game::{Contest, Move, Streak, Withdrawal},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Refusal, TicketReply,
-    reply::{Parsed, go, ident, number, parse_move, put_move, split_first, split_last},
+    Refusal,
+    reply::{
+        Parsed, TicketReply, go, ident, number, parse_move, put_move, split_first, split_last,
+    },
     words::{WordWriter, Words, bad},
 };
 

@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
     use crate::{Reply, Request};
-    use evenkeel_model::Ident;
+    use evenkeel_model::ident::Ident;
 
     /// The request that the question stands for.
     fn request(question: &WeightQuestion<'_>) -> Request {

@@ -4,7 +4,7 @@
 use std::{fmt::Display, io::Write};
 
 use bytes::{BufMut, Bytes, BytesMut};
-use evenkeel_model::{Ident, decode};
+use evenkeel_model::ident::{Ident, decode};
 
 use crate::{Code, Refusal};
 
@@ -90,12 +90,12 @@ impl Words {
     }
 
     /// Reads the next positional argument as a whole number from `min` to `max`.
-    pub fn number(&mut self, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
+    pub(crate) fn number(&mut self, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
         number(&self.word(what)?, what, min, max)
     }
 
     /// Reads the id of a match.
-    pub fn match_id(&mut self) -> Result<i64, Refusal> {
+    pub(crate) fn match_id(&mut self) -> Result<i64, Refusal> {
         match_id(&self.word("the match")?)
     }
 
@@ -134,7 +134,7 @@ impl Words {
 }
 
 /// Parses a whole number from `min` to `max`.
-pub fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
+pub(crate) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
     let digits = text.text();
     let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let number = digits
@@ -145,7 +145,7 @@ pub fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64, Refus
 }
 
 /// Parses the id of a match.
-pub fn match_id(text: &Ident) -> Result<i64, Refusal> {
+pub(crate) fn match_id(text: &Ident) -> Result<i64, Refusal> {
     Ok(number(text, "the match", 1, i64::MAX as u64)? as i64)
 }
 

@@ -12,9 +12,14 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, WinModel};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Crowding, Link},
+};
 
-use super::{Player, PlayerMap, RatedGame, Scale, Strength, System, game::score};
+use super::{
+    Player, RatedGame, Strength, System, game::score, player_map::PlayerMap, strength::Scale,
+};
 use evenkeel_model::units::{Amount, Factor, PositiveAmount};
 
 /// Settings of the `elo` formula.
@@ -213,7 +218,7 @@ impl System for Elo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Tally, testing::game};
+    use crate::{game::Tally, testing::game};
 
     fn distances(system: &Elo, game: &RatedGame) -> Vec<f64> {
         let seats = game.seats().iter();

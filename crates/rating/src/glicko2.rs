@@ -8,12 +8,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, WinModel};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Crowding, Link},
+};
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Seat, Strength, System,
+    Player, RatedGame, Seat, Strength, System,
     game::{TeamPair, score},
     normal,
+    player_map::PlayerMap,
+    strength::Scale,
 };
 
 /// Points on the original scale in one unit of the Glicko-2 scale.

@@ -18,15 +18,18 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use evenkeel_model::{
-    Crowding, Link, WinModel,
+    WinModel,
     units::{Amount, PositiveAmount},
+    win_model::{Crowding, Link},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Player, PlayerMap, RatedGame, RoleStrengths, Scale, Seat, Strength, System,
+    Player, RatedGame, Seat, Strength, System,
     game::{TeamPair, score},
     normal,
+    player_map::PlayerMap,
+    strength::{RoleStrengths, Scale},
 };
 
 /// The tunable parameters of the published system.
@@ -319,7 +322,7 @@ impl SideRecord {
     }
 
     /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
-    pub fn log_odds(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+    pub(crate) fn log_odds(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         if !game.sides || game.teams() != 2 {
             return 0.0;
         }
@@ -331,7 +334,7 @@ impl SideRecord {
     }
 
     /// Adds the result of a game to the record; a game without sides changes nothing.
-    pub fn add(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
+    pub(crate) fn add(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
         if game.sides && game.teams() == 2 {
             let result = if a < b { result } else { result.reverse() };
             self.sides.entry(game.ruleset).or_default().add(result);

@@ -19,16 +19,19 @@
 //! estimate of each player at that time, moved towards a newcomer's, becomes that player's prior.
 
 use evenkeel_model::{
-    Crowding, Link, WinModel,
+    WinModel,
     units::{GammaShape, PositiveAmount},
+    win_model::{Crowding, Link},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Player, PlayerMap, RatedGame, Scale, Seat, Strength, System,
+    Player, RatedGame, Seat, Strength, System,
     game::{Comparison, score},
     hive::SideRecord,
     normal,
+    player_map::PlayerMap,
+    strength::Scale,
 };
 
 /// The unit of weights per variance of the prior, see [`Scale`].
@@ -423,7 +426,7 @@ impl Gamma {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel_model::TeamLoad;
+    use evenkeel_model::win_model::TeamLoad;
 
     use super::*;
     use crate::{

@@ -13,10 +13,11 @@
 //! give the same bits on every machine. Entry point: [`SystemName::build`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
 pub mod divisions;
 pub mod elo;
-mod game;
+pub mod game;
 pub mod glicko2;
 pub mod history;
 pub mod hive;
@@ -24,34 +25,31 @@ pub mod hive_history;
 pub mod joint;
 pub mod normal;
 pub mod plain_points;
-mod player_map;
+pub mod player_map;
 pub mod presence;
 #[cfg(test)]
 mod same_place;
 pub mod scoreboard;
-mod settings;
+pub mod settings;
 mod slope;
-mod strength;
-mod system;
+pub mod strength;
+pub mod system;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod trueskill;
 pub mod weng_lin;
 pub mod winrate;
-mod worth;
+pub mod worth;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use game::{Arrival, Departure, RatedGame, Seat, Tally};
-pub use player_map::{Player, PlayerMap, Shared};
+pub use game::{RatedGame, Seat};
+pub use player_map::Player;
 pub use settings::{Settings, SystemChoice};
-pub use strength::{
-    Effects, NEWCOMER_FACTORS, RoleStrengths, Scale, Strength, StrengthParts, with_effects,
-};
-pub use system::{Persist, System, chances};
-pub use worth::worth;
+pub use strength::Strength;
+pub use system::{System, chances};
 
 use weng_lin::{Model, WengLin};
 
@@ -85,7 +83,7 @@ macro_rules! systems {
                 }
             }
 
-            /// Restores a system from the bytes that [`Persist::save`] wrote; they include its settings.
+            /// Restores a system from the bytes that [`Persist::save`](system::Persist::save) wrote; they include its settings.
             ///
             /// # Errors
             /// Fails if the bytes are not a saved state of this system. Memory use is bounded by a small multiple of

@@ -21,7 +21,7 @@ pub struct Moments {
 /// The observation that the variable is above `-z`: v = φ(z)/Φ(z), w = v(v + z).
 ///
 /// Uses Mills' ratio, which needs no exponential on the side where φ and Φ vanish.
-pub fn above(z: f64) -> Moments {
+pub(crate) fn above(z: f64) -> Moments {
     let r = mills(z.abs());
     let v = if z <= 0.0 {
         1.0 / r
@@ -83,7 +83,7 @@ fn mills(z: f64) -> f64 {
 }
 
 /// The observation that the variable is between `low` and `high`.
-pub fn between(low: f64, high: f64) -> Moments {
+pub(crate) fn between(low: f64, high: f64) -> Moments {
     let mass = cdf(high) - cdf(low);
     // If the interval is far out in a tail, or has no width, its end nearest to 0 stands for it.
     if mass < 1e-100 {
@@ -97,7 +97,7 @@ pub fn between(low: f64, high: f64) -> Moments {
 }
 
 /// The moments of a standard normal difference with expectation `t` after this result was observed.
-pub fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
+pub(crate) fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
     match result {
         Ordering::Less => above(t - margin),
         Ordering::Equal => between(-margin - t, margin - t),
@@ -112,7 +112,7 @@ pub fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
 }
 
 /// The logistic function 1/(1 + e^−x): log odds to a chance, 0 to 1.
-pub fn logistic(x: f64) -> f64 {
+pub(crate) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
 

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use evenkeel_model::WinModel;
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Strength, System,
+    Player, RatedGame, Strength, System,
+    player_map::PlayerMap,
     slope::{Slope, edge, edges},
+    strength::Scale,
 };
 
 /// The unit of weights, see [`Scale`].

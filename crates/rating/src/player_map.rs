@@ -177,14 +177,14 @@ impl<T> Shared<T> {
     }
 
     /// Whether the other one shares this value, so that neither has changed it.
-    pub fn is_shared_with(&self, other: &Self) -> bool {
+    pub(crate) fn is_shared_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
 impl<T: Clone> Shared<T> {
     /// The value, to change it for this copy alone.
-    pub fn edit(&mut self) -> &mut T {
+    pub(crate) fn edit(&mut self) -> &mut T {
         Arc::make_mut(&mut self.0)
     }
 }

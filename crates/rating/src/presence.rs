@@ -24,8 +24,10 @@ use evenkeel_model::{
 };
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Strength, System,
+    Player, RatedGame, Strength, System,
+    player_map::PlayerMap,
     slope::{Slope, edge, edges},
+    strength::Scale,
 };
 
 /// Settings of the `presence` formula.
@@ -203,10 +205,10 @@ mod tests {
         assert_eq!(system.weight(Player(0)), None);
         for (scored, conceded) in [(0.0, 100.0), (0.0, 2.0), (3.0, 0.0)] {
             let mut game = RatedGame::default();
-            game.tallies.push(crate::Tally {
+            game.tallies.push(crate::game::Tally {
                 scored,
                 conceded,
-                ..crate::Tally::new(Player(0))
+                ..crate::game::Tally::new(Player(0))
             });
             system.update(&game);
         }
@@ -228,9 +230,9 @@ mod tests {
         assert_eq!(system.weight(Player(0)), Some(75.0));
         assert_eq!(system.weight(Player(1)), Some(75.0));
         let mut game = RatedGame::default();
-        game.tallies.extend([0, 1].map(|player| crate::Tally {
+        game.tallies.extend([0, 1].map(|player| crate::game::Tally {
             scored: 4.0,
-            ..crate::Tally::new(Player(player))
+            ..crate::game::Tally::new(Player(player))
         }));
         system.update(&game);
         // Three of four points and four of four; twelve of sixteen and four of four.

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 
-use super::{Player, RatedGame, Scale, Seat, Settings, System, SystemName, Tally};
-use evenkeel_model::UNITS;
+use super::{Player, RatedGame, Seat, Settings, System, SystemName, game::Tally, strength::Scale};
+use evenkeel_model::win_model::UNITS;
 
 /// All players of a history.
 const PLAYERS: usize = 12;

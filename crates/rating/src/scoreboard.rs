@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 use evenkeel_model::WinModel;
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Strength, System, Tally,
+    Player, RatedGame, Strength, System,
+    game::Tally,
+    player_map::PlayerMap,
     slope::{Slope, edge, edges},
+    strength::Scale,
 };
 use evenkeel_model::units::Count;
 

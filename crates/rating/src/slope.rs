@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, WinModel};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Crowding, Link},
+};
 
 use super::{
     Player, RatedGame,
@@ -13,7 +16,12 @@ use super::{
 
 /// How much stronger team `a` is than team `b` by these weights: the difference of their Σ (weight
 /// − 50), divided by 50 · √(n/2), which is the noise of a match of n players.
-pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Option<f64>) -> f64 {
+pub(crate) fn edge(
+    game: &RatedGame,
+    a: usize,
+    b: usize,
+    weight: impl Fn(Player) -> Option<f64>,
+) -> f64 {
     let (mut sum, mut shares) = (0.0, 0.0);
     for (team, sign) in [(a, 1.0), (b, -1.0)] {
         for seat in game.team(team) {
@@ -26,7 +34,10 @@ pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Opt
 }
 
 /// The pairs of a game, each with the [`edge`] of its first team.
-pub fn edges(game: &RatedGame, weight: impl Fn(Player) -> Option<f64>) -> Vec<(f64, TeamPair)> {
+pub(crate) fn edges(
+    game: &RatedGame,
+    weight: impl Fn(Player) -> Option<f64>,
+) -> Vec<(f64, TeamPair)> {
     let pairs = game.neighbours().into_iter();
     pairs
         .map(|pair| (edge(game, pair.a, pair.b, &weight), pair))
@@ -38,7 +49,7 @@ pub fn edges(game: &RatedGame, weight: impl Fn(Player) -> Option<f64>) -> Vec<(f
 ///
 /// It converts strengths that are not log odds to chances, so that all systems can be compared.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Slope {
+pub(crate) struct Slope {
     mean: f64,
     variance: f64,
 }
@@ -56,20 +67,20 @@ impl Default for Slope {
 impl Slope {
     /// The chance at difference `x`, with the uncertainty of the slope included (MacKay's
     /// approximation).
-    pub fn chance(&self, x: f64) -> f64 {
+    pub(crate) fn chance(&self, x: f64) -> f64 {
         let spread = std::f64::consts::PI / 8.0 * self.variance * x * x;
         normal::logistic(self.mean * x / libm::sqrt(1.0 + spread))
     }
 
     /// Turns weights, less 50, into a chance, without the uncertainty of the slope itself.
-    pub fn win_model(&self, game: &RatedGame) -> WinModel {
+    pub(crate) fn win_model(&self, game: &RatedGame) -> WinModel {
         let players = game.shares().max(1.0);
         let per_strength = self.mean * columns::unit(players) / 50.0;
         WinModel::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
     }
 
     /// Learns from the pairs of a game, each with its difference. All are compared with the slope before it.
-    pub fn learn(&mut self, pairs: &[(f64, TeamPair)]) {
+    pub(crate) fn learn(&mut self, pairs: &[(f64, TeamPair)]) {
         let before = *self;
         let chance = |x: f64| normal::logistic(before.mean * x);
         let information = pairs.iter().map(|&(x, pair)| {

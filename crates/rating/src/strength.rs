@@ -45,7 +45,7 @@ impl Strength {
     /// This estimate one season later, when the player keeps the share `keep` of their distance
     /// from `newcomer`: one step of an Ornstein-Uhlenbeck process whose stationary distribution is
     /// `newcomer`.
-    pub fn faded(self, keep: f64, newcomer: Strength) -> Self {
+    pub(crate) fn faded(self, keep: f64, newcomer: Strength) -> Self {
         let square = keep * keep;
         let variance = square * self.variance() + (1.0 - square) * newcomer.variance();
         Self {
@@ -69,10 +69,10 @@ pub struct RoleStrengths {
 pub type Effects = [f64; 3];
 
 /// The factors of a player without a match: new, without experience and without a record.
-pub const NEWCOMER_FACTORS: Effects = [1.0, 0.0, 0.0];
+pub(crate) const NEWCOMER_FACTORS: Effects = [1.0, 0.0, 0.0];
 
 /// The strength of a player with this part of their own.
-pub fn with_effects(own: f64, effects: Effects, factors: Effects) -> f64 {
+pub(crate) fn with_effects(own: f64, effects: Effects, factors: Effects) -> f64 {
     own + (effects[0] * factors[0] + effects[1] * factors[1] + effects[2] * factors[2])
 }
 
@@ -131,7 +131,7 @@ impl Scale {
 
     /// How many times as many earlier games a prior counts as an uncertain one, 1 to 4. The more games a share is
     /// taken of, the smaller is its variance, in proportion.
-    pub fn times_uncertain(self, prior: Strength) -> f64 {
+    pub(crate) fn times_uncertain(self, prior: Strength) -> f64 {
         let uncertain = Self::UNCERTAIN * self.unit();
         (uncertain * uncertain / prior.variance()).clamp(1.0, 4.0)
     }

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Effects, Player, RatedGame, RoleStrengths, Scale, Strength, StrengthParts};
+use super::{
+    Player, RatedGame, Strength,
+    strength::{Effects, RoleStrengths, Scale, StrengthParts},
+};
 use evenkeel_model::WinModel;
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and

@@ -3,7 +3,7 @@
 use super::{Player, RatedGame, Seat, System};
 
 /// A game whose players are numbered from 0 team by team, with these time shares and places.
-pub fn game(shares: &[&[f64]], places: &[u16]) -> RatedGame {
+pub(crate) fn game(shares: &[&[f64]], places: &[u16]) -> RatedGame {
     let mut seats = Vec::new();
     for (team, shares) in (0..).zip(shares) {
         for &share in *shares {
@@ -20,7 +20,7 @@ pub fn game(shares: &[&[f64]], places: &[u16]) -> RatedGame {
 }
 
 /// Mean and deviation of each player in a game, seat by seat.
-pub fn strengths(system: &dyn System, game: &RatedGame) -> Vec<(f64, f64)> {
+pub(crate) fn strengths(system: &dyn System, game: &RatedGame) -> Vec<(f64, f64)> {
     let of = |seat: &Seat| {
         let strength = system.strength(seat.player).unwrap();
         (strength.mean, strength.deviation)

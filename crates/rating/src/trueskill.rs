@@ -11,14 +11,16 @@
 use std::cmp::Ordering;
 
 use evenkeel_model::{
-    Crowding, Link, WinModel,
+    WinModel,
     units::{Amount, PositiveAmount, ShareBelowOne},
+    win_model::{Crowding, Link},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Player, RatedGame, Scale, Seat, Strength, System,
+    Player, RatedGame, Seat, Strength, System,
     normal::{self, Moments},
+    strength::Scale,
 };
 
 /// The unit of weights in deviations of a newcomer, see [`Scale`].

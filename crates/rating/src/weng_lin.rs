@@ -7,9 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, WinModel};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Crowding, Link},
+};
 
-use super::{Player, PlayerMap, RatedGame, Scale, Seat, Strength, System, normal};
+use super::{
+    Player, RatedGame, Seat, Strength, System, normal, player_map::PlayerMap, strength::Scale,
+};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use evenkeel_model::WinModel;
 
 use super::{
-    Player, PlayerMap, RatedGame, Scale, Strength, System,
+    Player, RatedGame, Strength, System,
+    player_map::PlayerMap,
     slope::{Slope, edge, edges},
+    strength::Scale,
 };
 
 /// The number of earlier games that an uncertain prior counts as: the share of victories in them has about

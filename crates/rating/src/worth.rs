@@ -1,7 +1,7 @@
 //! What points of weight are worth.
 
-use super::{Player, RatedGame, Scale, Seat, Settings, Strength};
-use evenkeel_model::UNITS;
+use super::{Player, RatedGame, Seat, Settings, Strength, strength::Scale};
+use evenkeel_model::win_model::UNITS;
 
 /// The number of players on each team.
 const TEAM: u32 = 4;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Act;
-use evenkeel_model::Ident;
+use evenkeel_model::ident::Ident;
 
 /// The time that a move may take before it is ordered again, in milliseconds. A game server
 /// executes about one remote command per second.

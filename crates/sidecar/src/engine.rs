@@ -2,8 +2,8 @@
 //!
 //! An engine passes on to [`FollowedServer`] what the lines mean, and prints console commands. It needs one
 //! file, a subcommand in `cli/sidecar` and, if no other engine has the same one, a remote console in the room
-//! `drivers`. The grammar of its log is in the room `ingest`, which reads finished logs, and makes the same
-//! [`GameEvent`](evenkeel_ingest::GameEvent)s of their lines.
+//! `drivers`. The lines of its log are read in [`live`](evenkeel_ingest::live) of the room `ingest`, which makes the same
+//! [`GameEvent`](evenkeel_ingest::GameEvent)s of finished logs.
 //!
 //! Its lines may come from a file or from a console that prints events. Of each game, an engine must tell the
 //! follower when it begins, when its play starts and ends, who is on which side, and the teams' final scores or

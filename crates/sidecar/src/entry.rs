@@ -1,8 +1,8 @@
 //! A player's entry in the daemon's roster, and the requests that keep it up to date.
 
 use super::link::{name_ident, plain_ident};
-use evenkeel_model::{Ident, LeaveReason, RoleName};
-use evenkeel_protocol::{Join, Request};
+use evenkeel_model::{ident::Ident, record::LeaveReason, team_names::RoleName};
+use evenkeel_protocol::{Request, request::Join};
 
 /// A player in the daemon's roster.
 #[derive(Clone, Debug, PartialEq)]

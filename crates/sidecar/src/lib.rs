@@ -19,6 +19,7 @@
 //! line of the chat, where all other characters are replaced.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
+#![warn(unreachable_pub)]
 
 pub mod agent;
 mod balancing_window;

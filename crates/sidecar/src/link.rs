@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use super::Act;
-use evenkeel_model::{Ident, Verdict};
-use evenkeel_protocol::{Code, Refusal, Request, Token};
+use evenkeel_model::{ident::Ident, in_game::Verdict};
+use evenkeel_protocol::{Code, Refusal, Request, request::Token};
 
 /// The longest time without a request, in milliseconds. The daemon closes connections that are idle
 /// for longer.
@@ -197,7 +197,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use evenkeel_protocol::Join;
+    use evenkeel_protocol::request::Join;
 
     #[test]
     fn names_are_cut_between_characters() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_model::{Kind, PlayerKey, RoleName};
+use evenkeel_model::{Kind, PlayerKey, team_names::RoleName};
 
 /// How long the results may take after the end of play, in milliseconds.
 const RESULTS: u64 = 2_000;

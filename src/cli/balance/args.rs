@@ -11,8 +11,11 @@ use crate::{
     config::Config,
     model::units::MaxDifference,
     partition::{
-        self, Decider, Engine, Fill, GameView, HumanInGame, ListedWeight, Objective, ProblemError,
-        ProblemSpec, SizeLimits,
+        self, GameView, HumanInGame, ProblemError, ProblemSpec,
+        problem::SizeLimits,
+        settings::{Engine, Objective},
+        stated::{Decider, ListedWeight},
+        sums::Fill,
     },
 };
 
@@ -247,7 +250,7 @@ fn checked<V, T: TryFrom<V, Error: std::fmt::Display>>(flag: &str, value: V) -> 
     T::try_from(value).map_err(|error| format!("{flag} {error}"))
 }
 
-fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String> {
+fn set_factor(factors: &mut partition::settings::Factors, text: &str) -> Result<(), String> {
     let wrong = || format!("--factor {text}: expected TERM=COST");
     let (name, cost) = text.split_once('=').ok_or_else(wrong)?;
     let cost: f64 = cost.parse().map_err(|_| wrong())?;

@@ -18,12 +18,16 @@ use super::{
     table::{ProgressLine, Table, printable},
 };
 use crate::{
-    model::{Ident, Naming, amount, counted},
-    partition::{
-        self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemError, ProblemSpec,
-        Solution,
+    model::{
+        ident::Ident,
+        team_names::Naming,
+        text::{amount, counted},
     },
-    rating::{self, Player, RatedGame, Scale, Seat},
+    partition::{
+        self, GameView, HumanInGame, Problem, ProblemError, ProblemSpec, Solution,
+        settings::Objective, view::ChanceModel,
+    },
+    rating::{self, Player, RatedGame, Seat, strength::Scale},
     session::draw_seed,
 };
 

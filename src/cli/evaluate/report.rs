@@ -12,7 +12,7 @@ use crate::{
         CliError, print_json,
         table::{ProgressLine, Table, printable},
     },
-    model::{Rulebook, counted},
+    model::{Rulebook, text::counted},
     rating::SystemName,
     rating::history::{
         CONFIDENCE, Evaluation, FEWEST_COMPARED, FIRST_MATCHES, FirstMatches, FreshLine, Subset,

@@ -23,7 +23,7 @@ use super::{
     table::{Table, or_dash, printable},
 };
 use crate::{
-    model::{Kind, PlayerKey, StartWeight, counted, plain_name},
+    model::{Kind, PlayerKey, names::plain_name, text::counted, weight::StartWeight},
     rating::history::{AtOnce, SUSPECT_THRESHOLD, Suspect},
     server::Service,
     store::FoundPlayer,

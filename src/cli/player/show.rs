@@ -15,7 +15,11 @@ use crate::{
         table::{Table, or_dash, printable},
     },
     learning::{WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason},
-    model::{Kind, PlayerKey, RoleWeights, StartWeight, Timestamp, behaviour::BehaviourDay},
+    model::{
+        Kind, PlayerKey, Timestamp,
+        behaviour::BehaviourDay,
+        weight::{RoleWeights, StartWeight},
+    },
     rating::divisions,
     server::Service,
     session::{Clock, MachineClock},

@@ -23,8 +23,11 @@ use super::{
     table::{Table, or_dash, printable},
 };
 use crate::{
-    matchmaking::{Queue, QueueSettings, Severity},
-    model::{Stream, StreamPurpose, counted},
+    matchmaking::{Queue, QueueSettings, queue::Severity},
+    model::{
+        random::{Stream, StreamPurpose},
+        text::counted,
+    },
     queues::{Threads, replay},
     simulate::{Load, Shape},
     store::QueueRow,

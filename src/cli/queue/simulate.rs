@@ -16,6 +16,7 @@ use crate::{
         table::{ProgressLine, Table, printable},
     },
     matchmaking::Effort,
+    queues::Threads,
     simulate::{
         CategoryWaits, Load, MatchQuantiles, QueueOutcome, SearchPlan, SimulationReport,
         SimulationSettings,
@@ -34,7 +35,8 @@ pub(super) fn run(args: &SimulateQueueArgs) -> Result<(), CliError> {
         effort: args.effort,
         threads: args.threads,
     };
-    let outcome = QueueOutcome::of(&queue, settings, plan, |now| progress.set(now));
+    let cores = Threads(args.threads.into());
+    let outcome = QueueOutcome::of(&queue, settings, plan, cores, |now| progress.set(now));
     let outcome =
         outcome.map_err(|error| CliError::input(format!("no ticket can be drawn: {error}")))?;
     progress.done();

@@ -15,8 +15,10 @@ use super::{configured, tickets};
 use crate::{
     cli::{CliError, open_input, table::print_error_line},
     matchmaking::{
-        Effort, KnownAttributes, Plan, PlanInput, PlannedMatch, Queue, Raw, Ticket, TicketSpec,
-        is_known,
+        Effort, KnownAttributes, Plan, Queue, Ticket, TicketSpec,
+        attribute::Raw,
+        attribute::is_known,
+        planner::{PlanInput, PlannedMatch},
     },
     queues::Threads,
 };

@@ -19,7 +19,7 @@ use crate::{
         TeeworldsConsole,
     },
     daemon::ShutdownSignal,
-    model::to_hex,
+    model::text::to_hex,
     sidecar::{
         agent::{Agent, AgentSettings, GameMode, HostEngine, Limit, map_name},
         idtech3::{self, IdTech3Host},

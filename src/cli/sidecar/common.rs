@@ -22,7 +22,7 @@ use crate::{
         drivers::{DaemonEndpoint, Password},
     },
     config::{AddressError, parse_address},
-    model::to_hex,
+    model::text::to_hex,
     sidecar::{
         ChatSettings,
         follower::{CommandTemplate, FollowerSettings},

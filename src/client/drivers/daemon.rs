@@ -11,7 +11,7 @@ use tokio::{
 use super::DaemonEndpoint;
 use crate::{
     client::{Client, ClientError, ReplyReceiver, RequestSender},
-    model::Backoff,
+    model::backoff::Backoff,
     protocol::{Push, Received, Reply, Request},
 };
 

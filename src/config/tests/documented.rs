@@ -24,14 +24,14 @@ fn the_documented_defaults_are_those_of_the_rooms() {
     assert_eq!(config.history(), rooms);
     // The partitioner alone knows no strengths, so that it goes by the ratio.
     let partition = crate::partition::Settings {
-        objective: crate::partition::Objective::Chance,
+        objective: crate::partition::settings::Objective::Chance,
         ..crate::partition::Settings::default()
     };
     assert_eq!(config.balance.partition, partition);
     let deadline = config.balance.deadline_ms.duration();
-    assert_eq!(deadline, crate::partition::DEFAULT_TIME);
+    assert_eq!(deadline, crate::partition::settings::DEFAULT_TIME);
     let lobby = crate::lobby::LobbySettings {
-        objective: crate::partition::Objective::Chance,
+        objective: crate::partition::settings::Objective::Chance,
         ..crate::lobby::LobbySettings::default()
     };
     assert_eq!(config.lobby(), lobby);

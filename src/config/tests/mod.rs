@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::{
-    model::{Rulebook, Secret, units::MaxDifference},
+    model::{Rulebook, access::Secret, units::MaxDifference},
     rating::SystemChoice,
 };
 

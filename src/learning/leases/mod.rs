@@ -32,7 +32,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    model::to_hex,
+    model::text::to_hex,
     random,
     store::{LastHolder, Lease, Store, StoreError, Taken},
 };

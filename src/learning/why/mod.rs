@@ -12,7 +12,10 @@ use serde::{Serialize, Serializer};
 #[cfg(doc)]
 use super::Learning;
 use crate::{
-    model::{PlayerKey, StartWeight, Timestamp, WeightCause, WeightEntry},
+    model::{
+        PlayerKey, Timestamp,
+        weight::{StartWeight, WeightCause, WeightEntry},
+    },
     rating::SystemName,
     store::GameOfPerson,
 };

@@ -8,7 +8,7 @@ use std::{
 use super::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
 use crate::{
     learning::{Learning, LearningError},
-    model::{PlayerKey, Ruleset, StartWeight, Timestamp},
+    model::{PlayerKey, Ruleset, Timestamp, weight::StartWeight},
     store::{GameOfPerson, OperatorOverrides, PointsInMatch},
 };
 
@@ -220,7 +220,10 @@ fn earlier(games: &[GameOfPerson], own: &[&GameOfPerson], ruleset: &str) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, WeightCause, WeightEntry};
+    use crate::model::{
+        Kind,
+        weight::{WeightCause, WeightEntry},
+    };
 
     fn game(id: i64, ruleset: &str, weight: f64) -> GameOfPerson {
         GameOfPerson {

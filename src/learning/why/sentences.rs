@@ -2,7 +2,10 @@
 
 use super::{WeighedMatch, WhyRating};
 use crate::{
-    model::{WeightCause, WeightEntry, counted},
+    model::{
+        text::counted,
+        weight::{WeightCause, WeightEntry},
+    },
     rating::SystemName,
 };
 

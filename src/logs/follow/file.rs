@@ -16,7 +16,7 @@ use file_id::{FileId, get_file_id};
 
 use super::{Follow, Requests};
 use crate::{
-    ingest::{Format, HEAD, LogItem, Skip, detect, first_line},
+    ingest::{Format, HEAD, LogItem, Skip, detect, foreign::first_line},
     logs::{
         Archive, LogError, LogFile, LogOrigin, LogSpool, Reading, Tail, Tailed,
         events::nobodies,
@@ -24,7 +24,7 @@ use crate::{
         reading::into_match,
         timestamp,
     },
-    model::{FOLLOW, Fingerprint, MatchRecord, Timestamp},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, place::FOLLOW},
 };
 
 /// The number of matches of a long log that are recorded in one transaction, because a transaction

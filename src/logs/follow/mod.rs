@@ -35,7 +35,7 @@ use crate::{
     ingest::Format,
     learning::Learning,
     metrics::{Counter, Gauge, Registry},
-    model::{Fingerprint, MatchRecord},
+    model::{MatchRecord, fingerprint::Fingerprint},
     store::{HalfRecorded, Recorded, Store, StoreError},
 };
 

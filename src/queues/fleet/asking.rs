@@ -24,7 +24,7 @@ use tokio::{
 use crate::{
     learning::leases::LeaseSettings,
     matchmaking::lifecycle::{State, TicketNumber},
-    model::MatchId,
+    model::record::MatchId,
     queues::{
         InstanceLink, QueuesError,
         command::{ClientCommand, Outcome},

@@ -17,7 +17,7 @@ use super::{
     asking::{AnnouncedTickets, Outgoing},
 };
 use crate::{
-    protocol::Notice,
+    protocol::push::Notice,
     queues::{
         QueueShared, QueuesError, WaitClock,
         view::{SeenTicket, match_before_call, notices},

@@ -20,7 +20,10 @@ use ipnet::IpNet;
 use serde::Deserialize;
 
 use crate::{
-    model::{Rights, Secret, units::Count},
+    model::{
+        access::{Rights, Secret},
+        units::Count,
+    },
     session::NewLimits,
 };
 
@@ -267,7 +270,7 @@ fn open(anonymous: bool, from: IpAddr) -> Grant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Right;
+    use crate::model::access::Right;
 
     #[test]
     fn a_scope_has_ids_and_beginnings() {

@@ -25,7 +25,7 @@ use super::{
     ConnectionLimits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient,
 };
 use crate::{
-    model::Right,
+    model::access::Right,
     protocol::{FramedLine, Framer, Push, Verb},
     session::Session,
 };

@@ -5,8 +5,8 @@ use tracing::{Instrument, Span, debug_span};
 
 use super::{AfterLine, ByteStream, Connection, ConnectionEnd};
 use crate::{
-    model::counted,
-    protocol::{Code, FramedLine, GameNotice, Refusal, Reply, Request, Token, Verb},
+    model::text::counted,
+    protocol::{Code, FramedLine, Refusal, Reply, Request, Verb, push::GameNotice, request::Token},
     server::{dispatch, host::HostStep},
     session::SessionError,
 };

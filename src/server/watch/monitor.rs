@@ -17,7 +17,7 @@ use tokio::time::{Instant, interval, timeout};
 use super::{BackupMetrics, ClockDifference, HttpMetrics};
 use crate::{
     logs::FollowMetrics,
-    metrics::Registry,
+    metrics::{CONTENT_TYPE, Registry},
     model::Timestamp,
     server::{Gate, Service},
     store::StoreError,
@@ -96,6 +96,9 @@ pub struct Monitor {
 }
 
 impl Monitor {
+    /// The content type of [`metrics`](Self::metrics).
+    pub const METRICS_TYPE: &'static str = CONTENT_TYPE;
+
     /// Watches a service. The daemon then sets the other parts that it has.
     pub fn new(service: Arc<Service>) -> Self {
         Self {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::Stage,
-    model::{ShareOwner, Timestamp, counted},
+    model::{Timestamp, share::ShareOwner, text::counted},
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };

@@ -26,8 +26,8 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use super::SimulateError;
 use crate::{
     config::Config,
-    model::{Ident, Kind, LeaveReason, Timestamp},
-    server::Service,
+    model::{Kind, Timestamp, ident::Ident, record::LeaveReason},
+    server::{Service, ServiceError},
     session::HandClock,
     store,
 };
@@ -146,7 +146,7 @@ impl SeasonRun {
             Policy::Known => Some(KnownLobby::new(&self.config, &self.settings, &people)?),
             _ => None,
         };
-        service.learning().refresh().await?;
+        learn(&service).await?;
         let mut session = service.open_session();
         let mut outcomes = Vec::new();
         for game in 0..self.games {
@@ -161,7 +161,7 @@ impl SeasonRun {
                 quit_reason: self.quit_reason,
             };
             outcomes.push(server.play(&plan).await?);
-            service.learning().refresh().await?;
+            learn(&service).await?;
             self.done.fetch_add(1, Ordering::Relaxed);
         }
         let names: Vec<Ident> = (0..people.humans.len()).map(world::human).collect();
@@ -179,6 +179,12 @@ impl SeasonRun {
         };
         Ok(SeasonFigures::of(self.season, &measured, &learned_weights))
     }
+}
+
+/// Learns from what was stored.
+async fn learn(service: &Service) -> Result<(), ServiceError> {
+    service.learning().refresh().await?;
+    Ok(())
 }
 
 /// Index and weight of each player who has enough games.

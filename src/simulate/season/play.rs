@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     lobby::Command,
-    model::{Ident, LeaveReason, Verdict},
+    model::{ident::Ident, in_game::Verdict, record::LeaveReason},
     session::{Clock, HandClock, Session, SessionError},
 };
 

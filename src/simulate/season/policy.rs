@@ -10,8 +10,12 @@ use super::world::{self, TrueStrengths, World, WorldSettings, below, wins_per_go
 use crate::{
     config::{Config, RulesPreset},
     lobby::{BotWeight, Command, Lobby, Update, Weights},
-    model::{Company, Crowding, Ident, LineupPlayer, Link, WinModel},
-    partition::Objective,
+    model::{
+        WinModel,
+        ident::Ident,
+        win_model::{Company, Crowding, LineupPlayer, Link},
+    },
+    partition::settings::Objective,
     session::{BalanceSettings, Session, SessionError},
 };
 
@@ -306,7 +310,7 @@ impl Weights for Truth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::TeamLoad, simulate::season::world::WorldSide};
+    use crate::{model::win_model::TeamLoad, simulate::season::world::WorldSide};
 
     fn logistic() -> WorldSettings {
         WorldSettings {

@@ -7,7 +7,7 @@
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
-use crate::model::{Ident, Link};
+use crate::model::{ident::Ident, win_model::Link};
 
 /// The identity of a human of the season.
 pub(super) fn human(index: usize) -> Ident {

@@ -13,11 +13,14 @@ use std::collections::{BTreeMap, HashMap};
 use super::{SimulationSettings, WaitingParty};
 use crate::{
     matchmaking::{
-        AttributeType, KnownAttributes, PLAYER_MATCHES, PlayerSpec, QUEUE_MATCHES, Queue, Raw,
-        Ticket, TicketError, TicketSpec,
+        KnownAttributes, Queue, Ticket, TicketSpec,
+        attribute::{AttributeType, Raw},
         draw::{Zipf, normal},
+        error::TicketError,
+        planner::{PLAYER_MATCHES, QUEUE_MATCHES},
+        ticket::PlayerSpec,
     },
-    model::{Stream, StreamPurpose, seeded_hash},
+    model::random::{Stream, StreamPurpose, seeded_hash},
     simulate::VEHICLE_KINDS,
 };
 

@@ -31,10 +31,13 @@ use std::{
 
 use crate::{
     matchmaking::{
-        AGAIN_MILLIS, Effort, Plan, PlanInput, PlannedMatch, Queue, REST, Ticket, TicketError,
+        Effort, Plan, Queue, Ticket,
         draw::{exponential, log_normal},
+        error::TicketError,
+        planner::{PlanInput, PlannedMatch},
+        queue::{AGAIN_MILLIS, REST},
     },
-    model::seeded_hash,
+    model::random::seeded_hash,
 };
 
 use crowd::{Crowd, RecentMatches};

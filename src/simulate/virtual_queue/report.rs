@@ -13,7 +13,10 @@ use super::{
     crowd::{Crowd, RecentMatches},
     waits::{CategoryWaits, WaitLabels},
 };
-use crate::matchmaking::{PlannedMatch, Queue, RuleReport, Ticket};
+use crate::matchmaking::{
+    Queue, Ticket,
+    planner::{PlannedMatch, RuleReport},
+};
 
 /// What became of the tickets. Each ticket that was queued is in one of the other counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,7 +1,7 @@
 //! The settings of a simulation.
 
 use crate::{
-    matchmaking::{MAX_WORDS, SPACING_MILLIS},
+    matchmaking::{attribute::MAX_WORDS, queue::SPACING_MILLIS},
     simulate::Load,
 };
 

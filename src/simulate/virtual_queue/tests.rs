@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::{Simulation, SimulationReport, SimulationSettings};
 use crate::{
-    matchmaking::{Cores, Effort, OneCore, Plan, Queue, Ticket},
-    model::{Stream, StreamPurpose},
+    matchmaking::{Effort, OneCore, Plan, Queue, Ticket, planner::Cores},
+    model::random::{Stream, StreamPurpose},
     simulate::Load,
 };
 
@@ -238,11 +238,12 @@ fn a_population_has_the_attributes_of_the_load() {
     let nothing = super::crowd::RecentMatches::default();
     let names: Vec<&String> = queue.settings().attributes.keys().collect();
     let at = |name: &str| names.iter().position(|known| *known == name).unwrap();
-    let number =
-        |player: &crate::matchmaking::TicketPlayer, name: &str| match player.values[at(name)] {
-            crate::matchmaking::Value::Number(number) => number,
-            _ => f64::NAN,
-        };
+    let number = |player: &crate::matchmaking::ticket::TicketPlayer, name: &str| match player.values
+        [at(name)]
+    {
+        crate::matchmaking::attribute::Value::Number(number) => number,
+        _ => f64::NAN,
+    };
     let mut players = Vec::new();
     for party in 0..crowd.len() {
         let ticket = crowd
@@ -251,17 +252,18 @@ fn a_population_has_the_attributes_of_the_load() {
         players.extend(ticket.players);
     }
     assert_eq!(players.len(), 8_000);
-    let mean = |of: &dyn Fn(&crate::matchmaking::TicketPlayer) -> f64| {
+    let mean = |of: &dyn Fn(&crate::matchmaking::ticket::TicketPlayer) -> f64| {
         players.iter().map(of).sum::<f64>() / players.len() as f64
     };
     assert!((mean(&|p| number(p, "tier")) - 6.9).abs() < 0.15);
     assert!((mean(&|p| number(p, "same_control")) - 0.25).abs() < 0.02);
     assert!((mean(&|p| p.known.numbers["@weight"]) - 50.0).abs() < 0.6);
-    let cap =
-        |p: &crate::matchmaking::TicketPlayer| f64::from(u8::from(number(p, "tier_cap") < 10.0));
+    let cap = |p: &crate::matchmaking::ticket::TicketPlayer| {
+        f64::from(u8::from(number(p, "tier_cap") < 10.0))
+    };
     assert!((0.05..0.09).contains(&mean(&cap)));
-    let maps = |p: &crate::matchmaking::TicketPlayer| match &p.values[at("maps")] {
-        crate::matchmaking::Value::Set(maps) => maps.len() as f64,
+    let maps = |p: &crate::matchmaking::ticket::TicketPlayer| match &p.values[at("maps")] {
+        crate::matchmaking::attribute::Value::Set(maps) => maps.len() as f64,
         _ => 0.0,
     };
     assert!((mean(&maps) - 17.0).abs() < 0.1);

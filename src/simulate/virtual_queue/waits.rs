@@ -8,7 +8,10 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::matchmaking::{AttributeType, Queue, Ticket, Value};
+use crate::matchmaking::{
+    Queue, Ticket,
+    attribute::{AttributeType, Value},
+};
 
 /// Counts of waits. Up to 10 seconds they are counted in steps of 10 ms, up to 100 seconds of 100 ms,
 /// beyond of 1 s; a wait counts as the end of its step.

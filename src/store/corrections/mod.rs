@@ -18,7 +18,8 @@ use super::{
     sql::{rows::ROWS, state},
 };
 use crate::model::{
-    ClanTags, Kind, MatchRecord, PlayerKey, ShareOwner, StartWeight, Timestamp, steam,
+    Kind, MatchRecord, PlayerKey, Timestamp, names::ClanTags, share::ShareOwner, steam,
+    weight::StartWeight,
 };
 
 /// The operator's corrections, and the players that they name.

@@ -8,7 +8,7 @@ use std::{borrow::Cow, fmt::Write as _};
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
 use crate::{
-    model::{Fingerprint, Kind, PlayerKey, Timestamp},
+    model::{Kind, PlayerKey, Timestamp, fingerprint::Fingerprint},
     store::StoreError,
 };
 

@@ -14,7 +14,11 @@ use evenkeel_model::worded;
 use serde::{Deserialize, Serialize};
 
 use super::{RowSpool, Store, db::columns};
-use crate::model::{Causes, PlayerKey, Rank, Timestamp, WeightEntry};
+use crate::model::{
+    PlayerKey, Timestamp,
+    match_chances::Causes,
+    weight::{Rank, WeightEntry},
+};
 
 /// What was learned.
 #[derive(Clone, Copy, Debug)]

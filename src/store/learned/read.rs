@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Learned;
 use crate::{
-    model::{Kind, PlayerKey, Rank, Ruleset, Timestamp, own_name, plain_name},
+    model::{
+        Kind, PlayerKey, Ruleset, Timestamp, names::plain_name, shown_name::own_name, weight::Rank,
+    },
     store::{
         DerivedFrom, DivisionRow, NewWeights, StoreError, WeightRow,
         corrections::changed,

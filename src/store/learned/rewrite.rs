@@ -12,7 +12,7 @@ use super::{
     read,
 };
 use crate::{
-    model::{PlayerKey, Timestamp, WeightCause},
+    model::{PlayerKey, Timestamp, weight::WeightCause},
     random,
     store::{
         DerivedFrom, DerivedRows, Lease, NewWeights, Pace, RecountCause, RulingRow, Store,

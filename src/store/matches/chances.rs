@@ -5,7 +5,10 @@
 use std::{collections::HashMap, str::FromStr};
 
 use crate::{
-    model::{ChanceSummary, MatchChances, MatchRecord, TeamCause, TeamChances, TeamChange, versus},
+    model::{
+        MatchRecord,
+        match_chances::{ChanceSummary, MatchChances, TeamCause, TeamChances, TeamChange, versus},
+    },
     store::{
         Recorded, StoreError,
         db::*,

@@ -12,7 +12,7 @@ use super::{
     played::link_formed_matches,
 };
 use crate::{
-    model::{DAY, Fingerprint, MatchChances, MatchRecord},
+    model::{MatchRecord, fingerprint::Fingerprint, match_chances::MatchChances, time::DAY},
     store::{
         Recorded, StoreError,
         corrections::remove_from,

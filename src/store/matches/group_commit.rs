@@ -7,7 +7,7 @@ use tokio::{
 };
 
 use crate::{
-    model::{MatchChances, MatchRecord},
+    model::{MatchRecord, match_chances::MatchChances},
     store::{Recorded, StoreError},
 };
 

@@ -15,8 +15,10 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    ingest::{is_same_match, overlap},
-    model::{DAY, Fingerprint, MatchChances, MatchRecord, Outcome},
+    ingest::twins::{is_same_match, overlap},
+    model::{
+        MatchRecord, Outcome, fingerprint::Fingerprint, match_chances::MatchChances, time::DAY,
+    },
     store::{
         HalfRecorded, JoinHalves, Recorded, StoreError, StoredMatch, corrections::changed, db::*,
     },

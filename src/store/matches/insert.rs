@@ -17,8 +17,11 @@ use futures_util::{FutureExt, future::BoxFuture};
 
 use super::played::link_formed_matches;
 use crate::{
-    ingest::{read_record, write_record},
-    model::{Fingerprint, Kind, MatchRecord, Outcome, Participant, ShareOwner, score_text},
+    ingest::jsonl::{read_record, write_record},
+    model::{
+        Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint, record::score_text,
+        share::ShareOwner,
+    },
     store::{
         Recorded, StoreError,
         db::*,

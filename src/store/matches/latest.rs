@@ -12,8 +12,11 @@ use super::{
 };
 use crate::{
     model::{
-        Cause, ChanceSummary, LeaveReason, MatchRecord, Participant, PlayerKey, Presence,
-        TeamChange, Timestamp, WeightEntry, own_name,
+        MatchRecord, Participant, PlayerKey, Timestamp,
+        match_chances::{Cause, ChanceSummary, TeamChange},
+        record::{LeaveReason, Presence},
+        shown_name::own_name,
+        weight::WeightEntry,
     },
     store::{
         StoreError,

@@ -7,7 +7,7 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    model::{Fingerprint, MatchRecord},
+    model::{MatchRecord, fingerprint::Fingerprint},
     store::{
         HalfRecorded, JoinHalves, Recorded, RecountCause, StoreError,
         corrections::{VOID, corrected, set_void},

@@ -23,7 +23,7 @@ use super::{
     Store, StoreError,
     db::{At, FromColumn, Row, *},
 };
-use crate::model::{Fingerprint, MatchRecord, Timestamp};
+use crate::model::{MatchRecord, Timestamp, fingerprint::Fingerprint};
 
 /// The matches.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,11 @@ use std::{
 use super::{Matches, chances};
 use crate::{
     model::{
-        Kind, PlayerKey, TeamChances, Timestamp, WeightCause, WeightEntry, own_name, plain_name,
+        Kind, PlayerKey, Timestamp,
+        match_chances::TeamChances,
+        names::plain_name,
+        shown_name::own_name,
+        weight::{WeightCause, WeightEntry},
     },
     store::{
         Store, StoreError,

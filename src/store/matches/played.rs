@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::chances;
 use crate::{
-    model::{DAY, Kind, MatchRecord, Outcome, TeamChances},
+    model::{Kind, MatchRecord, Outcome, match_chances::TeamChances, time::DAY},
     store::{StoreError, db::*, sql::rows::ROWS},
 };
 
@@ -191,7 +191,10 @@ fn chance_of_first(predicted: &Teams, played: &Teams, chance: f64) -> Option<f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Participant, PlayerKey, Presence, Span};
+    use crate::model::{
+        Participant, PlayerKey,
+        record::{Presence, Span},
+    };
 
     fn teams(lists: &[&[&str]]) -> Teams {
         let set = |list: &&[&str]| list.iter().map(|&id| id.to_owned()).collect();

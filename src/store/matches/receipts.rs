@@ -5,7 +5,10 @@ use super::{
     insert::{checked, insert_as},
 };
 use crate::{
-    model::{Fingerprint, Kind, MatchChances, MatchRecord, PlayerKey, Timestamp},
+    model::{
+        Kind, MatchRecord, PlayerKey, Timestamp, fingerprint::Fingerprint,
+        match_chances::MatchChances,
+    },
     store::{StoreError, corrections::remove_from, db::*},
 };
 

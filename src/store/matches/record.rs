@@ -12,7 +12,7 @@ use super::{
     insert::{checked, insert_if_new, insert_matches},
 };
 use crate::{
-    model::{Fingerprint, MatchChances, MatchRecord},
+    model::{MatchRecord, fingerprint::Fingerprint, match_chances::MatchChances},
     store::{Backend, HalfRecorded, JoinHalves, Recorded, StoreError, db::*},
 };
 

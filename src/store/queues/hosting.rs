@@ -7,7 +7,7 @@ use crate::{
     matchmaking::lifecycle::{
         Change, ExpectedPlayer, Instance, InstanceOffer, Match, Stage, StoredState, Why,
     },
-    model::{MatchId, Timestamp},
+    model::{Timestamp, record::MatchId},
     store::{
         StoreError,
         db::*,

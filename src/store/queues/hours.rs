@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{QueueTables, word};
 use crate::{
     matchmaking::lifecycle::{Match, Reason, State, TicketNumber},
-    model::{DAY, MatchId, Timestamp},
+    model::{Timestamp, record::MatchId, time::DAY},
     store::{StoreError, db::*, sql::rows::with_given},
 };
 

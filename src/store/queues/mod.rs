@@ -32,7 +32,7 @@ use crate::{
         Change, Match, MatchSeat, Proposal, QueuedPlayer, Reason, SearchedPool, Stage, State,
         Submission, TicketNumber, TicketRecord,
     },
-    model::{MatchId, Timestamp},
+    model::{Timestamp, record::MatchId},
 };
 
 /// The tables of the queues of a database.
@@ -456,7 +456,7 @@ fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreErro
 /// Adds the ticket of a seat to its team, once.
 fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &MatchSeat) -> Result<(), StoreError> {
     let team = usize::from(seat.team);
-    if team >= crate::model::MAX_TEAMS {
+    if team >= crate::model::record::MAX_TEAMS {
         return Err(StoreError::bad("team", &seat.team.to_string()));
     }
     if teams.len() <= team {

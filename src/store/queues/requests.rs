@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use super::{QueueTables, QueueWrite, hosting, word};
 use crate::{
     matchmaking::lifecycle::{Match, QueuedPlayer, State, TicketNumber, TicketRecord},
-    model::{MatchId, Timestamp},
+    model::{Timestamp, record::MatchId},
     store::{
         Backend, Changes, StoreError,
         db::*,

@@ -11,7 +11,7 @@ use crate::{
     matchmaking::lifecycle::{
         Change, Match, MatchSeat, QueuedPlayer, SearchedPool, TicketNumber, TicketRecord,
     },
-    model::MatchId,
+    model::record::MatchId,
     store::{
         StoreError,
         db::*,

@@ -10,7 +10,7 @@ use super::{
     state,
 };
 use crate::{
-    model::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
+    model::{MatchRecord, PlayerKey, fingerprint::Fingerprint, steam, text::to_hex},
     store::{
         Cursor, Store, StoreError, StoredMatch,
         db::*,

@@ -4,7 +4,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
-    model::{Timestamp, to_hex},
+    model::{Timestamp, text::to_hex},
     store::{Store, StoreError, db::*, postgres::without_nul},
 };
 

@@ -12,7 +12,7 @@ pub struct SignIn {
     pub secret: [u8; 32],
     /// The configured name of the client.
     pub client: String,
-    /// The [mark](crate::model::Secret::mark) of the client's token.
+    /// The [mark](crate::model::access::Secret::mark) of the client's token.
     pub token: [u8; 32],
     /// When the token was shown.
     pub made_at: Timestamp,

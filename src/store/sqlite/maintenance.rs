@@ -11,7 +11,7 @@ use sqlx::{
 
 use super::{APPLICATION_ID, application_id};
 use crate::{
-    model::to_hex,
+    model::text::to_hex,
     store::{StoreError, sql::missing_rows},
 };
 

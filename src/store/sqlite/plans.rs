@@ -3,7 +3,7 @@
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 
 use crate::{
-    model::Cause,
+    model::match_chances::Cause,
     store::{
         MatchFilter, corrections, learned::persons, matches::of_person, queues::rows::LEAVE,
         schema::SQLITE,

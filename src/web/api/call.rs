@@ -20,8 +20,8 @@ use tokio::time::{sleep, timeout};
 
 use super::{Api, ApiProblem};
 use crate::{
-    model::{Right, Secret},
-    protocol::{Charge, Code},
+    model::access::{Right, Secret},
+    protocol::{Code, request::Charge},
     server::Caller,
     web::{
         Site,
@@ -145,7 +145,7 @@ impl Call {
         match rights.iter().any(|right| self.caller.has(*right)) {
             true => Ok(name),
             false => {
-                let needed = crate::model::Rights::of(rights);
+                let needed = crate::model::access::Rights::of(rights);
                 let why = format!("this needs the right {needed}, which you do not have");
                 Err(ApiProblem::forbidden(why))
             }

@@ -10,7 +10,9 @@ use super::{ApiProblem, Call};
 use crate::{
     lobby::{Command, Update},
     model::{
-        Ident, Kind, Naming, PlayerKey, Ruleset, TeamNames,
+        Kind, PlayerKey, Ruleset,
+        ident::Ident,
+        team_names::{Naming, TeamNames},
         units::{MaxDifference, PositiveShare},
     },
     protocol::{Code, Refusal},

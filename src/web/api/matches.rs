@@ -15,13 +15,20 @@ use super::{
     game::{Identities, check_name},
 };
 use crate::{
-    ingest::read_reported,
+    ingest::jsonl::read_reported,
     lobby::{Decision, LobbyError},
     model::{
-        DAY, Ident, Kind, MatchChances, MatchRecord, Outcome, Participant, PlayerKey, Presence,
-        Right, Role, RoleName, Ruleset, Span, TeamChances, Timestamp, counted, name_of_id,
+        Kind, MatchRecord, Outcome, Participant, PlayerKey, Ruleset, Timestamp,
+        access::Right,
+        ident::Ident,
+        match_chances::{MatchChances, TeamChances},
+        record::{Presence, Role, Span},
+        shown_name::name_of_id,
+        team_names::RoleName,
+        text::counted,
+        time::DAY,
     },
-    protocol::Charge,
+    protocol::request::Charge,
     session::{Report, Reporter},
     store::{Receipt, Reported},
 };

@@ -23,8 +23,8 @@ use crate::{
     matchmaking::lifecycle::{
         Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, PickupTeams, Said,
     },
-    model::Right,
-    protocol::Charge,
+    model::access::Right,
+    protocol::request::Charge,
     session::{Report, WantedTeams, draw_seed},
     store::{ChangedPickup, PickupRow, Receipt},
     web::Site,

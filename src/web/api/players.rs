@@ -21,8 +21,8 @@ use super::{
     game::{Identities, check_name, shown},
 };
 use crate::{
-    model::{Ident, Kind, PlayerKey, Right, steam},
-    protocol::Charge,
+    model::{Kind, PlayerKey, access::Right, ident::Ident, steam},
+    protocol::request::Charge,
     store::IdentityLink,
     web::{Site, links::NamedPlayer},
 };

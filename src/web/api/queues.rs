@@ -14,8 +14,8 @@ use super::{
     game::{Identities, check_name},
 };
 use crate::{
-    model::{Ident, Right},
-    protocol::{Charge, TicketReply},
+    model::{access::Right, ident::Ident},
+    protocol::{reply::TicketReply, request::Charge},
     queues::Draft,
     store::OwnTicket,
     web::visitors::Visit,

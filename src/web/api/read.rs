@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     learning::BoardQuery,
-    model::{Kind, PlayerKey, Ruleset, own_name, plain_name},
+    model::{Kind, PlayerKey, Ruleset, names::plain_name, shown_name::own_name},
     store::FoundPlayer,
     web::{
         WebError,

@@ -10,10 +10,17 @@ use super::{
     game::{AskedGame, AskedPlayer},
 };
 use crate::{
-    lobby::{Balance, Balanced, Decided, Decision},
-    model::{Ident, Right, amount, counted},
-    partition::Candidate,
-    protocol::Charge,
+    lobby::{
+        Decided, Decision,
+        balance::{Balance, Balanced},
+    },
+    model::{
+        access::Right,
+        ident::Ident,
+        text::{amount, counted},
+    },
+    partition::pick::Candidate,
+    protocol::request::Charge,
     session::{CountedWeight, Session, draw_seed},
     web::{pages::Reasons, words},
 };

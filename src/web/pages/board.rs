@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     learning::{BoardQuery, BoardRow, Standing},
-    model::{Kind, counted},
+    model::{Kind, text::counted},
     web::{
         Site, WebError,
         answer::Page,

@@ -14,8 +14,12 @@ use super::{
 use crate::{
     learning::{PlayerExchange, SwapSeat, Swaps, swaps},
     model::{
-        MAX_TEAM_CHANGES, Ruleset, TeamCause, TeamChances, TeamChange, TeamNames, UNTIMED_MILLIS,
-        counted, plain_name, versus,
+        Ruleset,
+        match_chances::{MAX_TEAM_CHANGES, TeamCause, TeamChances, TeamChange, versus},
+        names::plain_name,
+        record::UNTIMED_MILLIS,
+        team_names::TeamNames,
+        text::counted,
     },
     store::{PageMatch, PageSeat, PageStay},
     web::{

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     learning::{BoardSize, FoundPerson},
-    model::{Timestamp, counted, plain_name},
+    model::{Timestamp, names::plain_name, text::counted},
     rating::history::RulesetTotals,
     web::{
         Site, WebError,

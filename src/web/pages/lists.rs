@@ -8,7 +8,11 @@ use super::parts::PageTable;
 use crate::{
     learning,
     model::{
-        ChanceSummary, TeamChances, TeamNames, Timestamp, WeightCause, WeightEntry, plain_name,
+        Timestamp,
+        match_chances::{ChanceSummary, TeamChances},
+        names::plain_name,
+        team_names::TeamNames,
+        weight::{WeightCause, WeightEntry},
     },
     store::MatchLine,
     web::{

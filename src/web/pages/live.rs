@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    model::{Kind, counted},
+    model::{Kind, text::counted},
     web::{
         Site, WebError,
         answer::{NoQuery, Page},

@@ -12,7 +12,7 @@ use super::{
     player::KnownPlayer,
 };
 use crate::{
-    model::{Cause, TeamNames, Timestamp, plain_name},
+    model::{Timestamp, match_chances::Cause, names::plain_name, team_names::TeamNames},
     rating::history::RulesetTotals,
     store::MatchFilter,
     web::{

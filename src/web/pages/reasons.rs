@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    lobby::{Balance, Decided, Decision},
-    model::counted,
-    partition::Terms,
+    lobby::{Decided, Decision, balance::Balance},
+    model::text::counted,
+    partition::settings::Terms,
     web::words,
 };
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{Kind, Timestamp, counted},
+    model::{Kind, Timestamp, text::counted},
     store::Regular,
     web::{
         Site, WebError,

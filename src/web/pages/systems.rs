@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::parts::PageTable;
 use crate::{
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
-    model::{Timestamp, counted},
+    model::{Timestamp, text::counted},
     web::{
         Site, WebError,
         answer::{NoQuery, Page},

@@ -11,7 +11,7 @@ use super::{
     player::KnownPlayer,
 };
 use crate::{
-    model::{Timestamp, counted},
+    model::{Timestamp, text::counted},
     store::{Companion, GameOfPerson, SharedGame},
     web::{
         Site, WebError,

@@ -10,7 +10,7 @@ use super::pick::{
 };
 use crate::{
     learning::BoardQuery,
-    model::{Kind, TeamNames},
+    model::{Kind, team_names::TeamNames},
     session::WantedTeams,
     web::{
         Site, WebError,

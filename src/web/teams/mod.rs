@@ -28,7 +28,10 @@ use super::{
     frame::{self, PageHead, frame},
     links::path_part,
 };
-use crate::{model::counted, protocol::Charge, rating::history::RulesetTotals, session::draw_seed};
+use crate::{
+    model::text::counted, protocol::request::Charge, rating::history::RulesetTotals,
+    session::draw_seed,
+};
 
 use ask::{Doubt, UnclearName, called, latest_players, reconcile};
 use pick::{FormFields, ListedPlayer, Pick, PickedPerson};

@@ -5,7 +5,7 @@
 
 use crate::{
     learning::BoardRow,
-    model::{Timestamp, plain_name},
+    model::{Timestamp, names::plain_name},
     web::api::{ApiProblem, LARGEST_SEED},
 };
 

@@ -14,7 +14,12 @@ use super::{
     signed::{Sender, random},
 };
 use crate::{
-    model::{DAY, Right, TeamNames, amount, to_hex},
+    model::{
+        access::Right,
+        team_names::TeamNames,
+        text::{amount, to_hex},
+        time::DAY,
+    },
     store::MatchLine,
     web::{
         Site,

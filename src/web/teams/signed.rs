@@ -13,7 +13,12 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    model::{DAY, Right, Secret, Timestamp, from_hex, to_hex},
+    model::{
+        Timestamp,
+        access::{Right, Secret},
+        text::{from_hex, to_hex},
+        time::DAY,
+    },
     server::Caller,
     store::SignIn,
     web::{

@@ -1,9 +1,9 @@
 //! What the daemon records of what a sidecar sends: the same lobby, without sockets and without a database.
 
 use evenkeel::{
-    lobby::{Command, Lobby, LobbySettings, NewGame, RecordFrame, Update},
-    model::{Ident, MatchRecord, Rulebook, RulebookSpec},
-    protocol::{Join, Request},
+    lobby::{Command, Lobby, LobbySettings, NewGame, Update, recorder::RecordFrame},
+    model::{MatchRecord, Rulebook, ident::Ident, rulebook::RulebookSpec},
+    protocol::{Request, request::Join},
 };
 
 /// Which games have no teams, as far as there are logs of them.

@@ -14,7 +14,7 @@ use super::{
 };
 use evenkeel::{
     ingest::{self, LogItem},
-    model::Fingerprint,
+    model::fingerprint::Fingerprint,
     sidecar::Act,
 };
 
@@ -46,7 +46,7 @@ fn items(format: &str, log: &[u8]) -> (usize, String) {
         match item {
             LogItem::Match(game) => {
                 matches += 1;
-                text += &ingest::write_record(&game, Fingerprint::of(&game));
+                text += &ingest::jsonl::write_record(&game, Fingerprint::of(&game));
                 text.push('\n');
             }
             other => writeln!(text, "{other:?}").unwrap(),

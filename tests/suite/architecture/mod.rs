@@ -2,6 +2,7 @@
 //! and what crates and pure rooms must not use.
 
 mod circles;
+mod doors;
 mod sources;
 
 use std::{
@@ -102,7 +103,6 @@ const ROOMS: [(&str, &[&str]); 16] = [
         "web",
         &[
             "model",
-            "metrics",
             "random",
             "partition",
             "ingest",
@@ -147,9 +147,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "lobby",
             "matchmaking",
             "store",
-            "learning",
             "session",
-            "queues",
             "server",
             "config",
         ],
@@ -157,8 +155,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     (
         "daemon",
         &[
-            "model", "files", "store", "learning", "logs", "session", "webhooks", "queues",
-            "server", "web", "config",
+            "model", "files", "store", "logs", "webhooks", "server", "web", "config",
         ],
     ),
     (

@@ -39,7 +39,7 @@ pub struct Module {
 pub struct Use {
     path: Vec<String>,
     /// The name; `*` for all names of a module.
-    name: String,
+    pub name: String,
     /// Whether others see the name here too: a re-export.
     shown: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use evenkeel::{config::Config, model::Secret};
+use evenkeel::{config::Config, model::access::Secret};
 use tempfile::TempDir;
 
 use crate::common::process::{Process, evenkeel};

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use evenkeel::model::Secret;
+use evenkeel::model::access::Secret;
 use tempfile::TempDir;
 
 use crate::common::{

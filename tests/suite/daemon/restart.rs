@@ -6,9 +6,10 @@ use evenkeel::{
     learning::AT_ONCE,
     lobby::Command,
     model::{
-        Fingerprint, Ident,
         Kind::{self, Bot, Human},
         MatchRecord,
+        fingerprint::Fingerprint,
+        ident::Ident,
     },
     server::{Service, watch::Monitor},
     session::SessionError,
@@ -331,7 +332,7 @@ async fn a_player_of_a_match_that_is_recorded_meanwhile_is_waited_for() {
         session.apply(&Command::Join { id, update }).unwrap();
     }
     session.apply(&Command::Start).unwrap();
-    let won = evenkeel::model::Verdict::Won(0);
+    let won = evenkeel::model::in_game::Verdict::Won(0);
     session.end(won).await.unwrap();
     let asked = session.player(&ident("guest"));
     assert!(matches!(asked, Err(SessionError::NotReady)), "{asked:?}");

@@ -5,7 +5,7 @@ use crate::common::{
     Daemon,
     backends::{chose_postgres, rows},
 };
-use evenkeel::lobby::{Decision, in_this_form};
+use evenkeel::lobby::{Decision, decision::in_this_form};
 use serde_json::Value;
 use std::path::PathBuf;
 

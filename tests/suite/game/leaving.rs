@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use evenkeel::{model::LeaveReason, session::HandClock};
+use evenkeel::{model::record::LeaveReason, session::HandClock};
 
 use crate::common::{Client, Daemon, draw::Draw};
 

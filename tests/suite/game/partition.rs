@@ -4,7 +4,9 @@ use std::path::Path;
 
 use evenkeel::model::units::{ChoiceExponent, Share};
 use evenkeel::partition::{
-    Engine, Factors, GameView, HumanInGame, Problem, ProblemSpec, Settings, Solution, solve,
+    GameView, HumanInGame, Problem, ProblemSpec, Settings, Solution,
+    settings::{Engine, Factors},
+    solve,
 };
 use serde_json::Value;
 

@@ -5,7 +5,10 @@ use crate::common::{
     backends::{chose_postgres, rows},
     until,
 };
-use evenkeel::model::{Kind, MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp};
+use evenkeel::model::{
+    Kind, MatchRecord, Outcome, PlayerKey, Timestamp,
+    record::{Presence, Span},
+};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

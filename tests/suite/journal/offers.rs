@@ -3,8 +3,8 @@
 use std::{io::BufReader, net::TcpStream, path::Path, sync::Arc};
 
 use evenkeel::{
-    lobby::{Command, OfferEvent, Update},
-    model::{Ident, SwitchAnswer, Timestamp},
+    lobby::{Command, Update, offers::OfferEvent},
+    model::{Timestamp, ident::Ident, in_game::SwitchAnswer},
     server::Service,
     session::{HandClock, Session},
     store,

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use evenkeel::{
     lobby::{Command, Update},
-    model::{Ident, Outcome, Timestamp, Verdict},
+    model::{Outcome, Timestamp, ident::Ident, in_game::Verdict},
     server::Service,
     session::{HandClock, Session},
     store::{self, StoredMatch},

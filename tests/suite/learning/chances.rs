@@ -3,7 +3,7 @@
 use std::{fs, io::BufReader, net::TcpStream, path::Path, time::Duration};
 
 use evenkeel::{
-    model::{MAX_TEAM_CHANGES, MatchChances, TeamCause},
+    model::match_chances::{MAX_TEAM_CHANGES, MatchChances, TeamCause},
     store,
 };
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use evenkeel::{
     logs::read_matches,
-    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Rulebook, UNITS},
+    model::{Kind, MatchRecord, PlayerKey, Rulebook, fingerprint::Fingerprint, win_model::UNITS},
     rating::history::{Fold, Settings, Weight},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};

@@ -9,9 +9,9 @@ use std::{
 use evenkeel::{
     learning::AT_ONCE,
     model::{
-        Fingerprint,
         Kind::{Bot, Human},
         MatchRecord,
+        fingerprint::Fingerprint,
     },
     server::Service,
     store::{self, WeightRow},

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, thread};
 
 use evenkeel::{
-    model::{Fingerprint, Kind, Rulebook, RulebookSpec, Ruleset},
+    model::{Kind, Rulebook, Ruleset, fingerprint::Fingerprint, rulebook::RulebookSpec},
     rating::history::{Fold, Settings},
 };
 

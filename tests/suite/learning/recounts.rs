@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use evenkeel::{
     model::{
         Kind::{self, Bot, Human},
-        MatchRecord, PlayerKey, StartWeight, Timestamp,
+        MatchRecord, PlayerKey, Timestamp,
+        weight::StartWeight,
     },
     server::Service,
     session::{Clock, HandClock},

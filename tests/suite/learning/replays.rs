@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evenkeel::{
     learning::{AT_ONCE, Learning},
-    model::{Kind::Human, PlayerKey, StartWeight},
+    model::{Kind::Human, PlayerKey, weight::StartWeight},
     server::Service,
 };
 use tempfile::TempDir;

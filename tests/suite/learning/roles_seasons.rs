@@ -1,6 +1,8 @@
 //! What `player show` and the views have beyond one weight: sides, commanders, and seasons.
 
-use evenkeel::model::{Fingerprint, Kind::Human, MatchRecord, Role, RoleName};
+use evenkeel::model::{
+    Kind::Human, MatchRecord, fingerprint::Fingerprint, record::Role, team_names::RoleName,
+};
 use tempfile::TempDir;
 
 use crate::common::{self, backends::rows, draw::Draw, game, process::evenkeel, service};

@@ -4,7 +4,8 @@ use evenkeel::{
     learning::{Learning, View},
     model::{
         Kind::{Bot, Human},
-        LineupPlayer, PlayerKey, Ruleset, Timestamp,
+        PlayerKey, Ruleset, Timestamp,
+        win_model::LineupPlayer,
     },
     store::DerivedFrom,
 };

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use evenkeel::model::{Kind::Human, PlayerKey, StartWeight, Timestamp};
+use evenkeel::model::{Kind::Human, PlayerKey, Timestamp, weight::StartWeight};
 use tempfile::TempDir;
 
 use crate::common::{Daemon, game, player, process::evenkeel};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use evenkeel::{
-    model::{Fingerprint, Kind::Human, MatchRecord, Rulebook},
+    model::{Kind::Human, MatchRecord, Rulebook, fingerprint::Fingerprint},
     rating,
     rating::history::{Fold, Settings},
 };

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::common::shared_data;
 use evenkeel::{
     ingest::{self, Context, LogItem, Reader},
-    lobby::{ScoreSoFar, ScoreSpread, usual_length},
-    model::{Fingerprint, MatchRecord, Outcome, Rulebook, RulebookSpec},
+    lobby::advantage::{ScoreSoFar, ScoreSpread, usual_length},
+    model::{MatchRecord, Outcome, Rulebook, fingerprint::Fingerprint, rulebook::RulebookSpec},
     rating::history::{Fold, Settings},
 };
 

@@ -7,8 +7,8 @@ use std::{
 
 use evenkeel::{
     client::{Client, ClientError, ClientSettings},
-    model::Ident,
-    protocol::{Code, Join, Push, Received, Reply, Request},
+    model::ident::Ident,
+    protocol::{Code, Push, Received, Reply, Request, request::Join},
     session::{Mailbox, MailboxError},
 };
 use tokio::{io::AsyncWriteExt, net::TcpListener};

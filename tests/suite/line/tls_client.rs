@@ -5,8 +5,8 @@ use std::{fs, net::SocketAddr, path::Path, process::Output};
 
 use evenkeel::{
     client::{Client, ClientError, ClientSettings, Trust},
-    model::Ident,
-    protocol::{Join, Received, Reply, Request},
+    model::ident::Ident,
+    protocol::{Received, Reply, Request, request::Join},
 };
 use rcgen::ExtendedKeyUsagePurpose;
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evenkeel::{
-    model::{Kind, LineupPlayer, PlayerKey, Ruleset, to_hex},
+    model::{Kind, PlayerKey, Ruleset, text::to_hex, win_model::LineupPlayer},
     server::Service,
     store::Store,
 };

@@ -14,9 +14,9 @@ use std::{
 
 use crate::common::{self, append, service, weights};
 use evenkeel::{
-    ingest::{Context as IngestContext, LogItem, Reader, by_name, write_record},
+    ingest::{Context as IngestContext, LogItem, Reader, by_name, jsonl::write_record},
     logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError, LogZone},
-    model::{Fingerprint, Kind, MatchRecord, PlayerKey, Ruleset, Timestamp},
+    model::{Kind, MatchRecord, PlayerKey, Ruleset, Timestamp, fingerprint::Fingerprint},
     server::Service,
     store::{Cursor, StoredMatch},
 };

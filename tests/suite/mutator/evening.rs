@@ -1,7 +1,7 @@
 //! An evening's conversation: what the mutator sends, in its order and with its quoting.
 
 use crate::common::Daemon;
-use evenkeel::model::{LeaveReason, MatchRecord, Outcome, Participant};
+use evenkeel::model::{MatchRecord, Outcome, Participant, record::LeaveReason};
 
 /// All parts of the evening.
 pub(super) const PARTS: [&str; 5] = [WARM_UP, PLAY, BACK, ENDED, DEATHMATCH];

@@ -1,7 +1,7 @@
 //! Lines that a dying connection swallows: what the mutator says again, and what the daemon makes of it.
 
 use crate::common::{Client, Daemon};
-use evenkeel::model::{LeaveReason, MatchRecord, Outcome};
+use evenkeel::model::{MatchRecord, Outcome, record::LeaveReason};
 
 use super::read;
 

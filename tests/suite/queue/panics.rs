@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use evenkeel::{matchmaking::Cores, metrics::Registry, queues::Threads};
+use evenkeel::{matchmaking::planner::Cores, metrics::Registry, queues::Threads};
 use parking_lot::Mutex;
 use tokio::time::{sleep, timeout};
 

@@ -2,8 +2,11 @@
 
 use evenkeel::{
     model::{
-        Fingerprint, Kind, LeaveReason, MatchRecord, Participant, PlayerKey, Presence, Rulebook,
-        Ruleset, ScoreEvent, Span, StartWeight, Timestamp, WeightCause, WeightEntry, units::Share,
+        Kind, MatchRecord, Participant, PlayerKey, Rulebook, Ruleset, Timestamp,
+        fingerprint::Fingerprint,
+        record::{LeaveReason, Presence, ScoreEvent, Span},
+        units::Share,
+        weight::{StartWeight, WeightCause, WeightEntry},
     },
     rating::history::{Fold, Settings},
     rating::{self, SystemName},

@@ -2,7 +2,7 @@
 
 use crate::common::{Client, Daemon};
 use evenkeel::{
-    model::{Fingerprint, Kind, MatchRecord, Participant, Rulebook},
+    model::{Kind, MatchRecord, Participant, Rulebook, fingerprint::Fingerprint},
     rating::history::{Fold, Settings},
     rating::{self, SystemName},
     session::HandClock,

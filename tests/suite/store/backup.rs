@@ -5,9 +5,9 @@ use std::{fs, path::Path, time::Duration};
 use evenkeel::{
     files::FileMode,
     model::{
-        Fingerprint,
         Kind::{self, Human},
         PlayerKey, Timestamp,
+        fingerprint::Fingerprint,
     },
     store::{self, Backups},
 };

@@ -9,7 +9,7 @@ use std::{
 
 use evenkeel::{
     files::FileMode,
-    model::{Kind, MatchChances},
+    model::{Kind, match_chances::MatchChances},
     store::{self, DatabaseUrl, Recorded, Store, StoreError, Taken, TransferError, WeightRow},
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};

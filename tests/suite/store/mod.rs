@@ -25,9 +25,10 @@ use crate::{
 use evenkeel::{
     learning::AT_ONCE,
     model::{
-        Fingerprint,
         Kind::{Bot, Human},
-        MatchChances, MatchRecord, PlayerKey, Timestamp,
+        MatchRecord, PlayerKey, Timestamp,
+        fingerprint::Fingerprint,
+        match_chances::MatchChances,
     },
     store::{self, Cursor, Store, StoreError},
 };
@@ -498,7 +499,7 @@ async fn before_the_first_weights_questions_about_them_are_refused() {
     first.close().await; // before anybody learned from them
     let second = reopened(&path, "").await;
     second.learning().resume(0).await.unwrap();
-    let ident = |text: &str| evenkeel::model::Ident::from_text(text);
+    let ident = |text: &str| evenkeel::model::ident::Ident::from_text(text);
     let mut session = second.open_session();
     let begin = session.new_game(&ident("ctf"));
     session.apply(&begin).unwrap();

@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use evenkeel::{
     model::{
-        Fingerprint,
         Kind::{Bot, Human},
         MatchRecord,
+        fingerprint::Fingerprint,
     },
     store::{self, OperatorLine, Recorded},
 };
@@ -168,7 +168,7 @@ async fn each_kind_has_its_line_and_the_rest_is_the_export() {
         let OperatorLine::Match(head) = serde_json::from_str(line).unwrap() else {
             panic!("{line}")
         };
-        let record = evenkeel::ingest::read_record(lines[at + 1].as_bytes()).unwrap();
+        let record = evenkeel::ingest::jsonl::read_record(lines[at + 1].as_bytes()).unwrap();
         ids.push((head.id, record.end));
         if head.id == 1 {
             let print = Fingerprint::of(&record).to_string();
@@ -284,7 +284,7 @@ fn the_fixture_has_each_kind_and_each_match_that_is_expected() {
     let (mut kinds, mut matches, mut head) = (BTreeSet::new(), BTreeSet::new(), None);
     for line in all.lines() {
         if !is_own(line) {
-            let record = evenkeel::ingest::read_record(line.as_bytes()).unwrap();
+            let record = evenkeel::ingest::jsonl::read_record(line.as_bytes()).unwrap();
             let Some(OperatorLine::Match(head)) = head.take() else {
                 panic!("{line}")
             };

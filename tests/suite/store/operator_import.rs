@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use evenkeel::lobby::in_this_form;
+use evenkeel::lobby::decision::in_this_form;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

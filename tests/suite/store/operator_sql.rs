@@ -6,7 +6,9 @@ use std::{fs, path::Path, sync::Arc};
 use evenkeel::{
     model::{
         Kind::{self, Bot, Human},
-        MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp, WeightEntry,
+        MatchRecord, Outcome, PlayerKey, Timestamp,
+        record::{Presence, Span},
+        weight::WeightEntry,
     },
     store::{
         DatabaseUrl, DerivedFrom, DerivedRows, Performance, Recorded, Recount, RulingRow, Store,

@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use evenkeel::{
     model::{
-        Fingerprint,
         Kind::{Bot, Human},
         MatchRecord,
+        fingerprint::Fingerprint,
     },
     server::Service,
     store::{

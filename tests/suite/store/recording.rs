@@ -8,9 +8,10 @@ use std::{
 
 use evenkeel::{
     model::{
-        Fingerprint,
         Kind::{Bot, Human},
-        MatchChances, MatchRecord, PlayerKey, TeamChances, Timestamp,
+        MatchRecord, PlayerKey, Timestamp,
+        fingerprint::Fingerprint,
+        match_chances::{MatchChances, TeamChances},
     },
     store::{self, Cursor, DecisionRow, HookKind, Recorded, Store},
 };

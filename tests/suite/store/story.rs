@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use evenkeel::{
     model::{
-        Fingerprint,
         Kind::{Bot, Human},
-        MAX_TEAM_CHANGES, MatchChances, MatchRecord, Outcome, PlayerKey, Presence, Rank, Role,
-        ScoreEvent, Span, TeamCause, TeamChances, TeamChange, Timestamp, WeightCause, WeightEntry,
+        MatchRecord, Outcome, PlayerKey, Timestamp,
+        fingerprint::Fingerprint,
+        match_chances::{MAX_TEAM_CHANGES, MatchChances, TeamCause, TeamChances, TeamChange},
+        record::{Presence, Role, ScoreEvent, Span},
+        weight::{Rank, WeightCause, WeightEntry},
     },
     store::{
         Cursor, DecisionRow, DerivedFrom, DerivedRows, DivisionRow, HalfRecorded, LogMatches,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use evenkeel::{
-    model::{Kind, PlayerKey, Rank, Timestamp},
+    model::{Kind, PlayerKey, Timestamp, weight::Rank},
     store::{
         Correction, DatabaseUrl, DerivedFrom, DerivedRows, DivisionRow, Meanwhile, NewWeights,
         Recount, RecountCause, Store, WeightRow, open_at,

@@ -4,11 +4,11 @@ use crate::text::{LineResult, number, skip_blanks, whole_number};
 use evenkeel_model::Timestamp;
 
 /// Client numbers are below this; no server of this engine has more. `Kill` uses 1022 for the world.
-pub const MAX_CLIENTS: usize = 256;
+pub(super) const MAX_CLIENTS: usize = 256;
 
 /// The content of a line that a record needs. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdTech3Event<'a> {
+pub(crate) enum IdTech3Event<'a> {
     /// A game begins, with these settings: `\key\value…`.
     InitGame(&'a [u8]),
     /// A round begins (Urban Terror), with the settings of its game.
@@ -77,7 +77,7 @@ pub enum IdTech3Event<'a> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, IdTech3Event<'_>)>> {
+pub(super) fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, IdTech3Event<'_>)>> {
     match clock(line) {
         Some((at, rest)) => Ok(Some((at, read_event(rest, whole)?))),
         None if is_separator(line) => Ok(None),
@@ -154,7 +154,7 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<IdTech3Event<'a>> {
 }
 
 /// Whether a line begins with a time.
-pub fn has_time(line: &[u8]) -> bool {
+pub(super) fn has_time(line: &[u8]) -> bool {
     clock(line).is_some()
 }
 
@@ -198,7 +198,7 @@ fn field(bytes: &[u8]) -> LineResult<(i64, &[u8])> {
 }
 
 /// Reads a client number, and returns it with the rest of the line.
-pub fn client(bytes: &[u8]) -> LineResult<(usize, &[u8])> {
+pub(super) fn client(bytes: &[u8]) -> LineResult<(usize, &[u8])> {
     let (number, rest) = field(bytes)?;
     let client = slot(number).ok_or("there is no such client number")?;
     Ok((client, skip_blanks(rest)))

@@ -10,12 +10,12 @@
 //! - `server` says what the lines mean, for records and for those who follow a running server.
 //! - `game` follows one game, and `parser` separates the games of a log and joins the halves of a match.
 
-pub mod clients;
+pub(crate) mod clients;
 mod game;
-pub mod grammar;
+mod grammar;
 mod parser;
-pub mod server;
-pub mod setup;
+pub(crate) mod server;
+pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evenkeel_model::{MatchRecord, Timestamp, other_side};
+use evenkeel_model::{MatchRecord, Timestamp, record::other_side};
 
 use super::{
     clients::ClientSlots,

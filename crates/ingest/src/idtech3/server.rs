@@ -2,10 +2,40 @@
 
 use super::{
     clients::{ClientSlots, IdTech3Client},
-    grammar::IdTech3Event,
+    grammar::{self, IdTech3Event},
     setup::GameSetup,
 };
-use crate::event::GameEvent;
+use crate::{event::GameEvent, stamp};
+
+/// A line of the log of a running server, which [`IdTech3Server::take`] takes over.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// The time by the log's clock, in milliseconds.
+    pub at: u64,
+    event: IdTech3Event<'a>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line, which may have a time stamp before it; `None` if it has another form.
+    pub fn read(line: &'a [u8]) -> Option<Self> {
+        let line = stamp::bare(line, grammar::has_time);
+        let (at, event) = grammar::read(line, true).ok()??;
+        Some(Self { at, event })
+    }
+
+    /// What a client says: the name, a colon and the text. In Urban Terror, the client number precedes the name.
+    pub fn said(&self) -> Option<&'a [u8]> {
+        match self.event {
+            IdTech3Event::Say(said) => Some(said),
+            _ => None,
+        }
+    }
+
+    /// What a client says in Urban Terror: the client number, and the rest.
+    pub fn said_with_number(&self) -> Option<(usize, &'a [u8])> {
+        grammar::client(self.said()?).ok()
+    }
+}
 
 /// What the log shows of a game server.
 #[derive(Debug, Default)]
@@ -18,7 +48,12 @@ pub struct IdTech3Server {
 
 impl IdTech3Server {
     /// Takes over what a line states, and appends what it means.
-    pub fn interpret(&mut self, event: IdTech3Event<'_>, events: &mut Vec<GameEvent>) {
+    pub fn take(&mut self, line: Line<'_>, events: &mut Vec<GameEvent>) {
+        self.interpret(line.event, events);
+    }
+
+    /// Takes over what a line states, and appends what it means.
+    pub(crate) fn interpret(&mut self, event: IdTech3Event<'_>, events: &mut Vec<GameEvent>) {
         events.push(match event {
             IdTech3Event::InitGame(info) => {
                 self.setup = Some(GameSetup::read(info));

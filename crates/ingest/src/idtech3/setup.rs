@@ -287,7 +287,7 @@ impl<'a> GameNames<'a> {
     }
 
     /// What the game is called, if it is not read.
-    pub fn unsupported(&self) -> Option<String> {
+    pub(super) fn unsupported(&self) -> Option<String> {
         let quoted = |value: &[u8]| Some(format!("the game \"{}\"", shown(value)));
         let known = |names: &[&str], value| names.iter().any(|name| is(name, value));
         match self.not_read {

@@ -5,7 +5,7 @@ mod half_time;
 
 use super::FORMAT;
 use crate::{LogItem, Skip, detect, only_match, read};
-use evenkeel_model::{Fingerprint, Kind, MatchRecord, Outcome, Participant};
+use evenkeel_model::{Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint};
 
 /// A log of these lines, each at its time. Where a game ends, the log goes on.
 fn log(lines: &[(&str, &str)]) -> String {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use evenkeel_model::{
-    Kind, LeaveReason, Participant, PlayerKey, Presence, Role, ScoreEvent, Span, Timestamp,
+    Kind, Participant, PlayerKey, Timestamp,
+    record::{LeaveReason, Presence, Role, ScoreEvent, Span},
 };
 
 /// An instant: a date as text, or milliseconds since 1970.

@@ -10,8 +10,9 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::Deserialize;
 
 use evenkeel_model::{
-    HISTORY, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
-    UNTIMED_MILLIS,
+    Kind, MatchRecord, Outcome, Participant, PlayerKey, Timestamp,
+    place::HISTORY,
+    record::{Presence, Role, Span, UNTIMED_MILLIS},
 };
 
 /// One row: one match.

@@ -58,7 +58,7 @@ mod entry;
 mod history;
 mod record;
 
-pub use record::{read_back, read_reported, write};
+pub use record::{read_record, read_reported, write_record};
 
 use std::{
     borrow::Cow,
@@ -66,9 +66,13 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use evenkeel_model::Fingerprint;
+use evenkeel_model::fingerprint::Fingerprint;
 
-use crate::{Context, DateZone, Format, LogItem, LogLine, LogParser, Skip, format::shown};
+use crate::{
+    Context, Format, LogItem, Skip,
+    format::{DateZone, LogParser, shown},
+    lines::LogLine,
+};
 
 use history::HistoryClock;
 

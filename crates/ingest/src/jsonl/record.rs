@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{DateOrMillis, EventEntry, PlayerEntry};
-use evenkeel_model::{Fingerprint, MatchRecord, Outcome, ShareOwner, UNTIMED_MILLIS, escaped_json};
+use evenkeel_model::{
+    MatchRecord, Outcome, fingerprint::Fingerprint, names::escaped_json, record::UNTIMED_MILLIS,
+    share::ShareOwner,
+};
 
 /// The version written, and the only one read.
 const VERSION: u32 = 1;
@@ -59,7 +62,7 @@ enum OutcomeWord {
 
 /// Writes a match as one line of the interchange format, without the line's end. `fingerprint` is the
 /// one under which the match is stored.
-pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
+pub fn write_record(record: &MatchRecord, fingerprint: Fingerprint) -> String {
     let own = Fingerprint::of(record);
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => (OutcomeWord::Won, Some(team)),
@@ -119,12 +122,12 @@ pub fn read_reported(object: &[u8], server: &str) -> Result<MatchRecord, Cow<'st
     Ok(convert(entry, server, false)?.0)
 }
 
-/// Reads a line that [`write()`] has written, and returns the record that it was given: even one whose stays another
+/// Reads a line that [`write_record`] has written, and returns the record that it was given: even one whose stays another
 /// program would not be allowed to state. The caller must check the record.
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read_back(line: &[u8]) -> Result<MatchRecord, Cow<'static, str>> {
+pub fn read_record(line: &[u8]) -> Result<MatchRecord, Cow<'static, str>> {
     let entry: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     Ok(convert(entry, "", true)?.0)
 }
@@ -223,7 +226,8 @@ mod tests {
     use super::*;
     use crate::{LogItem, only_match, read as read_log};
     use evenkeel_model::{
-        Kind, LeaveReason, Participant, PlayerKey, Presence, Role, ScoreEvent, Span, Timestamp,
+        Kind, Participant, PlayerKey, Timestamp,
+        record::{LeaveReason, Presence, Role, ScoreEvent, Span},
     };
 
     #[test]
@@ -288,9 +292,9 @@ mod tests {
             Fingerprint::of(&known),
             "as before scores could be null"
         );
-        let written = write(&game, print);
+        let written = write_record(&game, print);
         assert!(written.contains(r#","scores":[null,null],"#), "{written}");
-        assert_eq!(read_back(written.as_bytes()), Ok(game));
+        assert_eq!(read_record(written.as_bytes()), Ok(game));
         // Nobody has said who won.
         let open = line("[null,null,null]").replace(r#","outcome":"won","winner":1"#, "");
         let open = only_match(&FORMAT, &open);
@@ -377,22 +381,22 @@ mod tests {
         let plain = only_match(&FORMAT, &line(""));
         let mut held = plain.clone();
         held.too_many_new = Some(ShareOwner::Client("farm-*".to_owned()));
-        let written = write(&held, Fingerprint::of(&held));
+        let written = write_record(&held, Fingerprint::of(&held));
         let mark = r#""too_many_new":{"client":"farm-*"}"#;
         assert!(written.contains(mark), "{written}");
-        assert_eq!(read_back(written.as_bytes()), Ok(held.clone()));
+        assert_eq!(read_record(written.as_bytes()), Ok(held.clone()));
         assert_eq!(
             Fingerprint::of(&held),
             Fingerprint::of(&plain),
             "the same match"
         );
-        assert!(!write(&plain, Fingerprint::of(&plain)).contains("too_many_new"));
+        assert!(!write_record(&plain, Fingerprint::of(&plain)).contains("too_many_new"));
         let reported = read_reported(line(&format!(",{mark}")).as_bytes(), "");
         let why = reported.unwrap_err();
         assert!(why.contains("too_many_new"), "{why}");
         for wrong in [r#"{"server":"a"}"#, r#"{"address":"a"}"#, "true"] {
             let line = line(&format!(r#","too_many_new":{wrong}"#));
-            assert!(read_back(line.as_bytes()).is_err(), "{wrong}");
+            assert!(read_record(line.as_bytes()).is_err(), "{wrong}");
         }
     }
 
@@ -400,9 +404,9 @@ mod tests {
     fn a_fingerprint_is_told_only_where_it_is_another() {
         let record = only_match(&FORMAT, r#"{"evenkeel":1,"start":0,"end":9,"game":"g"}"#);
         let own = Fingerprint::of(&record);
-        assert!(!write(&record, own).contains("fingerprint"));
+        assert!(!write_record(&record, own).contains("fingerprint"));
         let other = Fingerprint([0xab; 16]);
-        let items = read_log(&FORMAT, &write(&record, other));
+        let items = read_log(&FORMAT, &write_record(&record, other));
         assert_eq!(items, [LogItem::Exported(Box::new(record), other)]);
     }
 
@@ -527,7 +531,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(record in record()) {
             prop_assert_eq!(record.check(), Ok(()));
-            let line = write(&record, Fingerprint::of(&record));
+            let line = write_record(&record, Fingerprint::of(&record));
             prop_assert!(!line.contains('\n'));
             let items = read_log(&FORMAT, &line);
             let fingerprint = Fingerprint::of(&record);
@@ -554,8 +558,8 @@ mod tests {
             }
             prop_assert_eq!(record.check(), Ok(()));
             for fingerprint in [Fingerprint(print), Fingerprint::of(&record)] {
-                let line = write(&record, fingerprint);
-                prop_assert_eq!(read_back(line.as_bytes()), Ok(record.clone()));
+                let line = write_record(&record, fingerprint);
+                prop_assert_eq!(read_record(line.as_bytes()), Ok(record.clone()));
             }
         }
     }

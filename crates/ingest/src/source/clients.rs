@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel_model::{Kind, Nobody, PlayerKey, RoleName, steam};
+use evenkeel_model::{Kind, PlayerKey, ident::Nobody, steam, team_names::RoleName};
 
 use super::grammar::{PlayerAction, PlayerTag};
 use crate::{

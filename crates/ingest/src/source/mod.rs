@@ -7,13 +7,13 @@
 //! game and settings the server has and how it states results, `server` says what the lines mean, for records and for those
 //! who follow a running server. `game` follows one game, `totals` its scores; this file keeps the games of a log apart.
 
-pub mod clients;
+pub(crate) mod clients;
 mod game;
-pub mod grammar;
+mod grammar;
 mod half_time;
-pub mod server;
-pub mod setup;
-pub mod totals;
+pub(crate) mod server;
+pub(crate) mod setup;
+pub(crate) mod totals;
 
 use crate::{
     clock::Calendar,

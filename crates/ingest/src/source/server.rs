@@ -3,16 +3,56 @@
 use super::{
     ROUND_LAG,
     clients::{ConnectedClients, NotedLine, SourceClient},
-    grammar::{PlayerAction, PlayerTag, SourceEvent},
+    grammar::{self, PlayerAction, PlayerTag, SourceEvent},
     setup::{ResultStyle, ServerSetup},
     totals::BothScores,
 };
-use crate::event::{GameEvent, TEAMS};
-use evenkeel_model::other_side;
+use crate::{
+    event::{GameEvent, TEAMS},
+    stamp,
+};
+use evenkeel_model::{Timestamp, record::other_side};
 
 /// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
 /// game is whole. Dates in the log have whole seconds.
 const OPENING: u64 = 2_000;
+
+/// A line of the log of a running server, which [`SourceServer::take`] takes over.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// When it was written, by the server's clock.
+    pub date: Timestamp,
+    event: SourceEvent<'a>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line, which may have a time stamp of another program before it; `None` if it has another form.
+    pub fn read(line: &'a [u8]) -> Option<Self> {
+        let line = stamp::bare(line, grammar::is_beneath);
+        let (stamp, rest) = grammar::stamp(line).ok()?;
+        let date = grammar::date(stamp)?;
+        let event = grammar::read(rest).ok()?;
+        Some(Self { date, event })
+    }
+
+    /// Whether a round starts.
+    pub fn starts_round(&self) -> bool {
+        self.event == SourceEvent::RoundStart
+    }
+
+    /// Whether the game goes on from an earlier round.
+    pub fn reloads(&self) -> bool {
+        self.event == SourceEvent::Reloaded
+    }
+
+    /// Whether it names a player by a number that is not theirs.
+    pub fn is_misnumbered(&self) -> bool {
+        matches!(
+            self.event,
+            SourceEvent::Player(_, PlayerAction::Misnumbered)
+        )
+    }
+}
 
 /// What the log shows of a game server.
 #[derive(Debug, Default)]
@@ -137,8 +177,18 @@ impl SourceServer {
         self.setup.game_type(self.shown, None)
     }
 
+    /// Appends what ends with a line. Call it, and do what the events mean, before [`take`](Self::take).
+    pub fn pass_until(&mut self, line: &Line<'_>, events: &mut Vec<GameEvent>) {
+        self.pass(line.event, events);
+    }
+
+    /// Takes over what a line states, at this time in milliseconds since the log began, and appends what it means.
+    pub fn take(&mut self, line: &Line<'_>, now: u64, events: &mut Vec<GameEvent>) {
+        self.interpret(line.event, now, events);
+    }
+
     /// Appends what ends with a line. Call it, and do what the events mean, before [`interpret`](Self::interpret).
-    pub fn pass(&mut self, event: SourceEvent<'_>, events: &mut Vec<GameEvent>) {
+    pub(crate) fn pass(&mut self, event: SourceEvent<'_>, events: &mut Vec<GameEvent>) {
         // All scores have been read: anything else closes the game.
         if self.rounds.have_results()
             && !matches!(event, SourceEvent::Final(..) | SourceEvent::Scored(..))
@@ -179,7 +229,12 @@ impl SourceServer {
     }
 
     /// Takes over what a line states at this time, in milliseconds since the log began, and appends what it means.
-    pub fn interpret(&mut self, event: SourceEvent<'_>, now: u64, events: &mut Vec<GameEvent>) {
+    pub(crate) fn interpret(
+        &mut self,
+        event: SourceEvent<'_>,
+        now: u64,
+        events: &mut Vec<GameEvent>,
+    ) {
         self.note_game(event, events);
         match event {
             SourceEvent::Started(folder) => {

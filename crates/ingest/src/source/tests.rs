@@ -89,7 +89,8 @@ const TFC: [(u32, &str); 9] = [
 ];
 
 fn stays(p: &Participant) -> Stays {
-    let stay = |s: &evenkeel_model::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
+    let stay =
+        |s: &evenkeel_model::record::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
     p.presence.iter().map(stay).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The scores of the sides, followed through exchanges of sides.
 
-use crate::TEAMS;
+use crate::event::TEAMS;
 
 /// The scores of both sides, which the log states one after the other.
 #[derive(Clone, Debug, Default)]

@@ -6,11 +6,14 @@
 
 use evenkeel_model::Timestamp;
 
-use crate::text::{LineResult, date_time, number, whole_number};
+use crate::{
+    stamp,
+    text::{LineResult, date_time, number, whole_number},
+};
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TeeworldsEvent<'a> {
+pub(crate) enum TeeworldsEvent<'a> {
     /// The server has loaded this map. All players enter again.
     Map(&'a [u8]),
     /// The server will load this map after the match that has ended.
@@ -66,8 +69,44 @@ pub struct OutputLine<'a> {
     pub text: &'a [u8],
 }
 
+impl<'a> OutputLine<'a> {
+    /// Reads a line, which may have a time stamp before it; `None` if it has another form.
+    pub fn read(line: &'a [u8]) -> Option<Self> {
+        split(stamp::bare(line, |line| split(line).is_some()))
+    }
+
+    /// What the line states; `None` if it is malformed.
+    pub fn stated(&self) -> Option<Stated<'a>> {
+        read(self).ok().map(Stated)
+    }
+}
+
+/// What a line of the output states, which [`Play::take`](super::play::TeeworldsPlay::take) takes over.
+#[derive(Clone, Copy, Debug)]
+pub struct Stated<'a>(pub(super) TeeworldsEvent<'a>);
+
+impl<'a> Stated<'a> {
+    /// The number of a player, and what they say: the name, a colon and the text.
+    pub fn said(&self) -> Option<(usize, &'a [u8])> {
+        match self.0 {
+            TeeworldsEvent::Said { slot, rest } => Some((slot, rest)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the value of a setting that was asked for.
+    pub fn is_value(&self) -> bool {
+        matches!(self.0, TeeworldsEvent::Value(_))
+    }
+
+    /// Whether a vote begins, which may change any setting.
+    pub fn is_vote(&self) -> bool {
+        matches!(self.0, TeeworldsEvent::Voted)
+    }
+}
+
 /// Splits a line into its time, its source and its text; `None` if it has another form.
-pub fn split(line: &[u8]) -> Option<OutputLine<'_>> {
+pub(crate) fn split(line: &[u8]) -> Option<OutputLine<'_>> {
     let (time, rest) = bracketed(line, 24)?;
     let clock = |time: &[u8]| time.len() == 8 && time[2] == b':' && time[5] == b':';
     let date = match date_time(time) {
@@ -96,7 +135,7 @@ pub(crate) fn is_certain(line: &[u8]) -> bool {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read<'a>(line: &OutputLine<'a>) -> LineResult<TeeworldsEvent<'a>> {
+pub(crate) fn read<'a>(line: &OutputLine<'a>) -> LineResult<TeeworldsEvent<'a>> {
     match line.source {
         b"game" => read_game(line.text),
         b"server" => Ok(read_server(line.text)),
@@ -225,7 +264,7 @@ fn start(rest: &[u8]) -> LineResult<TeeworldsEvent<'_>> {
 
 /// A kill. The names are read later, because a name may look like the text between two names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kill<'a> {
+pub(crate) struct Kill<'a> {
     /// The number of the killer; `None` if nobody killed.
     pub(crate) killer: Option<usize>,
     team: i64,
@@ -293,7 +332,7 @@ impl<'a> Kill<'a> {
 
 /// A player in a line: the number on the server, and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedClient<'a> {
+pub(crate) struct NamedClient<'a> {
     pub(crate) slot: usize,
     /// The name, as bytes that may be anything.
     pub name: &'a [u8],
@@ -301,7 +340,7 @@ pub struct NamedClient<'a> {
 
 /// A player in the line of a kill, which states the team, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlayerInKill<'a> {
+pub(crate) struct PlayerInKill<'a> {
     pub(crate) who: NamedClient<'a>,
     /// `None` if the player watches.
     pub team: Option<u8>,
@@ -316,7 +355,7 @@ pub(super) fn slot(text: &[u8]) -> LineResult<(usize, &[u8])> {
 }
 
 /// A team as the server numbers it: 0, 1, or -1 to watch.
-pub fn team(number: i64) -> LineResult<Option<u8>> {
+pub(crate) fn team(number: i64) -> LineResult<Option<u8>> {
     match number {
         0 => Ok(Some(0)),
         1 => Ok(Some(1)),

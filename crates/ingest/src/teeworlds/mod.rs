@@ -3,9 +3,9 @@
 //! `grammar` reads one line. `play` follows the games, with `players`, `scoring` and `settings`, and makes the record
 //! of a match; the sidecar uses it, too.
 
-pub mod grammar;
-pub mod play;
-pub mod players;
+pub(crate) mod grammar;
+pub(crate) mod play;
+pub(crate) mod players;
 mod scoring;
 mod settings;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use evenkeel_model::{MatchRecord, MatchRecorder, PlayerKey, Timestamp};
 
 use super::{
-    grammar::{PlayerInKill, TeeworldsEvent},
+    grammar::{PlayerInKill, Stated, TeeworldsEvent},
     players::TeeworldsPlayers,
     scoring::{MatchScore, ScoringRules},
     settings::{SettingValue, Settings},
@@ -103,11 +103,23 @@ impl TeeworldsPlay {
         self.acted > self.began
     }
 
+    /// Takes over what a line states at this time, in milliseconds, and appends what it means. A line that contradicts
+    /// itself changes nothing.
+    pub fn take(&mut self, stated: Stated<'_>, now: u64, events: &mut Vec<GameEvent>) {
+        let _ = self.event(stated.0, now, events);
+    }
+
+    /// Lets time pass until this line, if there is one: a match may be over. Call it, and do what the events mean,
+    /// before [`take`](Self::take), which may begin the next match.
+    pub fn pass_until(&mut self, next: Option<&Stated<'_>>, now: u64, events: &mut Vec<GameEvent>) {
+        self.pass(next.map(|stated| &stated.0), now, events);
+    }
+
     /// Handles an event at this time, in milliseconds, and appends what it means.
     ///
     /// # Errors
     /// Returns what is wrong with the line.
-    pub fn event(
+    pub(crate) fn event(
         &mut self,
         event: TeeworldsEvent<'_>,
         now: u64,
@@ -143,7 +155,7 @@ impl TeeworldsPlay {
 
     /// Lets time pass until this event, if there is one: a match may be over. Call it, and do what the events mean,
     /// before [`event`](Self::event), which may begin the next match.
-    pub fn pass(
+    pub(crate) fn pass(
         &mut self,
         event: Option<&TeeworldsEvent<'_>>,
         now: u64,

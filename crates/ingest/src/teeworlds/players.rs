@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::grammar::PlayerInKill;
 use crate::text;
-use evenkeel_model::{Nobody, PlayerKey};
+use evenkeel_model::{PlayerKey, ident::Nobody};
 
 /// The most players on a server; real servers have at most 64.
 const MAX_PLAYERS: usize = 256;

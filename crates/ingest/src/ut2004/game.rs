@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evenkeel_model::{Kind, MAX_TEAMS, MatchRecord, MatchRecorder, PlayerKey, Timestamp};
+use evenkeel_model::{Kind, MatchRecord, MatchRecorder, PlayerKey, Timestamp, record::MAX_TEAMS};
 
 use super::{is_team_game, new_recorder};
 use crate::{
@@ -365,7 +365,7 @@ pub(super) struct Ut2004Player {
 }
 
 impl Ut2004Player {
-    pub fn key(&self) -> PlayerKey {
+    pub(super) fn key(&self) -> PlayerKey {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
         let strong = [&self.hash, &self.login].into_iter().find(|id| is_hash(id));
         let id = match strong {
@@ -376,7 +376,7 @@ impl Ut2004Player {
         PlayerKey { kind, id }
     }
 
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         text::name_or(&self.name, UNNAMED)
     }
 }

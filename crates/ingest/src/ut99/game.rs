@@ -344,17 +344,17 @@ pub(super) struct Ut99Player {
 }
 
 impl Ut99Player {
-    pub fn key(&self) -> PlayerKey {
+    pub(super) fn key(&self) -> PlayerKey {
         text::key_by_name(self.bot, self.name())
     }
 
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         text::name_or(&self.name, UNNAMED)
     }
 }
 
 /// Moves a player to their present team in the record; to none once they have left.
-pub fn assign(player: &mut Ut99Player, recorder: &mut MatchRecorder, millis: u64) {
+pub(super) fn assign(player: &mut Ut99Player, recorder: &mut MatchRecorder, millis: u64) {
     let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
     player.visit = recorder.assign(player.visit, team, millis, || (player.key(), player.name()));
 }

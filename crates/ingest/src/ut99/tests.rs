@@ -48,7 +48,8 @@ fn ctf(lines: &[&str]) -> MatchRecord {
 }
 
 fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
-    let stay = |s: &evenkeel_model::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
+    let stay =
+        |s: &evenkeel_model::record::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
     p.presence.iter().map(stay).collect()
 }
 

@@ -9,7 +9,7 @@ use crate::{
     format::Skip,
     record::{self, UNKNOWN_TEAM},
 };
-use evenkeel_model::{Fingerprint, MatchRecord, MatchRecorder, Timestamp};
+use evenkeel_model::{MatchRecord, MatchRecorder, Timestamp, fingerprint::Fingerprint};
 
 /// The game in the names of game types. The log does not state whether Xonotic or Nexuiz wrote it.
 pub const GAME: &str = "xonotic";

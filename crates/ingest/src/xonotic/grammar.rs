@@ -8,7 +8,7 @@ use evenkeel_model::Timestamp;
 
 /// The content of a line that a record needs. `id` is the number that the server gave to a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum XonoticEvent<'a> {
+pub(crate) enum XonoticEvent<'a> {
     /// The time of the lines that follow.
     Time(Timestamp),
     /// A game begins.
@@ -103,7 +103,7 @@ pub enum XonoticEvent<'a> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read(line: &[u8]) -> LineResult<XonoticEvent<'_>> {
+pub(super) fn read(line: &[u8]) -> LineResult<XonoticEvent<'_>> {
     let Some(rest) = line.strip_prefix(b":") else {
         return Err("the line does not begin with a colon");
     };

@@ -5,8 +5,8 @@
 //! mid-game); `:end` closes the list. `grammar` reads one line, `server` says what the lines mean, `game` records one game.
 
 mod game;
-pub mod grammar;
-pub mod server;
+mod grammar;
+pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 

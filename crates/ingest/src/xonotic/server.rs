@@ -5,12 +5,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::grammar::{self, XonoticEvent};
 use crate::{
     event::{ClientTeam, GameEvent, TEAMS},
-    text,
+    stamp, text,
 };
-use evenkeel_model::PlayerKey;
+use evenkeel_model::{PlayerKey, Timestamp};
 
 /// The most players who are known at a time. A real server has fewer.
 const MAX_CLIENTS: usize = 256;
+
+/// A line of the log of a running server, which [`XonoticServer::take`] takes over.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a>(XonoticEvent<'a>);
+
+impl<'a> Line<'a> {
+    /// Reads a line, which may have a time stamp before it; `None` if it has another form.
+    pub fn read(line: &'a [u8]) -> Option<Self> {
+        let line = stamp::bare(line, |line| line.starts_with(b":"));
+        grammar::read(line).ok().map(Self)
+    }
+
+    /// The date, if the line states one.
+    pub fn date(&self) -> Option<Timestamp> {
+        match self.0 {
+            XonoticEvent::Time(date) => Some(date),
+            _ => None,
+        }
+    }
+
+    /// Whether the map is restarted, as after a warm-up.
+    pub fn restarts(&self) -> bool {
+        self.0 == XonoticEvent::Restart
+    }
+}
 
 /// A player on the server.
 #[derive(Debug)]
@@ -59,7 +84,12 @@ pub struct XonoticServer {
 
 impl XonoticServer {
     /// Takes over what a line states, and appends what it means.
-    pub fn interpret(&mut self, event: XonoticEvent<'_>, events: &mut Vec<GameEvent>) {
+    pub fn take(&mut self, line: Line<'_>, events: &mut Vec<GameEvent>) {
+        self.interpret(line.0, events);
+    }
+
+    /// Takes over what a line states, and appends what it means.
+    pub(crate) fn interpret(&mut self, event: XonoticEvent<'_>, events: &mut Vec<GameEvent>) {
         match event {
             XonoticEvent::GameStart { kind, map } => {
                 *self = Self {

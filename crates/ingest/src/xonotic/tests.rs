@@ -2,7 +2,7 @@
 
 use super::FORMAT;
 use crate::{LogItem, detect, only_match, read};
-use evenkeel_model::{Fingerprint, Kind, MatchRecord, Outcome, Participant};
+use evenkeel_model::{Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint};
 
 const TIME: &str = ":time:2026-11-20 15:00:";
 
@@ -58,7 +58,8 @@ fn ctf(lines: &[(&'static str, &'static str)], ends: &str) -> MatchRecord {
 }
 
 fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
-    let stay = |s: &evenkeel_model::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
+    let stay =
+        |s: &evenkeel_model::record::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
     p.presence.iter().map(stay).collect()
 }
 

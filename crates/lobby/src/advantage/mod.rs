@@ -32,12 +32,14 @@ pub use strength::{ScoreSoFar, ScoreSpread, StrengthSource, usual_length};
 use std::fmt;
 
 use evenkeel_model::{
-    MAX_TEAMS, Naming, counted,
+    record::MAX_TEAMS,
+    team_names::Naming,
+    text::counted,
     units::{Factor, GrowthFactor, ShareExponent, UpToADay},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::Question;
+use crate::question::Question;
 
 /// The question of ADVANTAGE. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

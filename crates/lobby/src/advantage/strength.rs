@@ -11,7 +11,7 @@
 //! chance is the one without the score. Strengths count for the time that is left, and the lead for all of it.
 //! `docs/internals/figures.md` has what this gains on recorded matches.
 
-use evenkeel_model::{TeamLoad, UNTIMED_MILLIS, WinModel, normal};
+use evenkeel_model::{WinModel, normal, record::UNTIMED_MILLIS, win_model::TeamLoad};
 use serde::{Deserialize, Serialize};
 
 use super::{Advantage, Assistance, Help, TeamState};

@@ -2,15 +2,18 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    Balanced, Command, LobbySettings, Update,
+    Command, LobbySettings, Update,
+    balance::Balanced,
     weights::tests::{WeightTable, ctf, game},
 };
 use evenkeel_model::{
-    Ident, LeaveReason, Verdict,
+    ident::Ident,
+    in_game::Verdict,
+    record::LeaveReason,
     units::{MaxDifference, PositiveShare},
 };
 use evenkeel_partition as partition;
-use evenkeel_partition::SizeLimits;
+use evenkeel_partition::problem::SizeLimits;
 
 fn lobby() -> Lobby {
     Lobby::new(LobbySettings::default())

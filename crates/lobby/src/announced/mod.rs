@@ -1,8 +1,12 @@
 //! What a game's teams were predicted: notes, while commands are applied, who has come to which team, and asks the
 //! weights for the chances of the teams that result.
 
-use super::{Command, Lobby, LobbyError, RunningGame, Weights, bots::to_u32};
-use evenkeel_model::{ChanceSummary, Ident, Kind, TeamCause, TeamChances, TeamChange};
+use super::{Command, Lobby, LobbyError, Weights, bots::to_u32, state::RunningGame};
+use evenkeel_model::{
+    Kind,
+    ident::Ident,
+    match_chances::{ChanceSummary, TeamCause, TeamChances, TeamChange},
+};
 
 /// The teams before a command that may change them.
 pub(super) enum TeamsBefore {

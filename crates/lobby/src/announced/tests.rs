@@ -6,14 +6,21 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    AutoBalanceRules, BotWeight, Finished, LobbySettings, RecordFrame, RosterSettings, Update,
+    BotWeight, LobbySettings, Update,
+    autobalance::AutoBalanceRules,
+    recorder::{Finished, RecordFrame},
+    settings::RosterSettings,
     weights::tests::{ctf, game},
 };
 use evenkeel_model::{
-    LeaveReason, LineupPlayer, MAX_TEAM_CHANGES, MatchChances, Verdict, WinModel,
+    WinModel,
+    in_game::Verdict,
+    match_chances::{MAX_TEAM_CHANGES, MatchChances},
+    record::LeaveReason,
     units::{MaxDifference, PositiveShare},
+    win_model::LineupPlayer,
 };
-use evenkeel_partition::SizeLimits;
+use evenkeel_partition::problem::SizeLimits;
 
 /// Weights that predict by the numbers of players, and count how often.
 #[derive(Default)]

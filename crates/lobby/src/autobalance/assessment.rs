@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use evenkeel_model::{chance_of_weaker, counted, worded};
-use evenkeel_partition::{Counted, Fill, TeamSum, TeamSums};
+use evenkeel_model::{text::counted, win_model::chance_of_weaker, worded};
+use evenkeel_partition::{
+    TeamSums,
+    sums::{Counted, Fill, TeamSum},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{GapUnit, Power, Situation};
@@ -63,7 +66,7 @@ impl Situation {
     }
 
     /// Whether the teams are balanced.
-    pub fn assess(&self) -> Assessment {
+    pub(crate) fn assess(&self) -> Assessment {
         self.judge(&self.powers())
     }
 
@@ -331,7 +334,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        AutoBalanceRules,
+        autobalance::AutoBalanceRules,
         games::{robot, view},
     };
 

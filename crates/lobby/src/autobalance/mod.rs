@@ -13,13 +13,13 @@ pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 
 use std::{cmp::Ordering, fmt};
 
-use evenkeel_model::{Ident, Move, Naming};
-use evenkeel_partition::{BotInGame, EQUAL, GameView, MoveBlock, TeamSums};
+use evenkeel_model::{ident::Ident, in_game::Move, team_names::Naming};
+use evenkeel_partition::{BotInGame, GameView, TeamSums, sums::EQUAL, view::MoveBlock};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Question,
     moves::{Aim, MoveSearch, Unit},
+    question::Question,
 };
 
 use assessment::Powers;

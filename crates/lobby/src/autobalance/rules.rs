@@ -2,7 +2,7 @@
 //! team, newcomers go last if they are spared, and the best before them.
 
 use evenkeel_model::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
-use evenkeel_partition::MoveBlock;
+use evenkeel_partition::view::MoveBlock;
 use serde::{Deserialize, Serialize};
 
 use super::{AutoBalance, StayReason};

@@ -11,16 +11,21 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Command, Decided, Lobby, LobbyError, Question, Weights,
+    Command, Decided, Lobby, LobbyError, Weights,
     bots::to_u32,
     decide::{bot_of_lineup, human_of_lineup},
+    question::Question,
     state::late_wish,
     weights::counted_bot,
 };
-use evenkeel_model::{Ident, Naming, SAME_CHANCE, TeamChances};
+use evenkeel_model::{
+    ident::Ident, match_chances::TeamChances, team_names::Naming, win_model::SAME_CHANCE,
+};
 use evenkeel_partition::{
-    self as partition, EQUAL, Objective, Problem, ProblemError, ProblemSpec, SizeLimits, Solution,
-    Tolerance,
+    self as partition, Problem, ProblemError, ProblemSpec, Solution,
+    problem::{SizeLimits, Tolerance},
+    settings::Objective,
+    sums::EQUAL,
 };
 
 pub use repeat::{LastBalance, Repeat};

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Balance, BalanceAnswer};
 use evenkeel_partition::{
-    self as partition, HumanInGame, Problem, ProblemError, ProblemSpec, Settings, Solution, Stay,
+    self as partition, HumanInGame, Problem, ProblemError, ProblemSpec, Settings, Solution,
+    settings::Stay,
 };
 
 /// What a question has in common with the last BALANCE of the same game.

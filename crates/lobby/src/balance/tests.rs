@@ -3,12 +3,15 @@
 use super::*;
 use crate::games::win_model;
 use crate::{
-    Command, Decision, LobbySettings, NewGame, RosterSettings, Update,
+    Command, Decision, LobbySettings, NewGame, Update,
+    settings::RosterSettings,
     weights::tests::{WeightTable, ctf},
 };
 use evenkeel_model::{
-    Company, Ident, WinModel,
+    WinModel,
+    ident::Ident,
     units::{Count, Factor, MaxDifference, PositiveShare, Share},
+    win_model::Company,
 };
 
 const LIMITS: SizeLimits = SizeLimits {
@@ -270,7 +273,8 @@ fn reasons_call_players_and_teams_as_whoever_asks_does() {
     }
     let question = lobby.balance(&weights(), LIMITS, Default::default());
     let decided = question.unwrap().decide(7, &mut || false).unwrap();
-    let teams = evenkeel_model::TeamNames::try_from(vec!["team 1".to_owned(), "b".to_owned()]);
+    let teams =
+        evenkeel_model::team_names::TeamNames::try_from(vec!["team 1".to_owned(), "b".to_owned()]);
     // Each is called like another one, and the teams like players and the other team.
     let names = [("a", "b"), ("b", "team 0"), ("c", "a")];
     let names = names.map(|(id, name)| (id.to_owned(), name.to_owned()));

@@ -2,15 +2,24 @@
 //! answer as a [`Command`].
 
 use super::{
-    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, Command, Decided, Fate, Lobby,
-    LobbyError, Place, Power, Rebalance, RunningGame, Situation, StrengthSource, TeamState,
-    Weights,
-    roster::{Human, Roster},
+    Command, Decided, Lobby, LobbyError, Weights,
+    advantage::{Advantage, Basis, StrengthSource, TeamState},
+    autobalance::{Assessment, AutoBalance, Fate, Power, Situation},
+    command::BalanceWatch,
+    place::Place,
+    rebalance::Rebalance,
+    roster::{Bot, Human, Roster},
+    state::RunningGame,
     weights::{counted_bot, next_bot, sane, sane_strength},
 };
-use evenkeel_model::{Ident, Kind, LineupPlayer, PlayerKey, RoleName, units::Share};
+use evenkeel_model::{
+    Kind, PlayerKey, ident::Ident, team_names::RoleName, units::Share, win_model::LineupPlayer,
+};
 use evenkeel_partition::{
-    BotInGame, ChanceModel, Counted, GameView, HumanInGame, MoveBlock, Objective,
+    BotInGame, GameView, HumanInGame,
+    settings::Objective,
+    sums::Counted,
+    view::{ChanceModel, MoveBlock},
 };
 
 impl Lobby {

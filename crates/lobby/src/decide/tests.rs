@@ -1,14 +1,24 @@
 use super::*;
 use crate::games::win_model;
 use crate::{
-    Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason, Update,
+    Decision, LobbySettings, Update,
+    autobalance::StayReason,
+    place::Reason,
+    recorder::{Finished, RecordFrame},
+    settings::RosterSettings,
     weights::tests::{WeightTable, ctf, game},
 };
 use evenkeel_model::{
-    Company, LeaveReason, Verdict, WinModel,
+    WinModel,
+    in_game::Verdict,
+    record::LeaveReason,
     units::{Count, Factor},
+    win_model::Company,
 };
-use evenkeel_partition::{Conduct, MoveBlock, Objective};
+use evenkeel_partition::{
+    settings::Objective,
+    view::{Conduct, MoveBlock},
+};
 use proptest::prelude::*;
 
 fn ident(text: &str) -> Ident {
@@ -576,7 +586,7 @@ proptest! {
             settings.objective = Objective::Chance;
         }
         if proposal {
-            settings.auto_balance = crate::AutoBalanceRules::players_proposal();
+            settings.auto_balance = crate::autobalance::AutoBalanceRules::players_proposal();
         }
         let mut lobby = Lobby::new(settings);
         let mut here = std::collections::BTreeSet::new();

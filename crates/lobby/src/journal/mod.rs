@@ -17,12 +17,18 @@ pub use frame::{HEADER, before_copy, copy_of_beginning};
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use evenkeel_model::{MAX_PLAYERS, MAX_TEAMS, Timestamp, Verdict};
+use evenkeel_model::{
+    Timestamp,
+    in_game::Verdict,
+    record::{MAX_PLAYERS, MAX_TEAMS},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Command, Finished, Lobby, LobbySettings, Offer, RecordFrame, RunningGame,
-    state::{GameBefore, MAX_MUTATORS},
+    Command, Lobby, LobbySettings,
+    offers::Offer,
+    recorder::{Finished, RecordFrame},
+    state::{GameBefore, MAX_MUTATORS, RunningGame},
     streak::Win,
 };
 

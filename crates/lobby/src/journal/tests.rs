@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evenkeel_model::{Ident, Outcome};
+use evenkeel_model::{Outcome, ident::Ident};
 use proptest::{collection::vec, prelude::*};
 
 use super::{

@@ -6,10 +6,15 @@
 //! change, it is checked again.
 
 use super::{
-    Command, Lobby, LobbyError, Question, Rebalance, Weights,
-    rebalance::{FilledOffer, OfferInGame},
+    Command, Lobby, LobbyError, Weights,
+    question::Question,
+    rebalance::{FilledOffer, OfferInGame, Rebalance},
 };
-use evenkeel_model::{Ident, MAX_PLAYERS, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal};
+use evenkeel_model::{
+    ident::Ident,
+    in_game::{MOVE_NOTICE, Move, SwitchAnswer, Withdrawal},
+    record::MAX_PLAYERS,
+};
 
 pub use crate::command::{Offer, OfferEvent};
 

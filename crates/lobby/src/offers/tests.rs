@@ -2,11 +2,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Command, Human, LobbySettings, RecordFrame, RosterSettings, Update,
+    Command, LobbySettings, Update,
     journal::{Entry, EntryBuffer, JournalSnapshot, JournaledGame},
+    recorder::RecordFrame,
+    roster::Human,
+    settings::RosterSettings,
     weights::tests::{WeightTable, ctf},
 };
-use evenkeel_model::{LeaveReason, Verdict, units::Seconds};
+use evenkeel_model::{in_game::Verdict, record::LeaveReason, units::Seconds};
 
 fn ident(text: &str) -> Ident {
     Ident::from_text(text)

@@ -18,14 +18,20 @@
 
 use std::fmt;
 
-use evenkeel_model::{Naming, Stream, StreamPurpose, chance_of_weaker, counted, worded};
-use evenkeel_partition::{EQUAL, GameView, TeamSums, WishRefusal};
+use evenkeel_model::{
+    random::{Stream, StreamPurpose},
+    team_names::Naming,
+    text::counted,
+    win_model::chance_of_weaker,
+    worded,
+};
+use evenkeel_partition::{GameView, TeamSums, sums::EQUAL, wishes::WishRefusal};
 use serde::{Deserialize, Serialize};
 
 pub use crate::settings::PlaceSettings;
 use crate::{
-    Question,
     moves::{Arrived, Unit},
+    question::Question,
     state::late_wish,
 };
 

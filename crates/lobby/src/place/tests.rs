@@ -1,7 +1,7 @@
 use super::*;
 use crate::games::{robot, view};
 use evenkeel_model::units::MaxDifference;
-use evenkeel_partition::EQUAL;
+use evenkeel_partition::sums::EQUAL;
 use proptest::prelude::*;
 
 fn place(view: GameView, who: usize) -> Placement {

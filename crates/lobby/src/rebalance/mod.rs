@@ -21,14 +21,19 @@ use plan::{MovePlan, Planner};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Question,
     moves::{Arrived, Unit},
+    question::Question,
 };
 use evenkeel_model::{
-    Ident, Move, Naming, Stream, StreamPurpose, chance_of_weaker, counted,
+    ident::Ident,
+    in_game::Move,
+    random::{Stream, StreamPurpose},
+    team_names::Naming,
+    text::counted,
     units::{Count, MaxDifference, Seconds, Share, UpToADay},
+    win_model::chance_of_weaker,
 };
-use evenkeel_partition::{EQUAL, GameView, HumanInGame, MoveBlock, TeamSums};
+use evenkeel_partition::{GameView, HumanInGame, TeamSums, sums::EQUAL, view::MoveBlock};
 
 pub(super) use volunteers::{FilledOffer, OfferInGame};
 

@@ -1,8 +1,13 @@
 //! The search for the plans that make the teams most even, and the parties that are split for one: only those because
 //! of which a team would be empty or outnumbered, and as few as possible.
 
-use evenkeel_model::{Move, Naming, SAME_CHANCE, WinModel, chance_of_weaker, evenness_of_chance};
-use evenkeel_partition::{EQUAL, HumanInGame, TeamSums, torn_note};
+use evenkeel_model::{
+    WinModel,
+    in_game::Move,
+    team_names::Naming,
+    win_model::{SAME_CHANCE, chance_of_weaker, evenness_of_chance},
+};
+use evenkeel_partition::{HumanInGame, TeamSums, relax::torn_note, sums::EQUAL};
 
 use super::{Advice, Rebalance, RebalanceSettings};
 use crate::moves::{self, Aim, MoveSearch, Score, Step, Unit};

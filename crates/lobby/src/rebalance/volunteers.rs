@@ -4,8 +4,12 @@ use super::{
     Rebalance,
     plan::{MovePlan, Planner},
 };
-use evenkeel_model::{Ident, Move, SAME_CHANCE, SwitchAnswer, chance_of_weaker};
-use evenkeel_partition::{HumanInGame, MoveBlock};
+use evenkeel_model::{
+    ident::Ident,
+    in_game::{Move, SwitchAnswer},
+    win_model::{SAME_CHANCE, chance_of_weaker},
+};
+use evenkeel_partition::{HumanInGame, view::MoveBlock};
 
 /// How much of what the offered moves gain a volunteer may cost, at most.
 const LESS: f64 = 0.25;

@@ -10,9 +10,12 @@
 use std::collections::BTreeMap;
 
 use evenkeel_model::{
-    ChanceSummary, Kind, LeaveReason, MAX_PLAYERS, MAX_TEAM_CHANGES, MAX_TEAMS, MatchChances,
-    MatchRecord, MatchRecorder, Outcome, PlayerKey, PlayerTimeline, RoleName, TeamChances,
-    TeamChange, Timestamp, Verdict,
+    Kind, MatchRecord, MatchRecorder, Outcome, PlayerKey, Timestamp,
+    in_game::Verdict,
+    match_chances::{ChanceSummary, MAX_TEAM_CHANGES, MatchChances, TeamChances, TeamChange},
+    record::{LeaveReason, MAX_PLAYERS, MAX_TEAMS},
+    recorder::PlayerTimeline,
+    team_names::RoleName,
 };
 use serde::{Deserialize, Serialize};
 

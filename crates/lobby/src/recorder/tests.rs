@@ -1,5 +1,8 @@
 use evenkeel_model::{
-    MAX_EVENTS, MatchRecord, Outcome, Presence, RecordError, Span, TeamCause, Timestamp, Verdict,
+    MatchRecord, Outcome, Timestamp,
+    in_game::Verdict,
+    match_chances::TeamCause,
+    record::{MAX_EVENTS, Presence, RecordError, Span},
 };
 
 use super::*;
@@ -252,7 +255,7 @@ fn roles_are_shares_of_the_game_in_which_early_time_counts_more() {
         ("ben", 1, (0.5 - part) / 0.75),
     ];
     let roles = record.participants.iter().flat_map(|p| {
-        let role = |role: &evenkeel_model::Role| {
+        let role = |role: &evenkeel_model::record::Role| {
             assert_eq!(role.name, "commander");
             (p.key.id.clone(), role.team, role.share)
         };

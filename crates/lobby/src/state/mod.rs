@@ -5,17 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evenkeel_model::{Ident, MAX_TEAMS, Move};
-use evenkeel_partition::Fill;
+use evenkeel_model::{ident::Ident, in_game::Move, record::MAX_TEAMS};
+use evenkeel_partition::sums::Fill;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BalanceWatch, BotPlan, BotUse, LastBalance, LobbyError, LobbySettings, NewGame, Offer, Roster,
-    bots::with_unplaced,
-    command::TimedCommand,
+    LobbyError, LobbySettings, NewGame,
+    balance::LastBalance,
+    bots::{BotPlan, BotUse, with_unplaced},
+    command::{BalanceWatch, TimedCommand},
     memory::PlayerHistories,
+    offers::Offer,
     recorder::GameRecorder,
-    roster::Human,
+    roster::{Human, Roster},
     streak::{ScoreRun, Win},
 };
 
@@ -200,7 +202,7 @@ impl Lobby {
     }
 
     /// The team that a human was on in the last game of this session, if it still exists.
-    pub fn last_team(&self, id: &Ident) -> Option<u8> {
+    pub(crate) fn last_team(&self, id: &Ident) -> Option<u8> {
         let team = self.last_teams.get(id.text()).copied();
         team.filter(|&team| team < self.teams)
     }

@@ -1,10 +1,13 @@
 use super::*;
 use crate::{
-    BotPlan, RecordFrame, RosterSettings, Update,
+    Update,
+    bots::BotPlan,
+    recorder::RecordFrame,
+    settings::RosterSettings,
     weights::tests::{ctf, game},
 };
-use evenkeel_model::{LeaveReason, Verdict, units::Count};
-use evenkeel_partition::Conduct;
+use evenkeel_model::{in_game::Verdict, record::LeaveReason, units::Count};
+use evenkeel_partition::view::Conduct;
 use proptest::prelude::*;
 
 fn settings() -> LobbySettings {

@@ -4,8 +4,8 @@
 //! row were won by mostly the same humans. The lead must be twice as large as it usually is in the ruleset: that of the game
 //! so far, or of each of the two matches at its end. Two players have no other teams, so theirs are no streaks.
 
-use super::{Command, Lobby, RunningGame, ScoreSpread, Weights};
-use evenkeel_model::{Contest, Streak};
+use super::{Command, Lobby, Weights, advantage::ScoreSpread, state::RunningGame};
+use evenkeel_model::in_game::{Contest, Streak};
 
 pub(super) use crate::memory::{ScoreRun, Win};
 

@@ -1,9 +1,10 @@
 use super::*;
 use crate::{
-    LobbySettings, RecordFrame, Update,
+    LobbySettings, Update,
+    recorder::RecordFrame,
     weights::tests::{WeightTable, ctf},
 };
-use evenkeel_model::{Ident, Verdict};
+use evenkeel_model::{ident::Ident, in_game::Verdict};
 
 /// Weights of a ruleset whose matches end with this difference, usually.
 struct Usual(f64, WeightTable);

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::lifecycle::WantedInstance;
-use evenkeel_model::{MatchId, units::Seconds};
+use evenkeel_model::{record::MatchId, units::Seconds};
 
 /// The path of the service.
 pub const PATH: &str = "/gameserverallocation";

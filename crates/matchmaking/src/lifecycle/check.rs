@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Change, Lifecycle, Match, Reason, Stage, State, TicketNumber, TicketRefused};
-use evenkeel_model::MatchId;
+use evenkeel_model::record::MatchId;
 
 impl Lifecycle {
     /// Notes that a player accepts a match. Once all players have accepted it, the match is final. The

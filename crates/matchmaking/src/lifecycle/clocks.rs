@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::{CoordinatorSettings, KEEP_MILLIS, Match, Stage, TicketNumber, millis};
-use evenkeel_model::{Backoff, MatchId, Timestamp};
+use evenkeel_model::{Timestamp, backoff::Backoff, record::MatchId};
 
 /// Something that happens at a time unless something else happens before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub(super) struct HostAsking {
 
 impl HostAsking {
     /// Whether the match asks now: no request is under way, and it has paused for long enough.
-    pub fn begins(&mut self, now: Timestamp) -> bool {
+    pub(super) fn begins(&mut self, now: Timestamp) -> bool {
         let begins = !self.is_open && self.again <= now;
         self.is_open |= begins;
         begins
@@ -64,7 +64,7 @@ impl HostAsking {
 
     /// An answer has brought no game server. `jitter`, 0 to 1, is drawn at random. Returns when the match asks
     /// again.
-    pub fn failed(&mut self, now: Timestamp, jitter: f64) -> Timestamp {
+    pub(super) fn failed(&mut self, now: Timestamp, jitter: f64) -> Timestamp {
         self.failed = self.failed.saturating_add(1);
         self.is_open = false;
         let pause = PAUSES.spread(self.failed, 1.0 - jitter);
@@ -81,7 +81,7 @@ const LAST: usize = 100;
 pub(super) struct Waits(VecDeque<i64>);
 
 impl Waits {
-    pub fn add(&mut self, millis: i64) {
+    pub(super) fn add(&mut self, millis: i64) {
         if self.0.len() >= LAST {
             self.0.pop_front();
         }
@@ -89,7 +89,7 @@ impl Waits {
     }
 
     /// The median; `None` before the first match. Of an even number, the lower of the middle two.
-    pub fn median(&self) -> Option<i64> {
+    pub(super) fn median(&self) -> Option<i64> {
         let mut waits: Vec<i64> = self.0.iter().copied().collect();
         waits.sort_unstable();
         waits.get(waits.len().saturating_sub(1) / 2).copied()

@@ -6,7 +6,7 @@ use super::{
     Instance, Match, MatchSeat, QueuedPlayer, Reason, SearchedPool, State, TicketNumber,
     TicketRecord, Why,
 };
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 /// What is to be done after events, in this order: store [`write`](Self::write) in one transaction, and only
 /// then do the rest. If the write fails, the state is [restored](super::Lifecycle::restore) from what is stored, where
@@ -182,7 +182,7 @@ pub enum Change {
 impl Change {
     /// Whether the change can wait for the next write: if it is lost, a client or an instance is sent something
     /// again, or something is kept for longer.
-    pub fn can_wait(&self) -> bool {
+    pub(crate) fn can_wait(&self) -> bool {
         match self {
             Self::Submitted(_)
             | Self::Became { .. }

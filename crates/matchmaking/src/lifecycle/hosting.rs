@@ -7,8 +7,8 @@ use super::{
     MAX_INSTANCES, MAX_TRIES, Match, Message, Provider, Reason, Stage, State, WantedInstance, Why,
     clocks::Due, millis,
 };
-use crate::Raw;
-use evenkeel_model::MatchId;
+use crate::attribute::Raw;
+use evenkeel_model::record::MatchId;
 
 impl Lifecycle {
     /// Seeks an instance for a match that is final, if its queue needs one.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 /// What an instance offers, as INSTANCE states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use super::{
     Change, HostRefused, Instance, InstanceOffer, Lifecycle, MAX_INSTANCES, Message, Stage, Why,
     clocks::Due, millis,
 };
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 impl Lifecycle {
     /// An instance connects, connects again, or changes what it offers. One that comes back is asked

@@ -7,7 +7,7 @@ use super::{
     Change, ExpectedPlayer, Happened, HostRefused, Lifecycle, MAX_SENT_AWAY, Match, MatchSeat,
     Message, Reason, Stage, State, TicketNumber, clocks::Due, millis,
 };
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 impl Lifecycle {
     /// The game server states how many seats of a team players of the queue are to fill, those included

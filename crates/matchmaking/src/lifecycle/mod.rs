@@ -111,15 +111,15 @@ use serde::{Deserialize, Serialize};
 /// The most tickets that have not ended, in all queues together.
 pub const MAX_WAITING: usize = 50_000;
 /// The most tickets whose final state is kept. If there are more, the oldest are removed early.
-pub const MAX_ENDED: usize = 100_000;
+pub(crate) const MAX_ENDED: usize = 100_000;
 /// The most instances at once.
-pub const MAX_INSTANCES: usize = 4_096;
+pub(crate) const MAX_INSTANCES: usize = 4_096;
 /// The most instances that are asked to host one match.
-pub const MAX_TRIES: u32 = 8;
+pub(crate) const MAX_TRIES: u32 = 8;
 /// The most players whom a game server can keep from being sent to one match again.
 const MAX_SENT_AWAY: usize = 1_024;
 /// How long the final state of a ticket or a hosted match is kept, in milliseconds: a day.
-pub const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;
+pub(crate) const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;
 
 /// Why an event of a client was refused. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]

@@ -5,11 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 use serde::{Deserialize, Serialize};
 
 use super::WantedInstance;
-use crate::{Latency, TicketSpec};
+use crate::{TicketSpec, settings::Latency};
 
 /// Teams that a search has found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,7 +114,7 @@ impl Stage {
     }
 
     /// Whether the match needs an instance, or needed one.
-    pub fn is_hosted(self) -> bool {
+    pub(crate) fn is_hosted(self) -> bool {
         self >= Self::Reserved
     }
 
@@ -129,7 +129,7 @@ impl Stage {
     }
 
     /// Whether the match is at an instance and START has not come.
-    pub fn is_before_start(self) -> bool {
+    pub(crate) fn is_before_start(self) -> bool {
         matches!(self, Self::Opening | Self::Ready | Self::Joining)
     }
 
@@ -435,7 +435,7 @@ impl State {
     }
 
     /// Whether the ticket is in a match that needs an instance, and whose play has not begun.
-    pub fn is_hosted(self) -> bool {
+    pub(crate) fn is_hosted(self) -> bool {
         matches!(self, Self::Hosted(_) | Self::Called(_))
     }
 

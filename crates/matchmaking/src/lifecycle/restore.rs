@@ -6,7 +6,7 @@ use super::{
     CoordinatorSettings, InstanceOffer, Lifecycle, MAX_INSTANCES, Match, QueueTerms, QueuedPlayer,
     Reason, Stage, State, TicketNumber, TicketRecord, Why, millis,
 };
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 /// What is stored of tickets, matches and instances.
 #[derive(Clone, Debug, Default)]

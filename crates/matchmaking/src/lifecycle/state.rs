@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 use super::{
     Change, CoordinatorSettings, Effects, Instance, Match, MatchSeat, Message, QueueTerms,
@@ -167,7 +167,7 @@ impl Lifecycle {
     }
 
     /// The match that a player plays in now.
-    pub fn plays_in(&self, player: &str) -> Option<MatchId> {
+    pub(crate) fn plays_in(&self, player: &str) -> Option<MatchId> {
         self.playing.get(player).copied()
     }
 
@@ -354,36 +354,44 @@ pub(super) struct TicketIndexes {
 }
 
 impl TicketIndexes {
-    pub fn id(&self, owner: &str, id: &str) -> Option<TicketNumber> {
+    pub(super) fn id(&self, owner: &str, id: &str) -> Option<TicketNumber> {
         self.ids.get(owner)?.get(id).copied()
     }
 
-    pub fn add_id(&mut self, owner: &str, id: &str, ticket: TicketNumber) {
+    pub(crate) fn add_id(&mut self, owner: &str, id: &str, ticket: TicketNumber) {
         let ids = self.ids.entry(owner.to_owned()).or_default();
         ids.insert(id.to_owned(), ticket);
     }
 
-    pub fn remove_id(&mut self, owner: &str, id: &str) {
+    pub(crate) fn remove_id(&mut self, owner: &str, id: &str) {
         remove(&mut self.ids, owner, id);
     }
 
-    pub fn player(&self, group: &str, player: &str) -> Option<TicketNumber> {
+    pub(super) fn player(&self, group: &str, player: &str) -> Option<TicketNumber> {
         self.players.get(group)?.get(player).copied()
     }
 
     /// The tickets of a player that have not ended, at most one of each group.
-    pub fn tickets_of<'a>(&'a self, player: &'a str) -> impl Iterator<Item = TicketNumber> + 'a {
+    pub(super) fn tickets_of<'a>(
+        &'a self,
+        player: &'a str,
+    ) -> impl Iterator<Item = TicketNumber> + 'a {
         let groups = self.players.values();
         groups.filter_map(move |players| players.get(player).copied())
     }
 
-    pub fn add_player(&mut self, group: &str, player: &str, ticket: TicketNumber) {
+    pub(crate) fn add_player(&mut self, group: &str, player: &str, ticket: TicketNumber) {
         let players = self.players.entry(group.to_owned()).or_default();
         players.insert(player.to_owned(), ticket);
     }
 
     /// Removes a player who is in this ticket. Returns whether they were in it.
-    pub fn remove_player(&mut self, group: &str, player: &str, ticket: TicketNumber) -> bool {
+    pub(crate) fn remove_player(
+        &mut self,
+        group: &str,
+        player: &str,
+        ticket: TicketNumber,
+    ) -> bool {
         let is_in = self.player(group, player) == Some(ticket);
         if is_in {
             remove(&mut self.players, group, player);
@@ -392,7 +400,7 @@ impl TicketIndexes {
     }
 
     /// Removes all players, and returns who was in which ticket, in order.
-    pub fn take_players(&mut self) -> BTreeSet<QueuedPlayer> {
+    pub(crate) fn take_players(&mut self) -> BTreeSet<QueuedPlayer> {
         let groups = std::mem::take(&mut self.players).into_iter();
         let of_group = |(group, players): (String, HashMap<String, TicketNumber>)| {
             let player = move |(player, ticket)| QueuedPlayer {
@@ -406,7 +414,7 @@ impl TicketIndexes {
     }
 
     /// What has changed since `before`, which [`take_players`](Self::take_players) has returned: first who has left.
-    pub fn changes_since(&self, before: BTreeSet<QueuedPlayer>) -> Vec<Change> {
+    pub(crate) fn changes_since(&self, before: BTreeSet<QueuedPlayer>) -> Vec<Change> {
         let mut stays = BTreeSet::new();
         let mut changes = Vec::new();
         for one in before {
@@ -430,12 +438,12 @@ impl TicketIndexes {
         changes
     }
 
-    pub fn add_unsent(&mut self, owner: &str, ticket: TicketNumber) {
+    pub(crate) fn add_unsent(&mut self, owner: &str, ticket: TicketNumber) {
         let unsent = self.unsent.entry(owner.to_owned()).or_default();
         unsent.insert(ticket);
     }
 
-    pub fn remove_unsent(&mut self, owner: &str, ticket: TicketNumber) {
+    pub(crate) fn remove_unsent(&mut self, owner: &str, ticket: TicketNumber) {
         if let Some(unsent) = self.unsent.get_mut(owner) {
             unsent.remove(&ticket);
             if unsent.is_empty() {
@@ -465,21 +473,21 @@ pub(super) struct KeptMatches {
 }
 
 impl KeptMatches {
-    pub fn get(&self, id: MatchId) -> Option<&Match> {
+    pub(super) fn get(&self, id: MatchId) -> Option<&Match> {
         self.all.get(&id)
     }
 
     /// A match, to change anything but its queue and its seats.
-    pub fn get_mut(&mut self, id: MatchId) -> Option<&mut Match> {
+    pub(super) fn get_mut(&mut self, id: MatchId) -> Option<&mut Match> {
         self.all.get_mut(&id)
     }
 
     /// The matches, the one with the lowest id first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Match> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Match> {
         self.all.values()
     }
 
-    pub fn insert(&mut self, formed: Match) {
+    pub(super) fn insert(&mut self, formed: Match) {
         self.remove(formed.id);
         for seat in &formed.seats {
             add_match(&mut self.players, &seat.player, formed.id);
@@ -490,7 +498,7 @@ impl KeptMatches {
         self.all.insert(formed.id, formed);
     }
 
-    pub fn remove(&mut self, id: MatchId) -> Option<Match> {
+    pub(super) fn remove(&mut self, id: MatchId) -> Option<Match> {
         let formed = self.all.remove(&id)?;
         for seat in &formed.seats {
             remove_match(&mut self.players, &seat.player, id);
@@ -500,7 +508,7 @@ impl KeptMatches {
     }
 
     /// Adds seats to a match.
-    pub fn seat(&mut self, id: MatchId, seats: &[MatchSeat]) {
+    pub(super) fn seat(&mut self, id: MatchId, seats: &[MatchSeat]) {
         let Some(formed) = self.all.get_mut(&id) else {
             return;
         };
@@ -511,7 +519,7 @@ impl KeptMatches {
     }
 
     /// Removes all seats of a match.
-    pub fn clear_seats(&mut self, id: MatchId) {
+    pub(crate) fn clear_seats(&mut self, id: MatchId) {
         if let Some(mut formed) = self.remove(id) {
             formed.seats.clear();
             self.insert(formed);
@@ -519,7 +527,7 @@ impl KeptMatches {
     }
 
     /// Removes the seats of a ticket from a match; whether there is such a match.
-    pub fn unseat(&mut self, id: MatchId, ticket: TicketNumber) -> bool {
+    pub(super) fn unseat(&mut self, id: MatchId, ticket: TicketNumber) -> bool {
         let Some(mut formed) = self.remove(id) else {
             return false;
         };
@@ -529,12 +537,12 @@ impl KeptMatches {
     }
 
     /// The matches of a player that are final, the latest first.
-    pub fn of_player(&self, player: &str) -> impl Iterator<Item = &Match> {
+    pub(super) fn of_player(&self, player: &str) -> impl Iterator<Item = &Match> {
         self.latest(self.players.get(player))
     }
 
     /// The matches of a queue that are final, the latest first.
-    pub fn of_queue(&self, queue: &str) -> impl Iterator<Item = &Match> {
+    pub(crate) fn of_queue(&self, queue: &str) -> impl Iterator<Item = &Match> {
         self.latest(self.queues.get(queue))
     }
 
@@ -548,7 +556,7 @@ impl KeptMatches {
 #[cfg(test)]
 impl KeptMatches {
     /// Whether the indexes have nothing but the matches.
-    pub fn is_lean(&self) -> bool {
+    pub(crate) fn is_lean(&self) -> bool {
         let mut again = Self::default();
         self.all
             .values()

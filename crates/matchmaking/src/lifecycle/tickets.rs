@@ -13,7 +13,7 @@ use super::{
     QueueTerms, QueuedPlayer, Reason, Stage, State, Submission, TicketNumber, TicketRecord,
     TicketRefused, clocks::Due,
 };
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 impl Lifecycle {
     /// Adds a ticket to its queue. The same ticket submitted again changes nothing, whatever its state

@@ -1,7 +1,7 @@
 //! What is done when it is due.
 
 use super::{Lifecycle, Reason, Stage, State, Why, clocks::Due, millis};
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 impl Lifecycle {
     /// Moves the time forward to `now` and does everything that is due: tickets expire, ready checks end, matches

@@ -12,6 +12,10 @@
 mod refine;
 mod why;
 
+pub use crate::{
+    pool::{PLAYER_MATCHES, QUEUE_MATCHES},
+    search::Cores,
+};
 pub use why::Explanation;
 
 use std::{
@@ -19,10 +23,14 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use evenkeel_model::{Stream, StreamPurpose, WinModel, counted, seeded_hash};
+use evenkeel_model::{
+    WinModel,
+    random::{Stream, StreamPurpose, seeded_hash},
+    text::counted,
+};
 
 use crate::{
-    Cores, Queue, Ticket,
+    Queue, Ticket,
     bits::Bits,
     pool::Pool,
     rules::{PreparedRule, QueueRule},
@@ -280,13 +288,13 @@ struct Picks<'p> {
 
 impl<'p> Picks<'p> {
     /// The draws that follow from the seed of a round.
-    pub fn new(pool: &'p Pool<'p>, seed: u64) -> Self {
+    pub(crate) fn new(pool: &'p Pool<'p>, seed: u64) -> Self {
         let seed = seeded_hash(seed, *b"picks");
         Self { pool, seed }
     }
 
     /// What each hard rule that picks something picks for a match, by the name of that.
-    pub fn draw(&self, found: &MatchProposal) -> BTreeMap<String, String> {
+    pub(crate) fn draw(&self, found: &MatchProposal) -> BTreeMap<String, String> {
         let oldest = found.tickets().min().unwrap_or(0);
         let seed = seeded_hash(self.seed, oldest.to_le_bytes());
         let mut stream = Stream::new(seed, StreamPurpose::Picks);
@@ -625,7 +633,7 @@ pub struct PlanInput<'a> {
     /// match.
     pub win_model: Option<WinModel>,
     /// The maps of the queue's last matches, the latest match first. The first
-    /// [`QUEUE_MATCHES`](crate::QUEUE_MATCHES) count.
+    /// [`QUEUE_MATCHES`](crate::pool::QUEUE_MATCHES) count.
     pub played: &'a [String],
     /// The seed of all random numbers.
     pub seed: u64,

@@ -21,7 +21,7 @@ use crate::{
     pool::Pool,
     search::{Budget, MatchProposal, MatchSearch, collect},
 };
-use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
 
 /// The most matches that one try forms again.
 const MOST: usize = 3;

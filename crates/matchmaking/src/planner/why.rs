@@ -11,7 +11,7 @@ use crate::{
     rules::QueueRule,
     search::{Failure, Lack, MatchSearch, Nearest},
 };
-use evenkeel_model::counted;
+use evenkeel_model::text::counted;
 
 /// The most rules that a line lists.
 const RULES: usize = 16;

@@ -6,7 +6,7 @@
 //! A demand says how many players of a kind the hard rules need on each team, such as one captain. Where the tickets
 //! have too few of them, no match of these tickets meets the rules, so no search is needed.
 
-use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
 
 use super::Pool;
 use crate::{bits::Bits, draw::exponential, rules::RuleScope};
@@ -45,7 +45,13 @@ pub(crate) struct Combinations {
 
 impl Pool<'_> {
     /// The combinations for a match with `seed` and of `free` tickets. `random` is the seed of the draw.
-    pub fn combinations(&self, seed: u32, free: &Bits, waited: f64, random: u64) -> Combinations {
+    pub(crate) fn combinations(
+        &self,
+        seed: u32,
+        free: &Bits,
+        waited: f64,
+        random: u64,
+    ) -> Combinations {
         let mut combined = Combinations {
             all: vec![Combination {
                 tickets: free.clone(),
@@ -177,7 +183,7 @@ pub(crate) struct Lacking {
 
 impl RuleDemand {
     /// The demands of all hard rules of a pool.
-    pub fn of(pool: &Pool<'_>) -> Vec<Self> {
+    pub(super) fn of(pool: &Pool<'_>) -> Vec<Self> {
         let rules = pool.queue.rules().iter().zip(&pool.prepared).enumerate();
         let demanding = rules.filter(|(_, (rule, prepared))| rule.hard && prepared.demand() > 0);
         let demand = demanding.map(|(at, (_, prepared))| {
@@ -199,7 +205,7 @@ impl Pool<'_> {
     /// Each team of a match has as many players as the rule demands. They come from tickets of this
     /// team alone, so the tickets of a match provide at least `needed` players as [`Lacking`] counts
     /// them. With fewer there is no match.
-    pub fn lacking(&self, tickets: &Bits) -> Option<Lacking> {
+    pub(crate) fn lacking(&self, tickets: &Bits) -> Option<Lacking> {
         self.demands
             .iter()
             .find_map(|demand| self.lacks(demand, tickets))

@@ -49,7 +49,11 @@ pub(super) struct Pool<'q> {
 impl<'q> Pool<'q> {
     /// Sorts the tickets by their wait. Those with the same wait keep the order of the list: the first
     /// who came is first.
-    pub fn new(queue: &'q Queue, tickets: &'q [Ticket], win_model: Option<WinModel>) -> Self {
+    pub(crate) fn new(
+        queue: &'q Queue,
+        tickets: &'q [Ticket],
+        win_model: Option<WinModel>,
+    ) -> Self {
         let mut places: Vec<usize> = (0..tickets.len()).collect();
         let waited = |place: usize| tickets[place].waited;
         places.sort_by(|&one, &other| {
@@ -105,18 +109,18 @@ impl<'q> Pool<'q> {
     }
 
     /// Number of tickets.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.people.tickets()
     }
 
     /// The set of all tickets of the pool.
-    pub fn all(&self) -> Bits {
+    pub(crate) fn all(&self) -> Bits {
         Bits::full(self.len())
     }
 
     /// The number of a player by whose sums the final split makes teams even: the strength, where the
     /// queue's `even_by` is `@weight` and the rating system predicts chances.
-    pub fn even_by(&self, player: usize) -> f64 {
+    pub(crate) fn even_by(&self, player: usize) -> f64 {
         match self.queue.is_even_by_chance() && self.people.win_model().is_some() {
             true => self.people.strength(player),
             false => self.people.number(self.queue.even_by(), player),
@@ -124,14 +128,14 @@ impl<'q> Pool<'q> {
     }
 
     /// The order of two tickets: first the one that could play with fewer others, then the older one.
-    pub fn by_selectivity(&self, one: u32, other: u32) -> Ordering {
+    pub(crate) fn by_selectivity(&self, one: u32, other: u32) -> Ordering {
         let selectivity = |ticket: u32| self.selectivity[ticket as usize];
         let fewer = selectivity(one).total_cmp(&selectivity(other));
         fewer.then(one.cmp(&other))
     }
 
     /// How long a ticket has waited, in seconds.
-    pub fn waited(&self, ticket: u32) -> f64 {
+    pub(crate) fn waited(&self, ticket: u32) -> f64 {
         self.waited[ticket as usize]
     }
 }
@@ -147,7 +151,7 @@ pub(crate) struct Signatures {
 
 impl Signatures {
     /// The signatures by those of the rules that mirror.
-    pub fn of(people: &TicketPeople, prepared: &[&dyn PreparedRule]) -> Self {
+    pub(crate) fn of(people: &TicketPeople, prepared: &[&dyn PreparedRule]) -> Self {
         let mut known = HashMap::new();
         let signature = |ticket: u32| {
             let mut keys = vec![people.size(ticket) as u64];
@@ -167,7 +171,7 @@ impl Signatures {
     }
 
     /// The signatures by the values that hard rules count and limit, whatever the limits are.
-    pub fn of_limited(people: &TicketPeople, rules: &[&dyn PreparedRule]) -> Self {
+    pub(crate) fn of_limited(people: &TicketPeople, rules: &[&dyn PreparedRule]) -> Self {
         let symbols = rules.iter().filter_map(|rule| match rule.share(1, 0.0) {
             Some((symbols, TeamShare::Limited { .. })) => Some(symbols),
             _ => None,
@@ -187,12 +191,12 @@ impl Signatures {
     }
 
     /// The signature of a ticket.
-    pub fn get(&self, ticket: u32) -> u32 {
+    pub(crate) fn get(&self, ticket: u32) -> u32 {
         self.of[ticket as usize]
     }
 
     /// Number of different signatures.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 }
@@ -229,7 +233,12 @@ impl Pool<'_> {
     /// The map of a player's last match is less likely by `1 - repeat_maps`, that of the match before by half of
     /// that, and so on. Of several players the mean counts. A map that all of the last matches of the queue were
     /// played on is less likely by `1 - repeat_maps`, too; one that some of them were played on, by that share.
-    pub fn likelihood(&self, rule: usize, word: u32, tickets: impl Iterator<Item = u32>) -> f64 {
+    pub(crate) fn likelihood(
+        &self,
+        rule: usize,
+        word: u32,
+        tickets: impl Iterator<Item = u32>,
+    ) -> f64 {
         let Some(rarer) = self.queue.rarer(rule) else {
             return 1.0;
         };

@@ -78,7 +78,10 @@ impl Rule for Apart {
         // Without names: a client is not shown whom other clients' players avoid.
         match evaluated.violation as u32 {
             0 => "no two players have to be apart".to_owned(),
-            pairs => format!("{} should be apart", evenkeel_model::counted(pairs, "pair")),
+            pairs => format!(
+                "{} should be apart",
+                evenkeel_model::text::counted(pairs, "pair")
+            ),
         }
     }
 

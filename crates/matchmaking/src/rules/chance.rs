@@ -12,7 +12,7 @@ use super::{
     counts::{Seated, parts},
 };
 use crate::{columns::NumberColumn, people::TicketPeople, settings::Relax};
-use evenkeel_model::{TeamLoad, WinModel, units::Amount};
+use evenkeel_model::{WinModel, units::Amount, win_model::TeamLoad};
 
 pub(super) const TYPE: Registered = Registered {
     name: "chance",
@@ -188,7 +188,7 @@ impl PreparedRule for ChanceSums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evenkeel_model::{Crowding, Link};
+    use evenkeel_model::win_model::{Crowding, Link};
 
     fn win_model(link: Link) -> WinModel {
         WinModel {

@@ -25,7 +25,7 @@ use super::{
     list,
 };
 use crate::{
-    AttributeType,
+    attribute::AttributeType,
     columns::{AnyColumn, NumberColumn, ValueColumn},
     people::TicketPeople,
     settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},

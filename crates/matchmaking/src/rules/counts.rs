@@ -24,7 +24,7 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     /// Gives each key that `keys` adds for a ticket a symbol, after the keys that are `known` to have one.
-    pub fn of<K: Eq + Hash>(
+    pub(crate) fn of<K: Eq + Hash>(
         people: &TicketPeople,
         known: impl IntoIterator<Item = K>,
         mut keys: impl FnMut(u32, &mut Vec<K>),
@@ -52,18 +52,18 @@ impl Symbols {
     }
 
     /// Number of different values.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// The share of all values that are this one.
-    pub fn share(&self, symbol: u32) -> f64 {
+    pub(crate) fn share(&self, symbol: u32) -> f64 {
         let count = self.often[symbol as usize];
         f64::from(count) / self.symbols.len().max(1) as f64
     }
 
     /// The symbols of a ticket, one for each time that it has the value.
-    pub fn of_ticket(&self, ticket: u32) -> &[u32] {
+    pub(crate) fn of_ticket(&self, ticket: u32) -> &[u32] {
         let at = ticket as usize;
         &self.symbols[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -78,7 +78,7 @@ pub(super) struct TeamCounts<'a> {
 }
 
 impl<'a> TeamCounts<'a> {
-    pub fn new(symbols: &'a Symbols, teams: usize) -> Self {
+    pub(super) fn new(symbols: &'a Symbols, teams: usize) -> Self {
         Self {
             symbols,
             teams,
@@ -93,13 +93,13 @@ impl<'a> TeamCounts<'a> {
     }
 
     /// The count of a value on the first team.
-    pub fn get(&self, symbol: u32) -> i32 {
+    pub(super) fn get(&self, symbol: u32) -> i32 {
         self.counts[symbol as usize * self.teams]
     }
 
     /// Adds `by` to the count of each of the ticket's values on the team, and returns by how much
     /// the sum of `cost` over all rows has changed.
-    pub fn change(
+    pub(super) fn change(
         &mut self,
         team: usize,
         ticket: u32,
@@ -127,7 +127,11 @@ pub(super) struct CountTally<'a> {
 
 impl<'a> CountTally<'a> {
     /// Empty teams.
-    pub fn new(symbols: &'a Symbols, teams: usize, comparison: NumberCondition<i32>) -> Self {
+    pub(super) fn new(
+        symbols: &'a Symbols,
+        teams: usize,
+        comparison: NumberCondition<i32>,
+    ) -> Self {
         let empty = beyond(comparison, &vec![0; teams]);
         Self {
             counts: TeamCounts::new(symbols, teams),
@@ -177,7 +181,7 @@ where
     T: Copy + Default + PartialOrd + Add<Output = T> + Sub<Output = T>,
 {
     /// By how much they break it: 0 if it holds.
-    pub fn beyond(self, mut numbers: impl Iterator<Item = T>) -> T {
+    pub(super) fn beyond(self, mut numbers: impl Iterator<Item = T>) -> T {
         match self {
             Self::Each { least, most } => numbers.fold(T::default(), |sum, number| match number {
                 few if few < least => sum + (least - few),
@@ -228,14 +232,14 @@ pub(super) struct NumberSums {
 }
 
 impl NumberSums {
-    pub const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         players: 0,
         sum: 0,
         least: f64::INFINITY,
         most: f64::NEG_INFINITY,
     };
 
-    pub fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         Self {
             players: self.players + other.players,
             sum: self.sum + other.sum,
@@ -261,7 +265,7 @@ pub(super) enum Statistic {
 
 impl Statistic {
     /// That of no players is 0.
-    pub fn of(self, numbers: NumberSums) -> f64 {
+    pub(super) fn of(self, numbers: NumberSums) -> f64 {
         let sum = numbers.sum as f64 / PARTS;
         match self {
             Self::Sum => sum,
@@ -273,7 +277,7 @@ impl Statistic {
     }
 
     /// A span is compared with the limit, the others with each other.
-    pub fn comparison(self, limit: f64) -> NumberCondition<f64> {
+    pub(super) fn comparison(self, limit: f64) -> NumberCondition<f64> {
         match self {
             Self::Span => NumberCondition::Each {
                 least: 0.0,
@@ -291,7 +295,7 @@ pub(super) struct Seated<F> {
 }
 
 impl<F: Fn(&[Vec<u32>]) -> f64> Seated<F> {
-    pub fn new(teams: usize, violation: F) -> Self {
+    pub(super) fn new(teams: usize, violation: F) -> Self {
         Self {
             teams: vec![Vec::new(); teams],
             violation,

@@ -6,7 +6,8 @@ use std::any::Any;
 use evenkeel_model::behaviour;
 
 use crate::{
-    AttributeType, Queue, QueueSettings,
+    Queue, QueueSettings,
+    attribute::AttributeType,
     rules::{QueueRule, Rule},
 };
 

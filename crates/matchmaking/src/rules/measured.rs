@@ -285,7 +285,7 @@ const BANDS: usize = 4;
 
 impl Bands {
     /// `own` is what the players of each ticket add up to who count.
-    pub fn new(people: &TicketPeople, column: NumberColumn, own: &[NumberSums]) -> Self {
+    pub(super) fn new(people: &TicketPeople, column: NumberColumn, own: &[NumberSums]) -> Self {
         let mut exempt = Bits::empty(people.tickets());
         let mut sorted = Vec::new();
         let mut lowest = Vec::new();
@@ -310,7 +310,12 @@ impl Bands {
     }
 
     /// Bands of this width in which the ticket fits, which adds `own`.
-    pub fn around(&self, ticket: u32, own: NumberSums, width: f64) -> Vec<RuleScope<'static>> {
+    pub(super) fn around(
+        &self,
+        ticket: u32,
+        own: NumberSums,
+        width: f64,
+    ) -> Vec<RuleScope<'static>> {
         let starts = match own.players {
             0 => {
                 let lowest = self.lowest[ticket as usize];
@@ -353,7 +358,7 @@ impl Bands {
     }
 
     /// The share of the tickets that begin within this width of the ticket, on the side where more do.
-    pub fn share(&self, ticket: u32, width: f64) -> f64 {
+    pub(super) fn share(&self, ticket: u32, width: f64) -> f64 {
         let lowest = self.lowest[ticket as usize];
         let below = self.crowd(lowest - width, lowest);
         let above = self.crowd(lowest, lowest + width);

@@ -23,9 +23,11 @@ pub(super) mod tests;
 
 use std::{any::Any, borrow::Cow, fmt};
 
-use super::{QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::TicketPeople};
+use super::{
+    QueueError, bits::Bits, columns::QueueColumns, people::TicketPeople, ticket::TicketPlayer,
+};
 use crate::settings::Relax;
-pub use crate::settings::RuleSettings;
+pub(crate) use crate::settings::RuleSettings;
 pub(super) use counts::Symbols;
 use evenkeel_model::units::Amount;
 pub(super) use lint::LintContext;
@@ -212,7 +214,7 @@ pub(super) enum TeamShare {
 
 impl TeamShare {
     /// By how much the teams' numbers of a value may differ, if they may not differ by more.
-    pub fn slack(self) -> Option<i32> {
+    pub(crate) fn slack(self) -> Option<i32> {
         match self {
             Self::Players { .. } | Self::Parties { .. } => Some(0),
             Self::About { slack } => Some(slack),
@@ -222,7 +224,7 @@ impl TeamShare {
 
     /// The most players who can have a value that occurs `count` times; with the value come `players`
     /// players each time.
-    pub fn seats(self, count: i32, players: usize) -> i64 {
+    pub(crate) fn seats(self, count: i32, players: usize) -> i64 {
         let times = match self {
             Self::Players { teams } | Self::Parties { teams } => count - count % teams.max(1),
             Self::About { .. } => count,
@@ -232,12 +234,12 @@ impl TeamShare {
     }
 
     /// The players who come with a value of a ticket of `size` players.
-    pub fn whole(self, size: usize) -> Option<usize> {
+    pub(crate) fn whole(self, size: usize) -> Option<usize> {
         matches!(self, Self::Parties { .. }).then_some(size)
     }
 
     /// The players of a ticket of `size` players who come without a value, if it has `values` values.
-    pub fn uncounted(self, size: usize, values: usize) -> usize {
+    pub(crate) fn uncounted(self, size: usize, values: usize) -> usize {
         match self {
             Self::Parties { .. } if values > 0 => 0,
             _ => size.saturating_sub(values),
@@ -307,7 +309,7 @@ pub(super) struct Registered {
 
 impl Registered {
     /// Whether the rule is about the size of teams, so that its limit is that size.
-    pub fn is_size(&self) -> bool {
+    pub(crate) fn is_size(&self) -> bool {
         self.name == crate::settings::FULL
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     BuiltRule, QueueColumns, QueueError, Registered, Rule, RuleSettings, names, registered,
 };
-use crate::{MAX_ID, QueueSettings};
+use crate::{QueueSettings, attribute::MAX_ID};
 
 /// The most rules of a queue.
 const MAX_RULES: usize = 64;
@@ -32,7 +32,7 @@ pub(crate) struct QueueRule {
 
 impl QueueRule {
     /// Builds the rules. A queue without a hard rule `full` gets one: all teams of a match have the same size.
-    pub fn all(
+    pub(crate) fn all(
         settings: &QueueSettings,
         columns: &mut QueueColumns,
     ) -> Result<Vec<Self>, QueueError> {
@@ -83,7 +83,7 @@ impl QueueRule {
     /// The limit of the rule once the oldest ticket has waited this many seconds, for teams of
     /// `size` players. All teams have this size, which a hard rule about sizes demands; a soft one
     /// compares it with the size that the queue wants.
-    pub fn limit(&self, waited: f64, size: usize) -> f64 {
+    pub(crate) fn limit(&self, waited: f64, size: usize) -> f64 {
         if self.kind.is_size() {
             return if self.hard { size } else { self.wanted } as f64;
         }
@@ -94,7 +94,7 @@ impl QueueRule {
     }
 
     /// What a violation costs.
-    pub fn cost(&self, violation: f64) -> f64 {
+    pub(crate) fn cost(&self, violation: f64) -> f64 {
         self.weight
             * if self.square {
                 violation * violation

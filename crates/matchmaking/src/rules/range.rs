@@ -10,7 +10,8 @@ use super::{
     Registered, Rule, RuleScope, RuleSettings, RuleTally, Teams, at, list,
 };
 use crate::{
-    TicketPlayer, bits::Bits, columns::NumberColumn, people::TicketPeople, rules::counts::Seated,
+    bits::Bits, columns::NumberColumn, people::TicketPeople, rules::counts::Seated,
+    ticket::TicketPlayer,
 };
 
 pub(super) const TYPE: Registered = Registered {

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use super::{RuleSettings, names};
 use crate::{
-    KnownAttributes, PlayerSpec, Queue, QueueSettings, Raw, Ticket, TicketSpec, pool::Pool,
-    tests::oracle::SeatedMatch,
+    KnownAttributes, Queue, QueueSettings, Ticket, TicketSpec, attribute::Raw, pool::Pool,
+    tests::oracle::SeatedMatch, ticket::PlayerSpec,
 };
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 /// A queue with a rule of every type, and some types in several ways.
 const QUEUE: &str = r#"

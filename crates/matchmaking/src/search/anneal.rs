@@ -5,9 +5,10 @@
 //!
 //! The last step has the same players, on teams as even as the rules allow.
 
-use evenkeel_model::{Stream, units::Count};
+use evenkeel_model::{random::Stream, units::Count};
 use evenkeel_partition::{
-    self as partition, Factors, GameView, HumanInGame, Objective, Problem, ProblemSpec,
+    self as partition, GameView, HumanInGame, Problem, ProblemSpec,
+    settings::{Factors, Objective},
 };
 
 use super::{
@@ -325,7 +326,7 @@ fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
     let candidates = solved
         .map(|solution| solution.candidates)
         .unwrap_or_default();
-    let seats = |candidate: partition::Candidate| {
+    let seats = |candidate: partition::pick::Candidate| {
         let mut seats = vec![Vec::new(); teams.len()];
         for (ticket, first) in tickets.iter().zip(&first_of) {
             seats[usize::from(candidate.team_of[*first])].push(*ticket);

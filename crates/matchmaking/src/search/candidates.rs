@@ -161,7 +161,7 @@ pub(super) struct CandidateTickets {
 impl CandidateTickets {
     /// The oldest of the tickets that fit, with those that mirror the seed. Parties that no other
     /// ticket mirrors, where a strict rule demands it, are left out.
-    pub fn of(pool: &Pool<'_>, seed: u32, fitting: &Bits) -> Self {
+    pub(super) fn of(pool: &Pool<'_>, seed: u32, fitting: &Bits) -> Self {
         let strict = pool.strict.get(seed);
         let mut tickets = Vec::new();
         let mut demands = Demands::of(pool, seed, SPARE);
@@ -219,33 +219,33 @@ impl CandidateTickets {
 
     /// Whether the oldest [`CROWD`] candidates cannot fill the teams by the rules that limit values: most of them have
     /// the same values.
-    pub fn is_crowded(&self) -> bool {
+    pub(super) fn is_crowded(&self) -> bool {
         self.is_crowded
     }
 
     /// Whether other matches need the candidate more than this one, which can have enough players
     /// of its kind without it.
-    pub fn is_surplus(&self, at: usize) -> bool {
+    pub(super) fn is_surplus(&self, at: usize) -> bool {
         self.uses.get(at) == Some(&Use::Surplus)
     }
 
     /// Number of candidates.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.tickets.len()
     }
 
     /// The ticket of a candidate.
-    pub fn ticket(&self, at: usize) -> u32 {
+    pub(super) fn ticket(&self, at: usize) -> u32 {
         self.tickets[at]
     }
 
     /// The candidate at a place in the order in which they are tried.
-    pub fn by_priority(&self, place: usize) -> usize {
+    pub(super) fn by_priority(&self, place: usize) -> usize {
         self.priority[place]
     }
 
     /// The candidates with a signature, the oldest first.
-    pub fn group(&self, signature: u32) -> &[usize] {
+    pub(super) fn group(&self, signature: u32) -> &[usize] {
         let Ok(at) = self
             .starts
             .binary_search_by_key(&signature, |start| start.0)
@@ -258,7 +258,7 @@ impl CandidateTickets {
     }
 
     /// Number of players of all candidates and the seed.
-    pub fn players(&self, pool: &Pool<'_>) -> usize {
+    pub(super) fn players(&self, pool: &Pool<'_>) -> usize {
         let sizes = self.tickets.iter().chain([&self.seed]);
         sizes.map(|ticket| pool.people.size(*ticket)).sum()
     }

@@ -218,7 +218,7 @@ impl CountedRule<'_> {
 
 impl<'p> Reach<'p> {
     /// The rules for teams of `size` players, with the seed on none of them and all tickets to come.
-    pub fn new(
+    pub(super) fn new(
         pool: &'p Pool<'p>,
         candidates: &CandidateTickets,
         teams: usize,
@@ -230,7 +230,7 @@ impl<'p> Reach<'p> {
     }
 
     /// The same for any tickets, among which the seed is.
-    pub fn of(
+    pub(super) fn of(
         pool: &'p Pool<'p>,
         seed: u32,
         tickets: impl Iterator<Item = u32>,
@@ -280,7 +280,7 @@ impl<'p> Reach<'p> {
     }
 
     /// Takes a ticket from those to come: it is placed or skipped next.
-    pub fn pass(&mut self, ticket: u32, by: i32) {
+    pub(super) fn pass(&mut self, ticket: u32, by: i32) {
         for rule in &mut self.rules {
             for &symbol in rule.symbols.of_ticket(ticket) {
                 rule.rest[symbol as usize] -= by;
@@ -289,7 +289,7 @@ impl<'p> Reach<'p> {
     }
 
     /// Places a ticket on a team (1), or takes it away again (-1).
-    pub fn assign(&mut self, team: usize, ticket: u32, by: i32) {
+    pub(super) fn assign(&mut self, team: usize, ticket: u32, by: i32) {
         let teams = self.teams;
         for rule in &mut self.rules {
             for &symbol in rule.symbols.of_ticket(ticket) {
@@ -299,7 +299,7 @@ impl<'p> Reach<'p> {
     }
 
     /// Skips a ticket (1), or takes that back (-1).
-    pub fn skip(&mut self, ticket: u32, by: i32) {
+    pub(super) fn skip(&mut self, ticket: u32, by: i32) {
         let size = self.pool.people.size(ticket);
         for rule in &mut self.rules {
             let own = rule.symbols.of_ticket(ticket);
@@ -314,7 +314,7 @@ impl<'p> Reach<'p> {
     }
 
     /// The first rule by which the teams cannot have `players` players in all.
-    pub fn unfilled(&self, players: usize) -> Option<Unfilled> {
+    pub(super) fn unfilled(&self, players: usize) -> Option<Unfilled> {
         let mut rules = self.rules.iter();
         let rule = rules.find(|rule| rule.most < players as i64)?;
         Some(Unfilled {
@@ -325,13 +325,13 @@ impl<'p> Reach<'p> {
     }
 
     /// Whether the teams can still have `players` players in all, by each rule.
-    pub fn seats(&self, players: usize) -> bool {
+    pub(super) fn seats(&self, players: usize) -> bool {
         self.unfilled(players).is_none()
     }
 
     /// Whether the tickets to come can still make the teams as even as the rules demand, in the values
     /// of a ticket.
-    pub fn evens(&self, ticket: u32) -> bool {
+    pub(super) fn evens(&self, ticket: u32) -> bool {
         self.rules.iter().all(|rule| {
             let Some(slack) = rule.share.slack() else {
                 return true;

@@ -17,7 +17,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
 
 use crate::{
     bits::Bits,
@@ -54,13 +54,13 @@ pub(super) struct MatchProposal {
 
 impl MatchProposal {
     /// All tickets of the match.
-    pub fn tickets(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn tickets(&self) -> impl Iterator<Item = u32> + '_ {
         self.teams.iter().flatten().copied()
     }
 
     /// The match with one ticket in the place of another; `None` if it then violates a hard rule or
     /// costs more.
-    pub fn with(&self, pool: &Pool<'_>, one: u32, other: u32) -> Option<Self> {
+    pub(crate) fn with(&self, pool: &Pool<'_>, one: u32, other: u32) -> Option<Self> {
         let mut found = self.clone();
         let mut tickets = found.teams.iter_mut().flatten();
         *tickets.find(|ticket| **ticket == other)? = one;
@@ -73,7 +73,7 @@ impl MatchProposal {
     }
 
     /// How long its oldest ticket has waited, in seconds.
-    pub fn waited(&self, pool: &Pool<'_>) -> f64 {
+    pub(crate) fn waited(&self, pool: &Pool<'_>) -> f64 {
         let waited = self.tickets().map(|ticket| pool.waited(ticket));
         waited.fold(0.0, f64::max)
     }
@@ -108,7 +108,13 @@ pub(super) struct MatchSearch<'p> {
 impl<'p> MatchSearch<'p> {
     /// The search for a match of `seed` and other `free` tickets. `random` is the seed of all
     /// random numbers.
-    pub fn new(pool: &'p Pool<'p>, seed: u32, free: &Bits, budget: Budget, random: u64) -> Self {
+    pub(crate) fn new(
+        pool: &'p Pool<'p>,
+        seed: u32,
+        free: &Bits,
+        budget: Budget,
+        random: u64,
+    ) -> Self {
         let waited = pool.waited(seed);
         let mut combinations = pool.combinations(seed, free, waited, random);
         combinations
@@ -125,7 +131,11 @@ impl<'p> MatchSearch<'p> {
     }
 
     /// Runs the starts for each size of teams that the wait allows, the largest first.
-    pub fn run(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Result<MatchProposal, Failure> {
+    pub(crate) fn run(
+        &self,
+        cores: &dyn Cores,
+        cancelled: &AtomicBool,
+    ) -> Result<MatchProposal, Failure> {
         let mut failure = Failure {
             narrowed: self.combinations.narrowed.clone(),
             ..Failure::default()
@@ -359,7 +369,7 @@ struct CandidateSet<'c> {
 }
 
 impl<'c> CandidateSet<'c> {
-    pub fn new(combination: &'c Combination) -> Self {
+    pub(crate) fn new(combination: &'c Combination) -> Self {
         Self {
             combination,
             candidates: OnceLock::new(),

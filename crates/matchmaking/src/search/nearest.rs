@@ -31,7 +31,7 @@ pub(crate) struct Lack {
 
 impl MatchSearch<'_> {
     /// The teams around the seed that lack the fewest players; `None` if no combination has the seed.
-    pub fn nearest(&self) -> Option<Nearest> {
+    pub(crate) fn nearest(&self) -> Option<Nearest> {
         let mut best: Option<(usize, Cost, Nearest)> = None;
         for size in self.pool.queue.sizes(self.waited) {
             if self.pool.people.size(self.seed) > size {

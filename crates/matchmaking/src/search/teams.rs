@@ -20,12 +20,12 @@ const HARD: f64 = 100.0;
 
 impl Cost {
     /// One number to compare while teams are being improved.
-    pub fn energy(self) -> f64 {
+    pub(crate) fn energy(self) -> f64 {
         self.hard * HARD + self.soft
     }
 
     /// Whether this is better: first by the hard rules, then by the others.
-    pub fn is_below(self, other: Self) -> bool {
+    pub(crate) fn is_below(self, other: Self) -> bool {
         (self.hard, self.soft) < (other.hard, other.soft)
     }
 }
@@ -45,7 +45,12 @@ struct TeamTerm<'p> {
 
 impl<'p> TeamsInSearch<'p> {
     /// Empty teams for `size` players each. The rules at the places `decided_rules` cost nothing.
-    pub fn new(pool: &'p Pool<'p>, size: usize, waited: f64, decided_rules: &[usize]) -> Self {
+    pub(super) fn new(
+        pool: &'p Pool<'p>,
+        size: usize,
+        waited: f64,
+        decided_rules: &[usize],
+    ) -> Self {
         let count = pool.queue.settings().teams.as_usize();
         let rules = pool.queue.rules().iter().zip(&pool.prepared).enumerate();
         let open = rules.filter(|(at, (rule, _))| !decided_rules.contains(at) && rule.weight > 0.0);
@@ -62,7 +67,7 @@ impl<'p> TeamsInSearch<'p> {
     }
 
     /// Adds a ticket to a team.
-    pub fn put(&mut self, team: usize, ticket: u32) {
+    pub(super) fn put(&mut self, team: usize, ticket: u32) {
         self.seats[team].push(ticket);
         self.heads[team] += self.pool.people.size(ticket);
         for term in &mut self.terms {
@@ -71,7 +76,7 @@ impl<'p> TeamsInSearch<'p> {
     }
 
     /// Removes the ticket at a place of a team, and returns it.
-    pub fn take_at(&mut self, team: usize, place: usize) -> Option<u32> {
+    pub(super) fn take_at(&mut self, team: usize, place: usize) -> Option<u32> {
         let seats = &mut self.seats[team];
         if place >= seats.len() {
             return None;
@@ -85,29 +90,29 @@ impl<'p> TeamsInSearch<'p> {
     }
 
     /// Removes a ticket from a team.
-    pub fn take(&mut self, team: usize, ticket: u32) {
+    pub(super) fn take(&mut self, team: usize, ticket: u32) {
         if let Some(place) = self.seats[team].iter().rposition(|other| *other == ticket) {
             self.take_at(team, place);
         }
     }
 
     /// Number of players on a team.
-    pub fn heads(&self, team: usize) -> usize {
+    pub(super) fn heads(&self, team: usize) -> usize {
         self.heads[team]
     }
 
     /// The cost of all rules.
-    pub fn cost(&self) -> Cost {
+    pub(super) fn cost(&self) -> Cost {
         self.sum(|_| true)
     }
 
     /// The cost of all rules but those about the size of teams.
-    pub fn strain(&self) -> Cost {
+    pub(super) fn strain(&self) -> Cost {
         self.sum(|rule| !rule.kind.is_size())
     }
 
     /// The cost of the hard rules that more tickets can only violate more.
-    pub fn growing(&self, grows: &[bool]) -> Cost {
+    pub(super) fn growing(&self, grows: &[bool]) -> Cost {
         let mut cost = Cost::default();
         for (term, _) in self.terms.iter().zip(grows).filter(|(_, grows)| **grows) {
             add(&mut cost, term);
@@ -116,7 +121,7 @@ impl<'p> TeamsInSearch<'p> {
     }
 
     /// For each rule that has a cost here, whether more tickets can only violate it more.
-    pub fn grows(&self) -> Vec<bool> {
+    pub(super) fn grows(&self) -> Vec<bool> {
         let rules = self.pool.queue.rules();
         let grows = |term: &TeamTerm<'_>| {
             let at = rules.iter().position(|rule| std::ptr::eq(rule, term.rule));

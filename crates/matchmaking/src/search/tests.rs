@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{CandidateTickets, Cost, TeamsInSearch, anneal, exact, pairs};
 use crate::{KnownAttributes, Queue, Ticket, TicketSpec, pool::Pool};
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const QUEUE: &str = r#"
 teams = 2

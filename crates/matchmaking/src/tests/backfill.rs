@@ -16,7 +16,7 @@
 //! `tests/suite/queue/backfill.rs`.
 
 use super::situations::{queue, shipped, tank, ticket};
-use crate::{OpenMatch, PlanInput, Queue, Ticket};
+use crate::{Queue, Ticket, backfill::OpenMatch, planner::PlanInput};
 
 const PLAIN: &str =
     "teams = 2\nsize = 4\nruleset = \"ctf\"\neven_by = \"skill\"\n[attributes]\nskill = \"num\"\n";

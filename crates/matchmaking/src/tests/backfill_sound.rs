@@ -9,7 +9,11 @@ use super::{
     backfill::open,
     situations::{queue, ticket},
 };
-use crate::{Addition, OpenMatch, PlanInput, Ticket};
+use crate::{
+    Ticket,
+    backfill::{Addition, OpenMatch},
+    planner::PlanInput,
+};
 
 /// Number of seats of a team.
 const SIZE: usize = 4;

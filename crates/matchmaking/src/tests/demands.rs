@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use crate::{
-    Cores, Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool,
+    Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool,
+    search::Cores,
 };
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const PICKUP: &str = include_str!("../../../../config/queues/pickup.toml");
 

@@ -8,8 +8,8 @@ use std::{
 use proptest::prelude::*;
 
 use super::{maps::checked, plans::Backwards, situations::queue};
-use crate::{OneCore, PlanInput, Queue, Ticket, pool::Pool};
-use evenkeel_model::{Stream, StreamPurpose};
+use crate::{OneCore, Queue, Ticket, planner::PlanInput, pool::Pool};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const SMALL: &str = r#"
 teams = 2

@@ -7,8 +7,9 @@ use std::{
 
 use super::situations::queue;
 use crate::{
-    KnownAttributes, OneCore, PLAYER_MATCHES, PlanInput, PlannedMatch, Queue, Ticket, TicketSpec,
-    pool::Pool,
+    KnownAttributes, OneCore, Queue, Ticket, TicketSpec,
+    planner::{PlanInput, PlannedMatch},
+    pool::{PLAYER_MATCHES, Pool},
 };
 
 /// Duels on a map and in a mode that both players have chosen.

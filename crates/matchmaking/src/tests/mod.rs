@@ -4,6 +4,7 @@ mod backfill;
 mod backfill_sound;
 mod demands;
 mod draws;
+#[allow(unreachable_pub, reason = "the program compiles this file, too")]
 #[path = "../../../../src/simulate/load.rs"]
 pub(super) mod load;
 mod maps;

@@ -5,7 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::{Queue, Ticket, TicketPlayer, Value, pool::Pool, unknown};
+use crate::{
+    Queue, Ticket,
+    attribute::Value,
+    pool::Pool,
+    ticket::{TicketPlayer, unknown},
+};
 
 /// The teams of a match, as tickets.
 pub(crate) struct SeatedMatch<'a> {
@@ -49,7 +54,7 @@ fn differences(numbers: &[f64]) -> f64 {
 
 impl<'a> SeatedMatch<'a> {
     /// The teams by the numbers that their tickets have in the pool.
-    pub fn new(pool: &Pool<'a>, teams: &[Vec<u32>]) -> Self {
+    pub(crate) fn new(pool: &Pool<'a>, teams: &[Vec<u32>]) -> Self {
         let ticket = |number: &u32| pool.tickets[*number as usize];
         let team = |team: &Vec<u32>| team.iter().map(ticket).collect();
         Self {
@@ -59,7 +64,7 @@ impl<'a> SeatedMatch<'a> {
     }
 
     /// By how much the rule at this place is violated.
-    pub fn violation(&self, at: usize, limit: f64) -> f64 {
+    pub(crate) fn violation(&self, at: usize, limit: f64) -> f64 {
         let Some(rule) = self.queue.settings().rules.get(at) else {
             return self.sizes(limit); // the hard rule that each queue has
         };

@@ -5,8 +5,10 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::{load::Load, oracle::SeatedMatch};
-use crate::{Cores, Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, plan, pool::Pool};
-use evenkeel_model::{Stream, StreamPurpose};
+use crate::{
+    Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, plan, pool::Pool, search::Cores,
+};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const WOTB: &str = include_str!("../../../../config/queues/wotb.toml");
 

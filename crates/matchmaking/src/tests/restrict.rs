@@ -4,9 +4,13 @@ use std::sync::atomic::AtomicBool;
 
 use super::situations::queue;
 use crate::{
-    Effort, KnownAttributes, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan, pool::Pool,
+    Effort, KnownAttributes, OneCore, Queue, Ticket, TicketSpec, plan, planner::PlanInput,
+    pool::Pool,
 };
-use evenkeel_model::{Company, Crowding, Link, WinModel};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Company, Crowding, Link},
+};
 
 const RANKED: &str = include_str!("../../../../config/queues/ranked.toml");
 

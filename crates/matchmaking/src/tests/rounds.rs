@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::atomic::AtomicBool};
 
 use super::load::{Load, Shape};
 use crate::{Effort, KnownAttributes, OneCore, Plan, Queue, QueueSettings, Ticket, plan, rules};
-use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
+use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
 
 const WOTB: &str = include_str!("../../../../config/queues/wotb.toml");
 const PLANNED: &str = include_str!("rounds.txt");

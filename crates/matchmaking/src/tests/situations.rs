@@ -194,7 +194,7 @@ fn a_pick_up_game_is_even_by_weight() {
         let spec = TicketSpec {
             ticket: format!("t{at}"),
             waited: 1.0,
-            players: vec![crate::PlayerSpec {
+            players: vec![crate::ticket::PlayerSpec {
                 id: format!("p{at}"),
                 ..Default::default()
             }],

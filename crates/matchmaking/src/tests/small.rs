@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
 use crate::{Effort, KnownAttributes, OneCore, Queue, Ticket, TicketSpec, plan, pool::Pool};
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 const TIERS: &str = r#"
 teams = 2

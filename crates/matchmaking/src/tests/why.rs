@@ -5,8 +5,11 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::situations::{queue, shipped, solos, tank, ticket};
-use crate::{Effort, Explanation, PlanInput, Queue, Ticket};
-use evenkeel_model::{Stream, StreamPurpose};
+use crate::{
+    Effort, Queue, Ticket,
+    planner::{Explanation, PlanInput},
+};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 /// Why the ticket at this place waits, if all others are free.
 fn why(queue: &Queue, tickets: &[Ticket], place: usize) -> Explanation {

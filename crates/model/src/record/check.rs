@@ -3,7 +3,7 @@
 use super::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
 };
-use crate::{ShareOwner, Timestamp};
+use crate::{Timestamp, share::ShareOwner};
 
 const MAX_MUTATORS: usize = 256;
 const MAX_TEXT: usize = 1_024;

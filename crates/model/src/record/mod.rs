@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PlayerKey, ShareOwner, Timestamp, worded};
+use crate::{PlayerKey, Timestamp, share::ShareOwner, worded};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -170,7 +170,7 @@ pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,
     /// Which client has brought the match: a game server by the name of its HELLO, the client of a request over HTTP, or
-    /// the command that has read its log, such as [`INGEST`](crate::INGEST). Empty if it is not known.
+    /// the command that has read its log, such as [`INGEST`](crate::place::INGEST). Empty if it is not known.
     pub client: String,
     /// When play began (after warm-up).
     pub start: Timestamp,

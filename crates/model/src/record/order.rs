@@ -4,7 +4,7 @@
 //! the keys when a match is recorded, and stays from then on: if it followed the keys that are stored, forgetting a player,
 //! which changes a key, would move the last bits of others.
 
-use crate::{MatchChances, MatchRecord};
+use crate::{MatchRecord, match_chances::MatchChances};
 
 impl MatchRecord {
     /// The match with its participants in the order of their keys.
@@ -50,7 +50,11 @@ fn moved(seat: u32, seats: &[u32]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Participant, PlayerKey, ScoreEvent, TeamCause, TeamChances, TeamChange};
+    use crate::{
+        Kind, Participant, PlayerKey,
+        match_chances::{TeamCause, TeamChances, TeamChange},
+        record::ScoreEvent,
+    };
 
     #[test]
     fn seats_follow_their_participants() {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{MatchRecord, Participant, Presence, ScoreEvent, Span, UNTIMED_MILLIS};
-use crate::MatchChances;
+use crate::match_chances::MatchChances;
 
 /// How long the lines of one moment take, in milliseconds: a recorder gives each of them a time of its own, as the clocks
 /// of most logs tell seconds. Who comes or leaves in one moment comes or leaves together.

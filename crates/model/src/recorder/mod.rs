@@ -13,8 +13,11 @@ pub use sides::is_exchange;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayTime, PlayerKey, Presence, RoleName,
-    ScoreEvent, Span,
+    PlayerKey,
+    record::{
+        LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, PlayTime, Presence, ScoreEvent, Span,
+    },
+    team_names::RoleName,
 };
 
 use record::{CountedDeed, LoneEvents};

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{MatchRecorder, PlayerTimeline};
 use crate::{
-    MAX_ROLES, MatchRecord, Nobody, Participant, PlayTime, PlayerKey, Presence, Role, RoleName,
-    ScoreEvent, Span,
+    MatchRecord, Participant, PlayerKey,
+    ident::Nobody,
+    record::{MAX_ROLES, PlayTime, Presence, Role, ScoreEvent, Span},
+    team_names::RoleName,
 };
 
 impl MatchRecorder {

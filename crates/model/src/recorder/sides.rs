@@ -1,7 +1,7 @@
 //! Recognises teams that exchange their sides in mid-game, as they do at half-time.
 
 use super::{MatchRecorder, PlayerTimeline};
-use crate::{Presence, Span, other_side};
+use crate::record::{Presence, Span, other_side};
 
 /// The longest time, in milliseconds, between the first and the last player who changes sides at one
 /// exchange.

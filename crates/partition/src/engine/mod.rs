@@ -13,10 +13,11 @@ mod search;
 mod two;
 
 use crate::{
-    Engine, ProblemError, Settings,
+    ProblemError, Settings,
     balance::Evenness,
     best::{BestSplits, Ranked, TopSplits},
     instance::{AtomInstance, Split},
+    settings::Engine,
 };
 
 use two::TwoTeams;
@@ -37,7 +38,7 @@ pub(super) struct EngineAnswer {
 
 impl EngineAnswer {
     /// An answer without splits.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self::new(Vec::new(), false, Engine::Search, 0)
     }
 
@@ -84,7 +85,7 @@ pub(super) struct EngineOrder {
 
 impl EngineOrder {
     /// The request for `keep` splits by these settings.
-    pub fn of(settings: &Settings, seed: u64, keep: usize) -> Self {
+    pub(crate) fn of(settings: &Settings, seed: u64, keep: usize) -> Self {
         Self {
             keep,
             seed,
@@ -274,7 +275,7 @@ pub(crate) struct StepClock<'a> {
 const STEPS: usize = 1 << 15;
 
 impl<'a> StepClock<'a> {
-    pub fn new(over: &'a mut dyn FnMut() -> bool) -> Self {
+    pub(crate) fn new(over: &'a mut dyn FnMut() -> bool) -> Self {
         Self {
             over,
             left: STEPS,
@@ -283,7 +284,7 @@ impl<'a> StepClock<'a> {
     }
 
     /// Counts `steps` and returns whether the time is over. Once true, it stays true.
-    pub fn spend(&mut self, steps: usize) -> bool {
+    pub(crate) fn spend(&mut self, steps: usize) -> bool {
         self.left = self.left.saturating_sub(steps);
         if self.left == 0 && !self.expired {
             self.left = STEPS;
@@ -293,7 +294,7 @@ impl<'a> StepClock<'a> {
     }
 
     /// Polls the deadline at once.
-    pub fn over(&mut self) -> bool {
+    pub(crate) fn over(&mut self) -> bool {
         self.spend(STEPS)
     }
 }

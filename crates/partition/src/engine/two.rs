@@ -74,7 +74,7 @@ impl Counting {
 
 impl TwoTeams {
     /// Both teams of an instance of two.
-    pub fn new(instance: &AtomInstance) -> Self {
+    pub(super) fn new(instance: &AtomInstance) -> Self {
         let base: Split = instance
             .atoms
             .iter()
@@ -86,7 +86,7 @@ impl TwoTeams {
     }
 
     /// Both teams of an instance of two; all atoms stay as in `split` except these `atoms`.
-    pub fn core(instance: &AtomInstance, split: &[u8], atoms: Vec<usize>) -> Self {
+    pub(super) fn core(instance: &AtomInstance, split: &[u8], atoms: Vec<usize>) -> Self {
         let each = instance.atoms.iter().map(|atom| atom.above_bot);
         let above_bot: i64 = each.chain(instance.start).sum();
         let all = instance.counts.humans;
@@ -105,7 +105,12 @@ impl TwoTeams {
 
     /// Two `teams` of any number, which keep their numbers of humans; all atoms stay as in `split`
     /// except these `atoms`.
-    pub fn pair(instance: &AtomInstance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
+    pub(super) fn pair(
+        instance: &AtomInstance,
+        split: &[u8],
+        teams: [u8; 2],
+        atoms: Vec<usize>,
+    ) -> Self {
         let mut humans = [0; crate::MAX_TEAMS];
         let starts = teams.map(|team| instance.start[usize::from(team)]);
         let mut above_bot: i64 = starts.iter().sum();
@@ -167,7 +172,7 @@ impl TwoTeams {
     }
 
     /// Number of legal combinations. O(atoms × humans).
-    pub fn combinations(&self) -> u128 {
+    pub(super) fn combinations(&self) -> u128 {
         let mut ways = vec![0u128; self.totals.len()];
         if let Some(start) = ways.get_mut(self.humans) {
             *start = 1;
@@ -185,7 +190,7 @@ impl TwoTeams {
     }
 
     /// Converts a combination to a split.
-    pub fn split(&self, mask: u128) -> Split {
+    pub(super) fn split(&self, mask: u128) -> Split {
         let mut split = self.base.clone();
         for (bit, &atom) in self.atoms.iter().enumerate() {
             if mask >> bit & 1 == 1 {

@@ -1,7 +1,13 @@
 //! Choosing teams by the chances that follow from the players' strengths.
 
 use super::*;
-use evenkeel_model::{Company, SAME_CHANCE, WinModel};
+use crate::settings::Objective;
+use crate::sums::Fill;
+use crate::view::ChanceModel;
+use evenkeel_model::{
+    WinModel,
+    win_model::{Company, SAME_CHANCE},
+};
 
 fn win_model(side: f64) -> WinModel {
     WinModel {

@@ -1,6 +1,8 @@
 //! All exact engines give the same answer.
 
 use super::*;
+use crate::settings::Engine;
+use crate::settings::Objective;
 
 fn ratios(solution: &Solution) -> Vec<f64> {
     solution

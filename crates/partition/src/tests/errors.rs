@@ -1,6 +1,9 @@
 //! Invalid problems and settings, and their errors.
 
 use super::*;
+use crate::settings::Engine;
+use crate::settings::MAX_TOP;
+use crate::settings::Objective;
 
 fn refused(change: impl FnOnce(&mut ProblemSpec)) -> ProblemError {
     let mut spec = lobby(&[1.0, 2.0, 3.0, 4.0]);

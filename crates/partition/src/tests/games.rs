@@ -1,7 +1,14 @@
 //! Made-up games, for the tests of this crate and of those who decide about games.
 
-use evenkeel_model::{Company, Crowding, Link, WinModel};
-use evenkeel_partition::{BotInGame, ChanceModel, Conduct, Fill, GameView, HumanInGame};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Company, Crowding, Link},
+};
+use evenkeel_partition::{
+    BotInGame, GameView, HumanInGame,
+    sums::Fill,
+    view::{ChanceModel, Conduct},
+};
 
 /// A game without bots, of humans a, b, c, … given as `(weight, team)`; team 9 means no team.
 pub(crate) fn view(teams: u8, humans: &[(f64, u8)]) -> GameView {

@@ -1,6 +1,8 @@
 //! Properties that hold for any problem, seed and clock.
 
 use super::*;
+use crate::settings::Engine;
+use crate::settings::Objective;
 
 /// The best ratio, the smallest gap and the number of legal splits with whole parties, computed by
 /// the page's formula in plain f64.

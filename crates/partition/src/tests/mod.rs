@@ -10,6 +10,8 @@ mod ties;
 mod wishes;
 mod wishes_oracle;
 
+use crate::settings::Objective;
+use crate::sums::Fill;
 use proptest::prelude::*;
 
 use crate::*;

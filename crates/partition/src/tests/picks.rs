@@ -1,6 +1,10 @@
 //! Picking one of the K best, and its explanation.
 
 use super::*;
+use crate::pick::Candidate;
+use crate::settings::Factors;
+use crate::settings::Objective;
+use crate::sums::Fill;
 
 /// The players of the UT2004 page's example, with the bots of its C program.
 fn page() -> ProblemSpec {

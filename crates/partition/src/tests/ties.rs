@@ -1,6 +1,7 @@
 //! Ties are broken at random, independently of the order of joining.
 
 use super::*;
+use crate::settings::Engine;
 use std::collections::BTreeMap;
 
 /// Whether each human is on the team of the first one.

@@ -5,7 +5,9 @@ use super::{
     wishes_oracle::{Oracle, check_reasons},
     *,
 };
-use evenkeel_model::chance_of_weaker;
+use crate::problem::Tolerance;
+use crate::settings::Engine;
+use evenkeel_model::win_model::chance_of_weaker;
 
 prop_compose! {
     /// Lobbies in which some humans wish for a team, and some must be on one.

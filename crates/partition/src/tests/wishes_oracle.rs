@@ -1,7 +1,8 @@
 //! What is decided about wishes for a team, found by looking at all splits.
 
 use super::*;
-use evenkeel_model::chance_of_weaker;
+use crate::wishes::WishRefusal;
+use evenkeel_model::win_model::chance_of_weaker;
 
 /// What the room decides about wishes, found by looking at all splits.
 pub(super) struct Oracle {

@@ -16,10 +16,14 @@ pub(super) use teams::{parse_move, put_move};
 use std::{fmt::Display, str::FromStr};
 
 use bytes::{Bytes, BytesMut};
-use evenkeel_model::{Ident, Move, SwitchAnswer, decode};
+use evenkeel_model::{
+    ident::{Ident, decode},
+    in_game::{Move, SwitchAnswer},
+};
 
 use crate::{
-    Code, MalformedReply, Refusal, VERSION,
+    Code, Refusal,
+    error::MalformedReply,
     words::{WordWriter, Words},
 };
 
@@ -29,6 +33,9 @@ use teams::{
     parse_player, parse_rank, parse_rebalance, parse_switch, put_balance, put_bots, put_rank,
     put_switch, put_weight,
 };
+
+/// The version of the protocol that the reply to HELLO names.
+pub const VERSION: u32 = 1;
 
 /// One reply, of one or several lines.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,7 +260,7 @@ impl Reply {
     ///
     /// # Errors
     /// Fails if the line contains no number, or one above the largest possible.
-    pub fn lines_after(first: &[u8]) -> Result<usize, MalformedReply> {
+    pub(crate) fn lines_after(first: &[u8]) -> Result<usize, MalformedReply> {
         let (verb, rest) = split_first(first);
         if verb == b"GO" {
             let left = number(calls_after(rest)).ok();

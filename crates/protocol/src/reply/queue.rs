@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Parsed, Reply, dash_or, number, put_line, split_first};
 use crate::words::{WordWriter, Words};
-use evenkeel_model::{Ident, decode};
+use evenkeel_model::ident::{Ident, decode};
 
 /// A queue, as QUEUES lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Reply;
-use crate::{MalformedReply, Push};
+use crate::{Push, error::MalformedReply};
 
 /// Something that a server has sent.
 #[derive(Clone, Debug, PartialEq)]

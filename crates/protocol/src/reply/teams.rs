@@ -2,7 +2,10 @@
 //! divisions.
 
 use bytes::{Bytes, BytesMut};
-use evenkeel_model::{Ident, Move, SwitchAnswer, decode};
+use evenkeel_model::{
+    ident::{Ident, decode},
+    in_game::{Move, SwitchAnswer},
+};
 
 use super::{Parsed, Reply, dash_or, decimal, ident, number, put_line, split_first, split_last};
 use crate::words::{WordWriter, Words, is_one_quoted_word};

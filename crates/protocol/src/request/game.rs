@@ -8,7 +8,12 @@ use crate::{
         yes_or_no,
     },
 };
-use evenkeel_model::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict};
+use evenkeel_model::{
+    ident::Ident,
+    in_game::Verdict,
+    record::{LeaveReason, MAX_PLAYERS, MAX_TEAMS},
+    team_names::RoleName,
+};
 
 /// The largest `top` of BALANCE.
 const MAX_TOP: u64 = 4_096;
@@ -190,7 +195,7 @@ pub(super) fn put_balance(line: &mut WordWriter<'_>, top: Option<usize>, seed: O
     line.maybe("seed", seed);
 }
 
-pub fn role(words: &mut Words) -> Result<RoleName, Refusal> {
+pub(super) fn role(words: &mut Words) -> Result<RoleName, Refusal> {
     let role = RoleName::read(words.word("the role")?.text());
     role.ok_or_else(|| bad("a role must be one word".into()))
 }
@@ -239,7 +244,7 @@ pub(super) fn put_verdict(line: &mut WordWriter<'_>, verdict: Verdict) {
     }
 }
 
-pub fn points(words: &mut Words) -> Result<f64, Refusal> {
+pub(super) fn points(words: &mut Words) -> Result<f64, Refusal> {
     let what = "the number of points";
     decimal(&words.word(what)?, what, MAX_POINTS)
 }
@@ -248,15 +253,15 @@ pub(super) fn seconds(words: &mut Words) -> Result<u32, Refusal> {
     Ok(words.number("the number of seconds", 0, MAX_SECONDS)? as u32)
 }
 
-pub fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
+pub(super) fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
     Ok(words.number(what, 0, MAX_PLAYERS as u64)? as u32)
 }
 
-pub fn teams(words: &mut Words) -> Result<u8, Refusal> {
+pub(super) fn teams(words: &mut Words) -> Result<u8, Refusal> {
     Ok(words.number("the number of teams", 2, MAX_TEAMS as u64)? as u8)
 }
 
-pub fn team(words: &mut Words) -> Result<u8, Refusal> {
+pub(super) fn team(words: &mut Words) -> Result<u8, Refusal> {
     team_number(&words.word("the team")?)
 }
 

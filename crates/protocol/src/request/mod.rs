@@ -16,7 +16,10 @@ use super::{
     Code, Refusal,
     words::{WordWriter, Words},
 };
-use evenkeel_model::{Ident, Rights, Secret};
+use evenkeel_model::{
+    access::{Rights, Secret},
+    ident::Ident,
+};
 
 /// What a client needs to ask for a weight.
 pub(super) const WEIGHT_DEMAND: Demand = Demand {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_model::Ident;
+use evenkeel_model::ident::Ident;
 
 use super::HostRequest;
 use crate::{
@@ -146,7 +146,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{QueueRequest, Request};
+    use crate::{Request, request::QueueRequest};
 
     fn read(line: &'static str) -> Result<QueueRequest, String> {
         match Request::parse(line.as_bytes().into()) {

@@ -17,7 +17,11 @@ use crate::{
     words::{WordWriter, Words, maybe, put_maybe},
 };
 use evenkeel_model::{
-    Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Right, Rights, RoleName, Verdict,
+    access::{Right, Rights},
+    ident::Ident,
+    in_game::Verdict,
+    record::{LeaveReason, MAX_PLAYERS, MAX_TEAMS},
+    team_names::RoleName,
 };
 
 const ANYBODY: Rights = Rights::NONE;

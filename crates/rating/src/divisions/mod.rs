@@ -19,8 +19,9 @@
 //! which the room `history` keeps.
 
 use evenkeel_model::{
-    Rank, UNITS,
     units::{Amount, Count, Percentile, PositiveAmount},
+    weight::Rank,
+    win_model::UNITS,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// position of a border.
 const IMAGINED: usize = 20;
 /// The range of the imagined weights. Either end is the weight of a player whose strength is one
-/// [`unit`](super::Scale) from a newcomer's, which few players of a new community reach.
+/// [`unit`](super::strength::Scale) from a newcomer's, which few players of a new community reach.
 const IMAGINED_WEIGHTS: (f64, f64) = (50.0 - 50.0 / UNITS, 50.0 + 50.0 / UNITS);
 /// The multiple of the calibration matches after which a player gets a division, however large the
 /// deviation is. In large teams, the deviation may stay large for ever.
@@ -44,7 +45,7 @@ const MILLIS_A_DAY: f64 = 86_400_000.0;
 impl Settings {
     /// Whether a player with this number of rated matches and this deviation of the weight gets a
     /// division.
-    pub fn is_calibrated(&self, games: u32, deviation: f64) -> bool {
+    pub(crate) fn is_calibrated(&self, games: u32, deviation: f64) -> bool {
         let least = self.calibration_matches.get();
         let known = deviation <= self.calibration_deviation.get();
         games >= least && (known || games >= least.saturating_mul(PATIENCE))

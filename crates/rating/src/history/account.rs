@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{Player, RatedGame, Seat};
-use evenkeel_model::WeightCause as Cause;
+use evenkeel_model::weight::WeightCause as Cause;
 
 /// The limit of a match for somebody with many: the points by which the strength of a regular moves in a match.
 const LEAST_LIMIT: f64 = 3.0;
@@ -63,7 +63,7 @@ pub(super) enum TeamResult {
 
 impl Account {
     /// The account of somebody who begins at this weight.
-    pub fn open(weight: f64) -> Self {
+    pub(super) fn open(weight: f64) -> Self {
         Self {
             weight,
             deviation: 0.0,
@@ -77,12 +77,12 @@ impl Account {
     }
 
     /// Enters a number that is a weight already.
-    pub fn set(&mut self, weight: f64, deviation: f64) {
+    pub(super) fn set(&mut self, weight: f64, deviation: f64) {
         (self.weight, self.deviation) = (weight.clamp(0.0, 100.0), deviation);
     }
 
     /// Enters a match, after which the player's strength is `target` points. Without a part in its result, nothing moves.
-    pub fn enter(&mut self, part: Option<MatchPart>, target: f64, deviation: f64) -> Cause {
+    pub(super) fn enter(&mut self, part: Option<MatchPart>, target: f64, deviation: f64) -> Cause {
         self.deviation = deviation;
         let Some(part) = part else {
             return Cause::NoResult;
@@ -120,7 +120,7 @@ impl Account {
     }
 
     /// Begins a season, in which the weight keeps the share `keep` of its distance from 50.
-    pub fn new_season(&mut self, keep: f64, deviation: f64) {
+    pub(super) fn new_season(&mut self, keep: f64, deviation: f64) {
         self.weight = 50.0 + keep * (self.weight - 50.0);
         self.deviation = deviation;
     }

@@ -6,11 +6,16 @@
 //! they played. The mean forgets old matches, so that it follows a community that ages.
 
 use evenkeel_model::{
-    PlayerKey, PointScale, Rank, RoleWeights, Ruleset, Timestamp, UNITS, WinModel,
+    PlayerKey, Ruleset, Timestamp, WinModel,
+    weight::{PointScale, Rank, RoleWeights},
+    win_model::UNITS,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Effects, NEWCOMER_FACTORS, Scale, Strength, with_effects};
+use crate::{
+    Strength,
+    strength::{Effects, NEWCOMER_FACTORS, Scale, with_effects},
+};
 
 /// The points of weight in a unit of strength.
 const POINTS_PER_UNIT: f64 = 50.0 / UNITS;
@@ -29,7 +34,7 @@ pub(super) enum Curve {
 impl Curve {
     /// The curve of a rating system with these effects, whose average seat has these factors: those of a newcomer
     /// before any match.
-    pub fn new(scale: Scale, effects: Effects, average: Option<Effects>) -> Self {
+    pub(super) fn new(scale: Scale, effects: Effects, average: Option<Effects>) -> Self {
         match scale {
             Scale::Weights => Self::Weights,
             Scale::Strengths { newcomer, unit } => {
@@ -46,7 +51,7 @@ impl Curve {
     }
 
     /// A strength in points: linear, without ends. What is no number is 50.
-    pub fn points(self, strength: f64) -> f64 {
+    pub(super) fn points(self, strength: f64) -> f64 {
         let points = match self {
             Self::Weights => strength,
             Self::Strengths(scale) => {
@@ -57,7 +62,7 @@ impl Curve {
     }
 
     /// The strength of a newcomer.
-    pub fn newcomer(self) -> f64 {
+    pub(super) fn newcomer(self) -> f64 {
         match self {
             Self::Weights => 50.0,
             Self::Strengths(scale) => scale.newcomer,
@@ -65,7 +70,7 @@ impl Curve {
     }
 
     /// The strength of this weight, minus a newcomer's. The weight is limited to 0 to 100.
-    pub fn strength(self, weight: f64) -> f64 {
+    pub(super) fn strength(self, weight: f64) -> f64 {
         let above = weight.clamp(0.0, 100.0) - 50.0;
         match self {
             Self::Weights => above,
@@ -76,7 +81,7 @@ impl Curve {
     }
 
     /// The deviation of a strength in points.
-    pub fn deviation(self, strength: Strength) -> f64 {
+    pub(super) fn deviation(self, strength: Strength) -> f64 {
         match self {
             Self::Weights => strength.deviation,
             Self::Strengths(scale) => POINTS_PER_UNIT * strength.deviation / scale.unit,
@@ -112,7 +117,7 @@ pub(super) struct AverageSeat {
 
 impl AverageSeat {
     /// Adds the seats of a match, by the factors of their players after it.
-    pub fn add(&mut self, match_seats: &[Effects]) {
+    pub(super) fn add(&mut self, match_seats: &[Effects]) {
         let kept = libm::exp2(-(match_seats.len() as f64) / HALF_LIFE);
         self.seats *= kept;
         self.sums = self.sums.map(|sum| sum * kept);
@@ -125,7 +130,7 @@ impl AverageSeat {
     }
 
     /// The mean factors; `None` before any match.
-    pub fn factors(&self) -> Option<Effects> {
+    pub(super) fn factors(&self) -> Option<Effects> {
         (self.seats > 0.0).then(|| self.sums.map(|sum| sum / self.seats))
     }
 }

@@ -12,9 +12,10 @@ use super::{
     typical_game::{Compared, TypicalGame},
     visits::{Visit, Visits},
 };
-use crate::{Player, RatedGame, Seat, Shared, Tally};
+use crate::{Player, RatedGame, Seat, game::Tally, player_map::Shared};
 use evenkeel_model::{
-    Kind, LineupPlayer, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset,
+    Kind, MatchRecord, Outcome, Participant, PlayerKey, Rulebook, Ruleset, record::Presence,
+    win_model::LineupPlayer,
 };
 
 /// Numbers keys from 0 without gaps, in the order of their first appearance. The map is used only
@@ -94,7 +95,7 @@ pub(super) struct DigestState {
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
 impl Digest {
-    pub fn new(rulebook: &Rulebook, settings: &Settings) -> Self {
+    pub(super) fn new(rulebook: &Rulebook, settings: &Settings) -> Self {
         Self {
             rulebook: Shared::new(rulebook.clone()),
             settings: Shared::new(settings.clone()),
@@ -103,17 +104,17 @@ impl Digest {
     }
 
     /// The part of the state that a checkpoint stores.
-    pub fn known(&self) -> &DigestState {
+    pub(super) fn known(&self) -> &DigestState {
         &self.known
     }
 
     /// Continues from the state in a checkpoint.
-    pub fn resume(&mut self, known: DigestState) {
+    pub(super) fn resume(&mut self, known: DigestState) {
         self.known = known;
     }
 
     /// The ruleset of a match, and the match as a game, or the reason why it is not rated.
-    pub fn digest(&mut self, record: &MatchRecord) -> (Ruleset, Result<Digested, Unrated>) {
+    pub(super) fn digest(&mut self, record: &MatchRecord) -> (Ruleset, Result<Digested, Unrated>) {
         let rulebook = &self.rulebook;
         let ruleset = rulebook.ruleset_of_mode(&record.game_type, &record.mode, &record.mutators);
         let basis = ruling::judge(record, &self.rulebook, &self.settings.rules);
@@ -175,7 +176,12 @@ impl Digest {
 
     /// A game that has not been played, in which each player is present from start to end. Players
     /// without a match get numbers that no other player has.
-    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> RatedGame {
+    pub(super) fn lineup(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<LineupPlayer>],
+    ) -> RatedGame {
         let mut strangers = (0..u32::MAX).rev();
         let mut seats = Vec::new();
         for (team, players) in (0..).zip(teams) {
@@ -204,12 +210,12 @@ impl Digest {
     }
 
     /// The number of a player; `None` without a match.
-    pub fn number(&self, key: &PlayerKey) -> Option<Player> {
+    pub(super) fn number(&self, key: &PlayerKey) -> Option<Player> {
         self.known.people.number(key.kind, &key.id)
     }
 
     /// All players with a rated match.
-    pub fn people(&self) -> &People {
+    pub(super) fn people(&self) -> &People {
         &self.known.people
     }
 

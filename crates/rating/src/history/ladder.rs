@@ -8,10 +8,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Player, PlayerMap,
+    Player,
     divisions::{Borders, Settings},
+    player_map::PlayerMap,
 };
-use evenkeel_model::Rank;
+use evenkeel_model::weight::Rank;
 
 /// The borders are computed again when the number of matches has grown by this fraction: one
 /// sixteenth.
@@ -46,7 +47,7 @@ impl MeasuredPlayer {
 impl Ladder {
     /// Gives the players of a match their divisions. `playing` are these players and `all` all players
     /// of the ruleset, with their weights after the match.
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         settings: &Settings,
         playing: impl Iterator<Item = MeasuredPlayer>,
@@ -71,18 +72,18 @@ impl Ladder {
     }
 
     /// The rank of a player with this weight; `None` while the player is calibrating.
-    pub fn rank(&self, player: Player, weight: f64) -> Option<Rank> {
+    pub(super) fn rank(&self, player: Player, weight: f64) -> Option<Rank> {
         let held = self.held.get(player)?;
         Some(self.borders.as_ref()?.rank(*held, weight))
     }
 
     /// Of each division, the weights at which its progress is 0 and 1.
-    pub fn spans(&self) -> Vec<(f64, f64)> {
+    pub(super) fn spans(&self) -> Vec<(f64, f64)> {
         self.borders.as_ref().map_or(Vec::new(), Borders::spans)
     }
 
     /// The rank that this weight has for a player without a division.
-    pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
+    pub(super) fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
         let borders = self.borders.as_ref()?;
         Some(borders.rank(borders.division_of(weight, None), weight))
     }

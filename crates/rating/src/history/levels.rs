@@ -12,8 +12,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 
 use super::{People, RatingPool, StartsByNumber, newcomers::KnownElsewhere};
-use crate::{Player, RatedGame, Settings, Shared, divisions};
-use evenkeel_model::{Ruleset, Timestamp, WeightEntry};
+use crate::{Player, RatedGame, Settings, divisions, player_map::Shared};
+use evenkeel_model::{Ruleset, Timestamp, weight::WeightEntry};
 
 /// How close the games behind a weight are to the requested ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ pub(super) struct LevelPools {
 }
 
 impl Levels {
-    pub fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: Settings) -> Self {
         Self {
             settings,
             pools: LevelPools::default(),
@@ -71,23 +71,26 @@ impl Levels {
     }
 
     /// The part of the state that a checkpoint stores.
-    pub fn pools(&self) -> &LevelPools {
+    pub(super) fn pools(&self) -> &LevelPools {
         &self.pools
     }
 
     /// Continues from the state in a checkpoint.
-    pub fn resume(&mut self, pools: LevelPools) {
+    pub(super) fn resume(&mut self, pools: LevelPools) {
         self.pools = pools;
     }
 
     /// All rulesets that have a rated match.
-    pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &RatingPool)> {
+    pub(super) fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &RatingPool)> {
         let rulesets = self.pools.rulesets.iter();
         rulesets.map(|(ruleset, pool)| (ruleset, &**pool))
     }
 
     /// The rulesets that have learned since an earlier state.
-    pub fn learned_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Ruleset> {
+    pub(super) fn learned_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = &'a Ruleset> {
         let mut before = before.pools.rulesets.iter().peekable();
         let rulesets = self.pools.rulesets.iter();
         rulesets.filter_map(move |(ruleset, own)| {
@@ -99,7 +102,7 @@ impl Levels {
     }
 
     /// The rating pool of one level; `None` if the level has no rated match.
-    pub fn pool(&self, ruleset: &Ruleset, level: Level) -> Option<&RatingPool> {
+    pub(super) fn pool(&self, ruleset: &Ruleset, level: Level) -> Option<&RatingPool> {
         match level {
             Level::Ruleset => self.own_pool(ruleset),
             Level::FewerMutators => self.simpler(ruleset).pop(),
@@ -136,7 +139,7 @@ impl Levels {
 
     /// All rating pools that can contain a player's weight for a ruleset, with their levels, the
     /// closest last. A rating pool of several levels comes once, with the closest of them.
-    pub fn farthest_first(&self, ruleset: &Ruleset) -> Vec<(Level, &RatingPool)> {
+    pub(super) fn farthest_first(&self, ruleset: &Ruleset) -> Vec<(Level, &RatingPool)> {
         let on = |level| Some((level, self.pool(ruleset, level)?));
         let simpler = self.simpler(ruleset).into_iter().rev();
         let simpler = simpler.map(|pool| (Level::FewerMutators, pool));
@@ -162,14 +165,14 @@ impl Levels {
 
     /// The closest rating pool for a ruleset: its own, else that of its game type, else that of all
     /// games.
-    pub fn best(&self, ruleset: &Ruleset) -> Option<&RatingPool> {
+    pub(super) fn best(&self, ruleset: &Ruleset) -> Option<&RatingPool> {
         let levels = [Level::Ruleset, Level::GameType, Level::AllGames];
         levels.into_iter().find_map(|l| self.pool(ruleset, l))
     }
 
     /// The rating pool of a ruleset, in which those of these players who are new to it have their priors. Before its first
     /// match, it is the rating pool with which the ruleset would begin. `None` before any match.
-    pub fn own(
+    pub(super) fn own(
         &self,
         ruleset: &Ruleset,
         players: impl Iterator<Item = Player>,
@@ -187,7 +190,7 @@ impl Levels {
     }
 
     /// The rating pool of a ruleset for a game, see [`own`](Self::own).
-    pub fn for_game(
+    pub(super) fn for_game(
         &self,
         ruleset: &Ruleset,
         game: &RatedGame,
@@ -198,7 +201,7 @@ impl Levels {
     }
 
     /// Predicts a game that ended at `end`, then learns from it on every level.
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         ruleset: &Ruleset,
         game: &RatedGame,
@@ -243,7 +246,7 @@ impl Levels {
     }
 
     /// Gives the humans of a game that was learned from their divisions under its ruleset.
-    pub fn divide(
+    pub(super) fn divide(
         &mut self,
         ruleset: &Ruleset,
         settings: &divisions::Settings,
@@ -292,7 +295,7 @@ impl Levels {
     }
 
     /// Starts a new season on every level.
-    pub fn new_season(&mut self, keep: f64) {
+    pub(super) fn new_season(&mut self, keep: f64) {
         let rulesets = self.pools.rulesets.values_mut();
         let above = self.pools.types.values_mut().chain(&mut self.pools.all);
         rulesets

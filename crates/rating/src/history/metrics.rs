@@ -3,7 +3,7 @@
 
 use std::f64::consts::LN_2;
 
-use evenkeel_model::counted;
+use evenkeel_model::text::counted;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct Bin {
 
 /// Number of bins, each a tenth of the range: the usual number, with a hundred matches per bin from
 /// a thousand on.
-pub const BINS: usize = 10;
+pub(super) const BINS: usize = 10;
 
 /// Measures over a list of forecasts; all are 0 for an empty list.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -18,10 +18,10 @@
 //!
 //! A ruleset that has the same game type and more mutators than another takes over what is known there as it is.
 
-use evenkeel_model::UNITS;
+use evenkeel_model::win_model::UNITS;
 use serde::{Deserialize, Serialize};
 
-use crate::{Player, PlayerMap, RatedGame, Scale, Strength};
+use crate::{Player, RatedGame, Strength, player_map::PlayerMap, strength::Scale};
 
 /// Points, kills, deaths and captures per minute, each divided by the game's mean, minus 1.
 pub(super) type Features = [f64; WIDTH];
@@ -76,7 +76,7 @@ impl Default for Newcomers {
 
 impl Newcomers {
     /// A player's features in a game; `None` if they have no tally in it.
-    pub fn features(game: &RatedGame, player: Player) -> Option<Features> {
+    pub(super) fn features(game: &RatedGame, player: Player) -> Option<Features> {
         let own = game.tallies.iter().find(|t| t.player == player)?;
         let mut features = [0.0; WIDTH];
         for (k, feature) in features.iter_mut().enumerate() {
@@ -90,7 +90,7 @@ impl Newcomers {
     }
 
     /// Learns from a player with this first game and this strength after [`SETTLED`] games.
-    pub fn learn(&mut self, features: &Features, strength: Strength) {
+    pub(super) fn learn(&mut self, features: &Features, strength: Strength) {
         let beyond = strength.mean - self.sum / self.cases.max(1.0);
         let error = beyond - self.beyond(features);
         self.errors += error * error;
@@ -107,7 +107,7 @@ impl Newcomers {
     }
 
     /// Whether the regression has predicted clearly better than the mean, in enough cases.
-    pub fn believed(&self) -> bool {
+    pub(super) fn believed(&self) -> bool {
         self.cases >= CASES && self.errors < BETTER * self.errors_of_mean
     }
 
@@ -117,7 +117,7 @@ impl Newcomers {
     /// The variance of strengths is t, and r once the first game is known. The observation that
     /// reduces the variance of a Gaussian from t to r has precision 1/r − 1/t, and its value is
     /// t/(t − r) times the resulting mean. It carries no information if r = t.
-    pub fn predict(&self, features: &Features) -> Option<Strength> {
+    pub(super) fn predict(&self, features: &Features) -> Option<Strength> {
         let left = (self.errors + self.variances) / self.cases.max(1.0);
         let all = (self.errors_of_mean + self.variances) / self.cases.max(1.0);
         self.believed().then(|| Strength {
@@ -213,7 +213,7 @@ impl Elsewhere {
     }
 
     /// The prior of a player of whom this is known; `unknown` is the prior without it.
-    pub fn prior(&self, known: KnownElsewhere, unknown: Strength) -> Strength {
+    pub(super) fn prior(&self, known: KnownElsewhere, unknown: Strength) -> Strength {
         match known.near {
             Some(_) => known.strength,
             None => known.strength.faded(self.part(), unknown),
@@ -221,7 +221,7 @@ impl Elsewhere {
     }
 
     /// Notes the prior of a player as the rating system has taken it, to compare it later.
-    pub fn note(
+    pub(super) fn note(
         &mut self,
         player: Player,
         known: KnownElsewhere,
@@ -239,12 +239,12 @@ impl Elsewhere {
 
     /// Whether a player's strength began with what is known elsewhere, and the weight that was taken over as it is; kept
     /// until both are compared with games of their own.
-    pub fn of(&self, player: Player) -> Option<Option<f64>> {
+    pub(super) fn of(&self, player: Player) -> Option<Option<f64>> {
         self.adopted.get(player).map(|own| own.near)
     }
 
     /// Compares what was known of a player with the estimate after [`SETTLED`] games of their own.
-    pub fn compare(&mut self, player: Player, after: Strength, scale: Scale) {
+    pub(super) fn compare(&mut self, player: Player, after: Strength, scale: Scale) {
         let adopted = self.adopted.remove(player);
         let Some(adopted) = adopted.filter(|own| own.near.is_none()) else {
             return;
@@ -287,7 +287,7 @@ mod tests {
     use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
     use super::*;
-    use crate::Tally;
+    use crate::game::Tally;
 
     fn learned(slope: f64) -> Newcomers {
         let mut random = ChaCha8Rng::seed_from_u64(2);

@@ -6,7 +6,10 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use evenkeel_model::{Kind, PlayerKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeSeq};
 
-use crate::{Player, PlayerMap, Shared};
+use crate::{
+    Player,
+    player_map::{PlayerMap, Shared},
+};
 
 /// The player that a dense number stands for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,7 +33,7 @@ impl Keyed for Person {
 
 impl Person {
     /// The name in their latest match that states one; empty if none does.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key.id)
     }
 }
@@ -44,39 +47,39 @@ pub(super) struct People {
 
 impl People {
     /// The person with a number.
-    pub fn get(&self, player: Player) -> Option<&Person> {
+    pub(super) fn get(&self, player: Player) -> Option<&Person> {
         self.list.get(player.0)
     }
 
     /// The number of players.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
     /// Whether a player is known, and a human.
-    pub fn is_human(&self, player: Player) -> bool {
+    pub(super) fn is_human(&self, player: Player) -> bool {
         let person = self.get(player);
         person.is_some_and(|person| person.key.kind == Kind::Human)
     }
 
     /// The players who may be new or have another name, compared with other people.
-    pub fn unlike(&self, other: &Self) -> Vec<Player> {
+    pub(super) fn unlike(&self, other: &Self) -> Vec<Player> {
         self.list.unlike(&other.list)
     }
 
     /// All bots, by number.
-    pub fn bots(&self) -> &[Player] {
+    pub(super) fn bots(&self) -> &[Player] {
         &self.bots
     }
 
     /// The number of a player; `None` without a match.
-    pub fn number(&self, kind: Kind, id: &str) -> Option<Player> {
+    pub(super) fn number(&self, kind: Kind, id: &str) -> Option<Player> {
         self.list.find((kind, id)).map(Player)
     }
 
     /// The number of a player, who is added if unknown. The name replaces the former one, unless none is stated, or only the
     /// identity of somebody who had a name.
-    pub fn meet(&mut self, key: &PlayerKey, name: &str) -> Player {
+    pub(super) fn meet(&mut self, key: &PlayerKey, name: &str) -> Player {
         let own_name = (name != key.id).then(|| name.into());
         if let Some(known) = self.number(key.kind, &key.id) {
             let person = self.get(known);
@@ -202,31 +205,31 @@ impl Shard {
 
 impl<T> Numbered<T> {
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.count as usize
     }
 
-    pub fn get(&self, number: u32) -> Option<&T> {
+    pub(super) fn get(&self, number: u32) -> Option<&T> {
         self.list.get(Player(number))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.list.values()
     }
 
     /// The numbers of those that may be new or changed, compared with others.
-    pub fn unlike(&self, other: &Self) -> Vec<Player> {
+    pub(super) fn unlike(&self, other: &Self) -> Vec<Player> {
         self.list.unlike(&other.list)
     }
 }
 
 impl<T: Keyed> Numbered<T> {
-    pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.list.get_mut(Player(number))
     }
 
     /// The number of the one with this key.
-    pub fn find(&self, key: T::Key<'_>) -> Option<u32> {
+    pub(super) fn find(&self, key: T::Key<'_>) -> Option<u32> {
         let hash = self.index.hasher.hash_one(&key) as usize;
         let shard = &self.index.shards[hash % SHARDS];
         let mut numbers = shard.probe(hash).map(|at| shard.slots[at]);
@@ -235,7 +238,7 @@ impl<T: Keyed> Numbered<T> {
     }
 
     /// Adds one with a new key, and returns its number.
-    pub fn push(&mut self, new: T) -> u32 {
+    pub(super) fn push(&mut self, new: T) -> u32 {
         let number = self.count;
         self.count = number.saturating_add(1);
         self.list.set(Player(number), new);

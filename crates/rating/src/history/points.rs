@@ -1,6 +1,8 @@
 //! Where each participant sat in a match, and the points that their teams scored and conceded meanwhile.
 
-use evenkeel_model::{MatchRecord, Outcome, Participant, Presence, RoleName, Scoring};
+use evenkeel_model::{
+    MatchRecord, Outcome, Participant, record::Presence, rulebook::Scoring, team_names::RoleName,
+};
 
 use crate::{Player, Seat, presence::Points};
 
@@ -164,7 +166,7 @@ fn command(participant: &Participant, team: u8) -> f64 {
     own.map(|r| r.share).sum::<f64>().min(1.0)
 }
 
-/// The weighted share of a game that a stay covers, see [`Span::early_share`](evenkeel_model::Span).
+/// The weighted share of a game that a stay covers, see [`Span::early_share`](evenkeel_model::record::Span).
 pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
     stay.span.early_share(millis, usual)
 }
@@ -178,7 +180,10 @@ pub(super) fn ranks(numbers: &[f64]) -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel_model::{Kind, PlayerKey, Presence, ScoreEvent, Span, Timestamp};
+    use evenkeel_model::{
+        Kind, PlayerKey, Timestamp,
+        record::{Presence, ScoreEvent, Span},
+    };
 
     use super::*;
 

@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use evenkeel_model::{Rank, RoleWeights, Ruleset, StartWeight, Timestamp, WeightEntry};
+use evenkeel_model::{
+    Ruleset, Timestamp,
+    weight::{Rank, RoleWeights, StartWeight, WeightEntry},
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
@@ -17,8 +20,9 @@ use super::{
     settings::prior,
 };
 use crate::{
-    Effects, Player, PlayerMap, RatedGame, Scale, Seat, Settings, Strength, System, SystemName,
-    divisions,
+    Player, RatedGame, Seat, Settings, Strength, System, SystemName, divisions,
+    player_map::PlayerMap,
+    strength::{Effects, Scale},
 };
 
 /// A rating system, and the players who have been in its games.
@@ -105,7 +109,7 @@ impl<'de> Deserialize<'de> for RatingPool {
 }
 
 impl RatingPool {
-    pub fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         Self {
             name: settings.system.name(),
             system: settings.system.name().build(settings),
@@ -119,7 +123,7 @@ impl RatingPool {
     }
 
     /// Learns from a game that ended at `end`. Returns what it entered into the accounts of those who learned from it.
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         game: &RatedGame,
         end: Timestamp,
@@ -243,7 +247,7 @@ impl RatingPool {
     }
 
     /// The weight of somebody of whom nothing is known.
-    pub fn unknown_weight(&self) -> f64 {
+    pub(super) fn unknown_weight(&self) -> f64 {
         let curve = self.curve();
         curve.points(curve.newcomer()).clamp(UNKNOWN.0, UNKNOWN.1)
     }
@@ -254,7 +258,7 @@ impl RatingPool {
     }
 
     /// Starts a new season: strengths and accounts keep the share `keep` of their distance from a newcomer's and from 50.
-    pub fn new_season(&mut self, keep: f64) {
+    pub(super) fn new_season(&mut self, keep: f64) {
         self.system.new_season(keep);
         let curve = self.curve();
         for player in self.careers.players().collect::<Vec<_>>() {
@@ -285,7 +289,12 @@ impl RatingPool {
     }
 
     /// Gives the humans of a game their divisions, after [`learn`](Self::learn) has learned from it.
-    pub fn divide(&mut self, settings: &divisions::Settings, game: &RatedGame, people: &People) {
+    pub(super) fn divide(
+        &mut self,
+        settings: &divisions::Settings,
+        game: &RatedGame,
+        people: &People,
+    ) {
         let mut ladder = std::mem::take(&mut self.ladder);
         let is_human = |player: &Player| people.is_human(*player);
         let measured = |player| self.measured(player);
@@ -325,7 +334,7 @@ impl RatingPool {
     }
 
     /// The rank that a weight has in this rating pool. `None` where there are no divisions.
-    pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
+    pub(super) fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
         self.ladder.rank_of_weight(weight)
     }
 
@@ -360,7 +369,12 @@ impl RatingPool {
 
     /// Takes over what is known elsewhere of a player without a rated game in this rating pool as a prior, in the place of an
     /// earlier one.
-    pub fn adopt(&mut self, player: Player, known: KnownElsewhere, start: Option<StartWeight>) {
+    pub(super) fn adopt(
+        &mut self,
+        player: Player,
+        known: KnownElsewhere,
+        start: Option<StartWeight>,
+    ) {
         let unknown = start.map_or_else(|| self.nobody(), |start| self.stated(start));
         let prior = self.elsewhere.prior(known, unknown);
         self.system.adopt(player, prior);
@@ -380,14 +394,19 @@ impl RatingPool {
 
     /// The estimate of a player's strength, relative to a newcomer: from their games, or the prior of a player who is
     /// known from elsewhere.
-    pub fn estimate(&self, player: Player) -> Option<Strength> {
+    pub(super) fn estimate(&self, player: Player) -> Option<Strength> {
         let strength = self.system.strength(player)?;
         let mean = strength.mean - self.system.scale().newcomer();
         Some(Strength { mean, ..strength })
     }
 
     /// Replaces a weight from elsewhere by the one that its player has in this rating pool before the first game.
-    pub fn convert(&self, player: Player, weight: &mut Weight<'_>, starts: StartsByNumber<'_>) {
+    pub(super) fn convert(
+        &self,
+        player: Player,
+        weight: &mut Weight<'_>,
+        starts: StartsByNumber<'_>,
+    ) {
         let Some(strength) = self.system.strength(player) else {
             return;
         };
@@ -430,19 +449,19 @@ impl RatingPool {
     }
 
     /// Warnings for the operator, one sentence each.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let newcomers = "newcomers start at a strength predicted from their first game".to_owned();
         let newcomers = self.newcomers.believed().then_some(newcomers);
         self.system.warning().into_iter().chain(newcomers).collect()
     }
 
     /// Whether the player has a rated game in this rating pool.
-    pub fn knows(&self, player: Player) -> bool {
+    pub(super) fn knows(&self, player: Player) -> bool {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
     /// The rating system's prediction for a lineup of two teams, with its inputs.
-    pub fn reading(&self, game: &RatedGame) -> LineupReading {
+    pub(super) fn reading(&self, game: &RatedGame) -> LineupReading {
         let (win_model, chance) = self.system.win_model_and_chance(game);
         let newcomer = self.system.scale().newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
@@ -465,23 +484,23 @@ impl RatingPool {
     }
 
     /// How far apart the final scores of such games are.
-    pub fn spread(&self) -> Spread {
+    pub(super) fn spread(&self) -> Spread {
         self.spread
     }
 
     /// The strength that has this weight, minus a newcomer's. The weight is limited to 0 to 100.
-    pub fn strength_at(&self, weight: f64) -> f64 {
+    pub(super) fn strength_at(&self, weight: f64) -> f64 {
         self.curve().strength(weight)
     }
 
     /// The points of a strength above a newcomer's: linear, without the soft ends of a weight.
-    pub fn points_of(&self, strength: f64) -> f64 {
+    pub(super) fn points_of(&self, strength: f64) -> f64 {
         let curve = self.curve();
         curve.points(curve.newcomer() + strength)
     }
 
     /// All players who have been in a game of this rating pool, rated or not.
-    pub fn players(&self) -> impl Iterator<Item = Player> {
+    pub(super) fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()
     }
 }
@@ -499,7 +518,7 @@ fn learners(game: &RatedGame) -> Vec<Player> {
 
 impl RatingPool {
     /// A player's weight, labelled with `ruleset`; `None` without a rated game in this rating pool.
-    pub fn weight<'a>(
+    pub(super) fn weight<'a>(
         &self,
         ruleset: &'a Ruleset,
         person: &'a Person,
@@ -529,7 +548,7 @@ impl RatingPool {
     }
 
     /// The weights of all players with a rated game in this rating pool, by key, labelled with `ruleset`.
-    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
+    pub(super) fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
         let players = self.careers.players();
         let weight = |player| self.weight(ruleset, people.get(player)?, player);
         let mut weights: Vec<Weight<'a>> = players.filter_map(weight).collect();

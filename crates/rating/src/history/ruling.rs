@@ -5,8 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use evenkeel_model::{
-    Causes, Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring, WeightEntry,
+    Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset,
+    match_chances::Causes,
+    rulebook::Scoring,
     units::{Count, UpToADay},
+    weight::WeightEntry,
 };
 
 /// The conditions for a match to be rated.

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use evenkeel_model::{PlayerKey, StartWeight, Timestamp, units::Share};
+use evenkeel_model::{PlayerKey, Timestamp, units::Share, weight::StartWeight};
 use serde::{Deserialize, Serialize};
 
 use super::{People, Rules};
-use crate::{self as rating, Player, Scale, Strength, divisions};
+use crate::{self as rating, Player, Strength, divisions, strength::Scale};
 
 /// How matches become weights. Plain data; the caller checks the ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub(super) struct Season {
 }
 
 impl Season {
-    pub fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         let mut starts = settings.seasons.clone();
         starts.sort_unstable_by(|a, b| b.cmp(a));
         Self {
@@ -74,13 +74,13 @@ impl Season {
     }
 
     /// When the next season begins; `None` if no more are configured.
-    pub fn next(&self) -> Option<Timestamp> {
+    pub(super) fn next(&self) -> Option<Timestamp> {
         self.starts.last().copied()
     }
 
     /// The share that players keep, once for each season that began after the `now` of the previous
     /// call, up to and including this `now`.
-    pub fn begun_by(&mut self, now: Timestamp) -> Vec<f64> {
+    pub(super) fn begun_by(&mut self, now: Timestamp) -> Vec<f64> {
         let still = self.starts.partition_point(|start| *start > now);
         let begun = self.starts.split_off(still);
         vec![self.keep; begun.len()]
@@ -99,12 +99,12 @@ pub(super) struct StartsByNumber<'a> {
 }
 
 impl Starts {
-    pub fn new(by_key: BTreeMap<PlayerKey, StartWeight>) -> Self {
+    pub(super) fn new(by_key: BTreeMap<PlayerKey, StartWeight>) -> Self {
         Self(Arc::new(by_key))
     }
 
     /// The start weights by the numbers of these players.
-    pub fn among<'a>(&'a self, people: &'a People) -> StartsByNumber<'a> {
+    pub(super) fn among<'a>(&'a self, people: &'a People) -> StartsByNumber<'a> {
         StartsByNumber {
             starts: self,
             people,
@@ -114,7 +114,7 @@ impl Starts {
 
 impl StartsByNumber<'_> {
     /// The start weight of a player.
-    pub fn of(self, player: Player) -> Option<StartWeight> {
+    pub(super) fn of(self, player: Player) -> Option<StartWeight> {
         let person = self.people.get(player)?;
         self.starts.0.get(&person.key).copied()
     }

@@ -8,7 +8,7 @@
 //! normal distribution; `tests/suite/learning/suspects.rs` measures it.
 
 use super::{MeasuredPlayer, People, RatingPool};
-use crate::{Player, Scale, Strength};
+use crate::{Player, Strength, strength::Scale};
 use evenkeel_model::{PlayerKey, Ruleset};
 
 /// The matches with which a player may be listed. Fewer show nothing, and with more a player is known.
@@ -43,7 +43,7 @@ pub struct Suspect {
 
 impl RatingPool {
     /// The humans who play far above a newcomer with few matches, the most striking first.
-    pub fn suspects(&self, ruleset: &Ruleset, people: &People) -> Vec<Suspect> {
+    pub(super) fn suspects(&self, ruleset: &Ruleset, people: &People) -> Vec<Suspect> {
         let Scale::Strengths { unit, .. } = self.system.scale() else {
             return Vec::new(); // the weights of the system have no deviations
         };

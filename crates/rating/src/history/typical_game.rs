@@ -28,7 +28,7 @@ pub(super) struct Compared {
 impl TypicalGame {
     /// Compares a game with the games before it, then adds it to them. The first game is a usual one, and so is each
     /// whose length is not known.
-    pub fn compare(&mut self, record: &MatchRecord) -> Compared {
+    pub(super) fn compare(&mut self, record: &MatchRecord) -> Compared {
         let millis = record.millis() as f64;
         let points: f64 = record.scores.iter().map(|score| score.abs()).sum();
         let usual = self.millis.median().unwrap_or(millis);

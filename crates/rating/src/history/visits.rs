@@ -3,10 +3,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use evenkeel_model::{DAY, Kind, MatchRecord, Participant, Place, PlayerKey, Timestamp};
+use evenkeel_model::{
+    Kind, MatchRecord, Participant, PlayerKey, Timestamp, place::Place, time::DAY,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::{Player, PlayerMap};
+use crate::{Player, player_map::PlayerMap};
 
 /// Longer than this, somebody is in two matches at once: clocks are less wrong, and so is the pause between two rounds.
 const AT_ONCE: i64 = 60_000;
@@ -28,7 +30,11 @@ pub(super) struct Visit {
 
 impl Visit {
     /// The visit of a human; `None` if nobody says where the match was, or if it is too short to be at once with another.
-    pub fn of(record: &MatchRecord, participant: &Participant, place: Place) -> Option<Self> {
+    pub(super) fn of(
+        record: &MatchRecord,
+        participant: &Participant,
+        place: Place,
+    ) -> Option<Self> {
         let at = |millis: u64| {
             record
                 .start
@@ -70,13 +76,13 @@ impl Visit {
     }
 
     /// Whether nobody can have made both visits: for more than a minute and half of the shorter one, they are at once.
-    pub fn is_at_once_with(&self, other: &Self) -> bool {
+    pub(super) fn is_at_once_with(&self, other: &Self) -> bool {
         let both = self.overlap(other);
         both > AT_ONCE && 2 * both > self.millis().min(other.millis())
     }
 
     /// Whether the ends of the matches are close enough to compare them.
-    pub fn is_near(&self, other: &Self) -> bool {
+    pub(super) fn is_near(&self, other: &Self) -> bool {
         self.end.0.abs_diff(other.end.0) < WINDOW.unsigned_abs()
     }
 }
@@ -92,7 +98,7 @@ pub(super) struct Visits {
 
 impl Visits {
     /// Whether a player was rated for a visit of the same place that was at once with this one. O(visits of the player).
-    pub fn contradict(&self, player: Player, visit: &Visit) -> bool {
+    pub(super) fn contradict(&self, player: Player, visit: &Visit) -> bool {
         let tables = [&self.lately, &self.before].into_iter();
         let mut visits = tables.filter_map(|table| table.get(player)).flatten();
         visits.any(|known| {
@@ -101,7 +107,7 @@ impl Visits {
     }
 
     /// Notes a visit for which a player is rated. The ends of the matches never decrease.
-    pub fn add(&mut self, player: Player, visit: Visit) {
+    pub(super) fn add(&mut self, player: Player, visit: Visit) {
         let period = visit.end.0.div_euclid(WINDOW);
         if period != self.period {
             let lately = std::mem::take(&mut self.lately);
@@ -227,7 +233,7 @@ impl AtOnceFinder {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel_model::{Presence, Span};
+    use evenkeel_model::record::{Presence, Span};
     use proptest::prelude::*;
 
     use super::*;

@@ -11,7 +11,10 @@
 //! of the stretch is then B·m + (B·S·A)·y.
 
 use super::{Column, Joint, columns::MatchRow, departure::step, filter::Latent};
-use crate::{Arrival, RatedGame, Seat, game::Comparison};
+use crate::{
+    RatedGame, Seat,
+    game::{Arrival, Comparison},
+};
 
 /// What the members of the bank expect of a stretch before they learn from the game: for each comparison,
 /// the mean of the latent difference by member.

@@ -6,7 +6,10 @@ use super::{
     bank::{Bank, Member},
     filter::Prior,
 };
-use crate::{Player, PlayerMap, Shared, Strength};
+use crate::{
+    Player, Strength,
+    player_map::{PlayerMap, Shared},
+};
 
 /// The strengths of the players outside the covariance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -33,28 +36,28 @@ pub(super) enum Away {
 
 impl Absent {
     /// Whether the player is one of them.
-    pub fn has(&self, player: Player) -> bool {
+    pub(super) fn has(&self, player: Player) -> bool {
         self.players.get(player).is_some()
     }
 
     /// Adds a player, or replaces what was known.
-    pub fn set(&mut self, player: Player, away: Away) {
+    pub(super) fn set(&mut self, player: Player, away: Away) {
         self.players.set(player, away);
     }
 
     /// Removes a player, who comes back.
-    pub fn take(&mut self, player: Player) -> Option<Away> {
+    pub(super) fn take(&mut self, player: Player) -> Option<Away> {
         self.players.remove(player)
     }
 
     /// One member's estimate of a player; `None` if the player is not absent.
-    pub fn strength(&self, member: &Member, player: Player) -> Option<Strength> {
+    pub(super) fn strength(&self, member: &Member, player: Player) -> Option<Strength> {
         self.of(self.players.get(player)?, member)
     }
 
     /// The estimate of one member. A member that was created later gets the estimate of the closest
     /// one: the same prior, or the one it was copied from.
-    pub fn of(&self, away: &Away, member: &Member) -> Option<Strength> {
+    pub(super) fn of(&self, away: &Away, member: &Member) -> Option<Strength> {
         let (bank, each) = match away {
             Away::Stated(strength) => return Some(*strength),
             Away::Adopted(strength) => {
@@ -76,7 +79,7 @@ impl Absent {
     }
 
     /// The number of the bank as it is now.
-    pub fn number(&mut self, bank: &Bank) -> u32 {
+    pub(super) fn number(&mut self, bank: &Bank) -> u32 {
         let members = bank.members.iter();
         let now: Vec<(Prior, bool)> = members.map(|m| (m.prior, m.points)).collect();
         let known = self.banks.iter().position(|known| *known == now);
@@ -88,7 +91,7 @@ impl Absent {
     }
 
     /// Adds a player who leaves the covariance, with the estimate of each member of the bank.
-    pub fn leave(&mut self, player: Player, bank: u32, each: &[Strength]) {
+    pub(super) fn leave(&mut self, player: Player, bank: u32, each: &[Strength]) {
         let away = match each {
             [alone] => Away::Alone(bank, *alone),
             _ => Away::Dormant(bank, each.into()),
@@ -97,7 +100,7 @@ impl Absent {
     }
 
     /// Moves the estimates of all players who were in the covariance towards their priors.
-    pub fn fade(&mut self, keep: f64) {
+    pub(super) fn fade(&mut self, keep: f64) {
         let Self { players, banks } = self;
         for away in players.values_mut() {
             let (bank, each) = match away {

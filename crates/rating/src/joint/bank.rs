@@ -69,7 +69,7 @@ const RECORD_STEP: f64 = 0.25;
 
 /// One filter of the bank, and its record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Member {
+pub(super) struct Member {
     /// The prior of this filter.
     pub prior: Prior,
     /// Whether it learns from points instead of outcomes where a match has points.
@@ -90,7 +90,7 @@ pub struct Member {
 
 /// The filters that are still compared, never none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Bank {
+pub(super) struct Bank {
     /// The filters, in the order of their priors.
     pub members: Vec<Member>,
     /// The share of each member in the estimate, by its evidence.
@@ -100,7 +100,7 @@ pub struct Bank {
 
 impl Bank {
     /// One filter per prior of [`SKILLS`], with the weights of a preset.
-    pub fn new(preset: Preset) -> Self {
+    pub(super) fn new(preset: Preset) -> Self {
         let most = preset.weights().into_iter().fold(0.0, f64::max);
         let member = |(skill, weight): (f64, f64)| Member {
             prior: Prior {
@@ -127,7 +127,7 @@ impl Bank {
 
     /// Adds a copy of every filter that learns from points; called at the first match with points.
     /// Until then the copies would be identical.
-    pub fn try_points(&mut self) {
+    pub(super) fn try_points(&mut self) {
         if !self.asked_for_points {
             self.asked_for_points = true;
             let doubles = self.members.iter().cloned();
@@ -155,12 +155,12 @@ impl Bank {
     }
 
     /// Posterior probabilities of the members; they sum to 1.
-    pub fn weights(&self) -> &[f64] {
+    pub(super) fn weights(&self) -> &[f64] {
         &self.shares
     }
 
     /// Computes the weights from the evidence. Call it when evidence or members have changed.
-    pub fn weigh(&mut self) {
+    pub(super) fn weigh(&mut self) {
         if self.members.len() == 1 {
             self.shares = vec![1.0];
             return;
@@ -173,13 +173,13 @@ impl Bank {
     }
 
     /// The mean over the members, weighted by evidence.
-    pub fn mean(&self, of: impl Fn(&Member) -> f64) -> f64 {
+    pub(super) fn mean(&self, of: impl Fn(&Member) -> f64) -> f64 {
         let sum = self.members.iter().zip(&self.shares);
         sum.map(|(member, weight)| weight * of(member)).sum()
     }
 
     /// Mean and deviation of the mixture of the members' estimates.
-    pub fn strength(&self, of: impl Fn(&Member) -> Strength) -> Strength {
+    pub(super) fn strength(&self, of: impl Fn(&Member) -> Strength) -> Strength {
         // There are few members, and this is asked for every weight: no list is allocated.
         let mut each = [Strength::default(); MOST];
         let members = self.members.iter().zip(&mut each);
@@ -199,7 +199,7 @@ impl Bank {
 
     /// Drops the filters that are further than [`BEHIND`] behind the best one, later [`NEAR`], and those that are too many by [`KEPT`], but
     /// for the best of each kind until [`BOTH_KINDS`]. Tries several drifts after [`DRIFTING`] matches.
-    pub fn prune(&mut self, matches: u64) {
+    pub(super) fn prune(&mut self, matches: u64) {
         let kinds = [false, true].map(|points| self.best(|m| m.points == points));
         let best = kinds[0].max(kinds[1]);
         let behind = if matches < LATE { BEHIND } else { NEAR };
@@ -240,7 +240,7 @@ impl Bank {
 
 /// What a match reveals of the latent difference: its outcome, and its points where it has some.
 #[derive(Clone, Copy, Debug)]
-pub struct Observations {
+pub(super) struct Observations {
     /// Observed from who won, or from a tie.
     pub outcome: Observation,
     /// Observed from the difference of points.
@@ -260,25 +260,25 @@ impl Member {
     }
 
     /// The latent difference of a row, without learning from it.
-    pub fn latent(&self, row: &MatchRow) -> Latent {
+    pub(super) fn latent(&self, row: &MatchRow) -> Latent {
         self.filter.prediction(row, &self.prior)
     }
 
     /// Computes the latent difference of a match, all of whose columns have numbers, before
     /// learning from it.
-    pub fn look(&mut self, row: &MatchRow) {
+    pub(super) fn look(&mut self, row: &MatchRow) {
         self.seen = self.filter.latent(row, &self.prior, &mut self.gain);
     }
 
     /// The gains S·a of these columns in the match looked at.
-    pub fn gains(&self, columns: &[usize]) -> Vec<f64> {
+    pub(super) fn gains(&self, columns: &[usize]) -> Vec<f64> {
         columns.iter().map(|&c| self.gain[c]).collect()
     }
 
     /// Learns from the match looked at; the columns in `still` do not change, and `record`, the effect of records,
     /// changes by no more than [`RECORD_STEP`]. A decided outcome adds to the evidence; a tie does not, because its
     /// meaning differs between games.
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         ruleset: u32,
         observed: Observations,
@@ -301,12 +301,12 @@ impl Member {
 
     /// Learns one column from the match looked at, and no other: its mean by `step` per unit of its gain,
     /// and its covariances by `information`, the w / c² of [`Filter::learn`].
-    pub fn learn_one(&mut self, column: usize, step: f64, information: f64) {
+    pub(super) fn learn_one(&mut self, column: usize, step: f64, information: f64) {
         self.filter.learn_one(column, step, information, &self.gain);
     }
 
     /// Learns that a column has this value, with this variance.
-    pub fn observe(&mut self, column: usize, value: f64, variance: f64) {
+    pub(super) fn observe(&mut self, column: usize, value: f64, variance: f64) {
         let unit = 1.0 / libm::sqrt(variance.max(1e-6)); // a row whose noise is 1
         let row = MatchRow {
             known: vec![(column, unit)],
@@ -320,7 +320,7 @@ impl Member {
 
     /// Adds drift to the columns of players: for one match, and for the days each was away; the
     /// variance never exceeds the prior's.
-    pub fn drift(&mut self, columns: impl Iterator<Item = (usize, f64)>) {
+    pub(super) fn drift(&mut self, columns: impl Iterator<Item = (usize, f64)>) {
         let most = self.prior.skill * self.prior.skill;
         let step = self.prior.drift * self.prior.drift;
         for (column, days) in columns {

@@ -30,7 +30,7 @@ const IMAGINARY: f64 = 100.0;
 
 /// A Gaussian over κ, as the sum of a part that all games share and one per ruleset.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Calibration {
+pub(super) struct Calibration {
     all: KappaPart,
     rulesets: BTreeMap<u32, KappaPart>,
     /// How many matches a coin decided, by the chance that it did.
@@ -71,7 +71,7 @@ impl KappaPart {
 
 impl Calibration {
     /// The mean of κ for a ruleset.
-    pub fn factor(&self, ruleset: u32) -> f64 {
+    pub(super) fn factor(&self, ruleset: u32) -> f64 {
         self.all.mean + self.own(ruleset).mean
     }
 
@@ -81,7 +81,7 @@ impl Calibration {
     }
 
     /// The chance that the first team wins: λ/2 + (1 − λ)·Φ(κ·z), as the mean over κ.
-    pub fn chance(&self, ruleset: u32, latent: Latent) -> f64 {
+    pub(super) fn chance(&self, ruleset: u32, latent: Latent) -> f64 {
         let z = latent.standardised();
         let by_strength = normal::cdf(self.factor(ruleset) * z / self.deviation(ruleset, z));
         0.5 * self.upset() + (1.0 - self.upset()) * by_strength
@@ -90,7 +90,7 @@ impl Calibration {
     /// Learns from a decided outcome: `sign` is 1 if the first team won, otherwise −1. One step of
     /// moment matching, in which the parts of κ stay independent. Where a coin has probably decided, κ
     /// hardly learns.
-    pub fn learn(&mut self, ruleset: u32, latent: Latent, sign: f64) {
+    pub(super) fn learn(&mut self, ruleset: u32, latent: Latent, sign: f64) {
         let chance = self.chance(ruleset, latent);
         let given = if sign > 0.0 { chance } else { 1.0 - chance };
         let coin = (0.5 * self.upset() / given).min(1.0);

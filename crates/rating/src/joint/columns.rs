@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::arrival::without_arrivals;
-use crate::{Effects, Player, PlayerMap, RatedGame, Seat, game::Comparison};
+use crate::{Player, RatedGame, Seat, game::Comparison, player_map::PlayerMap, strength::Effects};
 
 /// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Column {
+pub(crate) enum Column {
     /// A player's strength, commanding not included.
     Skill(Player),
     /// A player's strength as a commander, added to their strength as a player.
@@ -36,7 +36,7 @@ pub enum Column {
 
 /// The row of one match: which columns take part, and their factors.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MatchRow {
+pub(crate) struct MatchRow {
     /// Numbers of existing columns, each once, with their factors.
     pub known: Vec<(usize, f64)>,
     /// Columns that have no number yet, with their factors.
@@ -53,7 +53,7 @@ impl MatchRow {
 
 /// The numbers of the columns, and each player's record of games.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Columns {
+pub(crate) struct Columns {
     skill: PlayerMap<u32>,
     command: PlayerMap<u32>,
     shared: BTreeMap<Column, usize>,
@@ -110,7 +110,7 @@ const LEAST_SIZE: f64 = 0.1;
 
 impl Columns {
     /// The number of a column; `None` if it has none yet.
-    pub fn number(&self, column: Column) -> Option<usize> {
+    pub(crate) fn number(&self, column: Column) -> Option<usize> {
         match column {
             Column::Skill(player) => self.skill.get(player).map(|number| *number as usize),
             Column::Command(player) => self.command.get(player).map(|number| *number as usize),
@@ -119,7 +119,7 @@ impl Columns {
     }
 
     /// Gives a new column the next number.
-    pub fn add(&mut self, column: Column) {
+    pub(crate) fn add(&mut self, column: Column) {
         let number = self.list.len();
         self.list.push(column);
         self.seed(column, number);
@@ -137,7 +137,7 @@ impl Columns {
     }
 
     /// Keeps the columns with these numbers (ascending), and renumbers them in order.
-    pub fn keep(&mut self, kept: &[usize]) {
+    pub(crate) fn keep(&mut self, kept: &[usize]) {
         let list: Vec<Column> = kept.iter().map(|&number| self.list[number]).collect();
         self.skill = PlayerMap::default();
         self.command = PlayerMap::default();
@@ -149,18 +149,18 @@ impl Columns {
     }
 
     /// The number of the game that a player last played in; 0 for a newcomer.
-    pub fn last_game(&self, player: Player) -> u64 {
+    pub(crate) fn last_game(&self, player: Player) -> u64 {
         self.games.get(player).map_or(0, |c| c.last)
     }
 
     /// Notes that a player is known from other rulesets. Their first match here does not make them less new: it
     /// moves their strength from there in the direction of its result, whatever being new is worth.
-    pub fn meet(&mut self, player: Player) {
+    pub(crate) fn meet(&mut self, player: Player) {
         self.games.enter(player, ColumnCareer::default).met = true;
     }
 
     /// Counts a game for each player in it.
-    pub fn count(&mut self, game: &RatedGame, number: u64) {
+    pub(crate) fn count(&mut self, game: &RatedGame, number: u64) {
         for seat in game.seats() {
             let career = self.games.enter(seat.player, ColumnCareer::default);
             if career.last < number || career.games == 0 {
@@ -204,7 +204,7 @@ impl Columns {
     ///
     /// It is the hyperbolic tangent of the mean of ln(points / points of an average player), so that no
     /// number of points raises it without end, and it falls towards 0 with the number of games.
-    pub fn record(&self, player: Player) -> f64 {
+    pub(crate) fn record(&self, player: Player) -> f64 {
         let of = |career: &ColumnCareer| {
             let mean = career.record / (career.seen + FEW_MATCHES);
             libm::tanh(mean) * ESTABLISHED / (ESTABLISHED + f64::from(career.games))
@@ -213,24 +213,24 @@ impl Columns {
     }
 
     /// Days since a player's last game; 0 for a newcomer.
-    pub fn absence(&self, player: Player, day: f64) -> f64 {
+    pub(crate) fn absence(&self, player: Player, day: f64) -> f64 {
         let away = |career: &ColumnCareer| (day - career.day).max(0.0);
         self.games.get(player).map_or(0.0, away)
     }
 
     /// The factor on the effect of being new: 1 in the first game, a half in the second, a third in the next.
-    pub fn newness(&self, player: Player) -> f64 {
+    pub(crate) fn newness(&self, player: Player) -> f64 {
         self.games.get(player).map_or(1.0, |c| c.newness)
     }
 
     /// The logarithm of one more than the number of games that a player has played: 0 for a newcomer. It goes on
     /// growing after the effect of being new is gone.
-    pub fn experience(&self, player: Player) -> f64 {
+    pub(crate) fn experience(&self, player: Player) -> f64 {
         self.games.get(player).map_or(0.0, |c| c.experience)
     }
 
     /// A player's factors on the effects of earlier matches.
-    pub fn factors(&self, player: Player) -> Effects {
+    pub(crate) fn factors(&self, player: Player) -> Effects {
         [
             self.newness(player),
             self.experience(player),
@@ -247,7 +247,7 @@ impl Columns {
     ///
     /// All factors are multiplied by the root of the game's [extent](RatedGame::extent): the score is a
     /// Brownian motion, whose drift grows with time, and whose noise grows with the root of time.
-    pub fn row(&self, game: &RatedGame, a: usize, b: usize) -> MatchRow {
+    pub(crate) fn row(&self, game: &RatedGame, a: usize, b: usize) -> MatchRow {
         let mut row = MatchRow::default();
         row.known
             .reserve(game.team(a).len() + game.team(b).len() + 8);
@@ -293,7 +293,7 @@ impl Columns {
 
     /// The row of a comparison: the mean of the rows of its pairs of teams. The mean of several performances has less
     /// noise than each, so the row is multiplied until its noise is 1 again.
-    pub fn compared(&self, game: &RatedGame, comparison: &Comparison) -> MatchRow {
+    pub(crate) fn compared(&self, game: &RatedGame, comparison: &Comparison) -> MatchRow {
         let [one, other] = &comparison.sides;
         if let ([a], [b]) = (one.as_slice(), other.as_slice()) {
             return self.row(game, *a, *b);
@@ -356,7 +356,7 @@ pub(super) fn precision(comparison: &Comparison) -> f64 {
 }
 
 /// The factor of one player's strength in a match of `shares` players.
-pub fn unit(shares: f64) -> f64 {
+pub(crate) fn unit(shares: f64) -> f64 {
     libm::sqrt(2.0 / shares.max(1e-3)) // an empty game must not divide by zero
 }
 

@@ -32,7 +32,11 @@ use super::{
     bank::Member,
     filter::{Latent, Observation, Tie},
 };
-use crate::{Departure, RatedGame, Seat, game::Comparison, normal};
+use crate::{
+    RatedGame, Seat,
+    game::{Comparison, Departure},
+    normal,
+};
 
 /// What the members of the bank predict for the part of a game that a departed player played,
 /// before they learn the result.

@@ -61,14 +61,18 @@ use self::{
     outcomes::OutcomeStatistics,
 };
 use super::{
-    Effects, Player, RatedGame, RoleStrengths, Scale, Strength, StrengthParts, System, with_effects,
+    Player, RatedGame, Strength, System,
+    strength::{Effects, RoleStrengths, Scale, StrengthParts, with_effects},
 };
-use evenkeel_model::{Company, Crowding, Link, WinModel};
+use evenkeel_model::{
+    WinModel,
+    win_model::{Company, Crowding, Link},
+};
 
 /// The most columns in the covariance: half a megabyte per member of the bank. With twice as many, 84,000 matches of 6,113
 /// players took 1.8 times as long, and the log loss of 852 beach volleyball players fell by .0001
 /// (docs/internals/figures.md).
-pub const ACTIVE: usize = 512;
+pub(crate) const ACTIVE: usize = 512;
 /// The unit of weights, see [`Scale`].
 const UNIT: f64 = 0.46;
 

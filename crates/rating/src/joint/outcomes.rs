@@ -185,14 +185,14 @@ fn anscombe(points: f64) -> f64 {
 
 /// A running mean that starts from one initial number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Running {
+pub(super) struct Running {
     sum: f64,
     count: f64,
 }
 
 impl Running {
     /// A mean in which `first` counts as the first number.
-    pub fn from(first: f64) -> Self {
+    pub(super) fn from(first: f64) -> Self {
         Self {
             sum: first,
             count: 1.0,
@@ -200,13 +200,13 @@ impl Running {
     }
 
     /// Adds a number to the mean.
-    pub fn add(&mut self, x: f64) {
+    pub(super) fn add(&mut self, x: f64) {
         self.sum += x;
         self.count += 1.0;
     }
 
     /// The mean of `first` and all numbers added.
-    pub fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         self.sum / self.count
     }
 }

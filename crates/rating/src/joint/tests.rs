@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::*;
 use crate::{Seat, normal, testing::game};
-use evenkeel_model::TeamLoad;
+use evenkeel_model::win_model::TeamLoad;
 
 /// Matches of `size` against `size` out of `players`, whose strengths are spaced evenly from −1 to
 /// 1.

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Shared;
+use crate::player_map::Shared;
 
 /// Numbers per lane: two of the widest registers that every x86-64 processor has.
 const LANES: usize = 8;
@@ -21,7 +21,7 @@ const DEFERRED: usize = 8;
 
 /// A symmetric matrix of single-precision numbers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Triangle {
+pub(super) struct Triangle {
     width: usize,
     /// The values before the deferred updates: blocks of [`LANES`] rows.
     blocks: Vec<Shared<Vec<f32>>>,
@@ -52,7 +52,7 @@ impl Triangle {
     }
 
     /// The value of row `i` and column `j`.
-    pub fn get(&self, i: usize, j: usize) -> f64 {
+    pub(super) fn get(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));
         let cell = self.row(i)[j];
         // In the order and with the rounding of `apply_deferred`.
@@ -62,19 +62,19 @@ impl Triangle {
     }
 
     /// Writes the value of row `i` and column `j`, and of `j` and `i`. Applies all updates before.
-    pub fn set(&mut self, i: usize, j: usize, value: f64) {
+    pub(super) fn set(&mut self, i: usize, j: usize, value: f64) {
         self.apply_deferred();
         let (i, j) = (i.max(j), i.min(j));
         self.row_mut(i)[j] = value as f32;
     }
 
     /// Adds to the value of row `i` and column `i`.
-    pub fn add_to_diagonal(&mut self, i: usize, value: f64) {
+    pub(super) fn add_to_diagonal(&mut self, i: usize, value: f64) {
         self.row_mut(i)[i] += value as f32;
     }
 
     /// Appends a row and a column of zeros, with `diagonal` on the diagonal.
-    pub fn push(&mut self, diagonal: f64) {
+    pub(super) fn push(&mut self, diagonal: f64) {
         let last = self.width;
         self.width += 1;
         // Whole blocks of LANES rows, so that loops need no bounds checks.
@@ -89,7 +89,7 @@ impl Triangle {
     }
 
     /// Writes the product with a sparse vector to `product` (padded). O(width · entries).
-    pub fn times(&self, sparse: &[(usize, f64)], product: &mut Vec<f64>) {
+    pub(super) fn times(&self, sparse: &[(usize, f64)], product: &mut Vec<f64>) {
         product.clear();
         product.resize(self.width.next_multiple_of(LANES), 0.0);
         // On and below the diagonal: LANES rows at a time, whose sums do not depend on each other.
@@ -122,7 +122,7 @@ impl Triangle {
 
     /// The product with a sparse vector in that vector's own places: the same bits as in [`times`](Self::times), with
     /// entries² instead of width · entries steps.
-    pub fn times_within(&self, sparse: &[(usize, f64)]) -> Vec<f64> {
+    pub(super) fn times_within(&self, sparse: &[(usize, f64)]) -> Vec<f64> {
         let updates = self.deferred.iter();
         let updates: Vec<(f64, &[f32])> = updates
             .map(|vector| (along(sparse, vector), vector.as_slice()))
@@ -146,7 +146,7 @@ impl Triangle {
 
     /// Subtracts `factor` (0 or more) times the outer product of a padded vector with itself. O(width²/2) for
     /// every [`DEFERRED`]th update; the others wait for it.
-    pub fn minus_outer(&mut self, vector: &[f64], factor: f64) {
+    pub(super) fn minus_outer(&mut self, vector: &[f64], factor: f64) {
         let root = libm::sqrt(factor);
         let scaled = vector.iter().map(|x| (root * x) as f32);
         self.deferred.push(Shared::new(scaled.collect()));
@@ -179,7 +179,7 @@ impl Triangle {
     }
 
     /// The matrix of the rows and columns with these numbers, ascending.
-    pub fn select(&self, kept: &[usize]) -> Self {
+    pub(super) fn select(&self, kept: &[usize]) -> Self {
         let of_kept =
             |vector: &Shared<Vec<f32>>| -> Vec<f32> { kept.iter().map(|&i| vector[i]).collect() };
         let vectors: Vec<Vec<f32>> = self.deferred.iter().map(of_kept).collect();
@@ -210,7 +210,7 @@ impl Triangle {
 
     /// Writes a matrix that was [selected](Self::select) back to its rows and columns. Applies all updates before; without
     /// any rows it does nothing, because [`times`](Self::times) rounds otherwise once they are applied.
-    pub fn restore(&mut self, kept: &[usize], selected: &Self) {
+    pub(super) fn restore(&mut self, kept: &[usize], selected: &Self) {
         if kept.is_empty() {
             return;
         }

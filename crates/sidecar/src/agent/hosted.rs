@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentSettings;
 use crate::console::is_plain_name;
-use evenkeel_protocol::{HostSession, Request};
+use evenkeel_protocol::{Request, push::HostSession};
 
 /// The number of teams of a match.
 pub(super) const TEAMS: usize = 2;

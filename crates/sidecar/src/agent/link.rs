@@ -3,9 +3,11 @@
 
 use std::collections::VecDeque;
 
-use evenkeel_model::Ident;
+use evenkeel_model::ident::Ident;
 use evenkeel_protocol::{
-    Code, HostNotice, HostRequest, HostSession, Push, Refusal, Reply, Request,
+    Code, Push, Refusal, Reply, Request,
+    push::{HostNotice, HostSession},
+    request::HostRequest,
 };
 
 use super::{Act, Agent, AgentMatch, AgentSettings, HostEngine, hosted::AgentStage};

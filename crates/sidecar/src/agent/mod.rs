@@ -33,9 +33,9 @@ pub use hosted::AgentMatch;
 
 use std::collections::BTreeSet;
 
-use evenkeel_ingest::doubled::Doubled;
-use evenkeel_model::{Ident, LeaveReason};
-use evenkeel_protocol::{HostPushReader, Push, Reply, Request};
+use evenkeel_ingest::live::Doubled;
+use evenkeel_model::{ident::Ident, record::LeaveReason};
+use evenkeel_protocol::{Push, Reply, Request, push::HostPushReader};
 
 use crate::{Act, Sidecar, console::is_plain_name};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use evenkeel_ingest::GameEvent;
-use evenkeel_model::Ident;
-use evenkeel_protocol::{Join, Request};
+use evenkeel_model::ident::Ident;
+use evenkeel_protocol::{Request, request::Join};
 
 use super::hosted::TEAMS;
 use crate::{

@@ -2,8 +2,11 @@
 //! how play ends.
 
 use evenkeel_ingest::GameEvent;
-use evenkeel_model::{Ident, Verdict};
-use evenkeel_protocol::{HostRequest, Join, Request};
+use evenkeel_model::{ident::Ident, in_game::Verdict};
+use evenkeel_protocol::{
+    Request,
+    request::{HostRequest, Join},
+};
 
 use super::{
     Act, Agent, CONFIRM, HostEngine, NO_MAP,

@@ -258,7 +258,7 @@ pub(super) fn cut(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel_model::Ident;
+    use evenkeel_model::ident::Ident;
     use proptest::prelude::*;
 
     use super::*;

@@ -5,7 +5,10 @@ use super::{
     answers::{plain_name, team_name},
 };
 use crate::{Act, link::plain_ident};
-use evenkeel_model::{Ident, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal};
+use evenkeel_model::{
+    ident::Ident,
+    in_game::{MOVE_NOTICE, Move, SwitchAnswer, Withdrawal},
+};
 use evenkeel_protocol::Request;
 
 /// The moves for which the daemon seeks volunteers.

@@ -1,7 +1,7 @@
 //! The chat as an engine uses it.
 
 use super::{PATIENCE, *};
-use evenkeel_model::Ident;
+use evenkeel_model::ident::Ident;
 
 /// A chat with a clock that the test sets, and two humans, a bot and a spectator.
 struct Play {

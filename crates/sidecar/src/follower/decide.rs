@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use evenkeel_model::{Contest, Ident, Move, Streak};
-use evenkeel_protocol::{GameNotice, Push, Reply, Request};
+use evenkeel_model::{
+    ident::Ident,
+    in_game::{Contest, Move, Streak},
+};
+use evenkeel_protocol::{Push, Reply, Request, push::GameNotice};
 
 use super::{Follower, game::RoundSides};
 use crate::{

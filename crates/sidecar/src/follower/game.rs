@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use evenkeel_ingest::{TEAMS, source::totals::SideTotals};
-use evenkeel_model::is_exchange;
+use evenkeel_ingest::live::{TEAMS, source::SideTotals};
+use evenkeel_model::recorder::is_exchange;
 use evenkeel_protocol::Request;
 
 use super::roster::ServerRoster;

@@ -24,8 +24,8 @@ pub(super) use orders::TeamWord;
 pub use orders::{CommandTemplate, TemplateCommands};
 pub use server::FollowedServer;
 
-use evenkeel_ingest::doubled::Doubled;
-use evenkeel_protocol::{Charge, Push, Reply, Request};
+use evenkeel_ingest::live::Doubled;
+use evenkeel_protocol::{Push, Reply, Request, request::Charge};
 
 use crate::{
     Act, ChatSettings, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine,

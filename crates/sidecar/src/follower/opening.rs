@@ -2,7 +2,7 @@
 //! time, although the log can show rounds already.
 
 use super::FollowedServer;
-use evenkeel_ingest::clock::Calendar;
+use evenkeel_ingest::live::Calendar;
 use evenkeel_model::Timestamp;
 
 /// The time since a log began. The dates in the log state it; between two lines, the caller's clock

@@ -6,8 +6,11 @@ use crate::{
     entry::{RosterEntry, RosterUpdate, free_id},
     progress::{ConnectionKey, LoggedPlayer},
 };
-use evenkeel_ingest::text::{is_by_name, key_by_name};
-use evenkeel_model::{Kind, Nobody, PlayerKey, is_default_name};
+use evenkeel_ingest::live::{is_by_name, key_by_name};
+use evenkeel_model::{
+    Kind, PlayerKey,
+    ident::{Nobody, is_default_name},
+};
 use evenkeel_protocol::Request;
 
 /// The most identities of several players that are noted.

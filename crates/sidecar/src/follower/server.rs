@@ -8,7 +8,10 @@ use crate::{
     link::{DaemonLink, ServerName, plain_ident},
     progress::GamePhase,
 };
-use evenkeel_model::{Kind, Move, Streak};
+use evenkeel_model::{
+    Kind,
+    in_game::{Move, Streak},
+};
 use evenkeel_protocol::Request;
 
 /// A game server whose games are followed.

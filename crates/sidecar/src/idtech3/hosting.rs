@@ -4,7 +4,7 @@
 //! their client to the pass. The client sends it to the game server as part of its userinfo, where `dumpuser` shows it. The
 //! log does not.
 
-use evenkeel_ingest::{GameEvent, idtech3::setup::MATCH_VARIABLE};
+use evenkeel_ingest::{GameEvent, live::idtech3::MATCH_VARIABLE};
 
 use super::{LiveLog, commands::TEAM_NAMES};
 use crate::{

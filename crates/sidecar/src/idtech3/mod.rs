@@ -11,12 +11,7 @@ pub use hosting::{IdTech3Host, host_limit, host_mode};
 
 use evenkeel_ingest::{
     GameEvent,
-    idtech3::{
-        clients::IdTech3Client,
-        grammar::{self, IdTech3Event},
-        server::IdTech3Server,
-    },
-    stamp,
+    live::idtech3::{IdTech3Client, IdTech3Server, Line},
 };
 use evenkeel_model::Kind;
 
@@ -138,17 +133,15 @@ impl Engine for IdTech3 {
 impl IdTech3 {
     fn read_log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
         let mut events = Vec::new();
-        let Some((at, event)) = self.log.read(line, server.now(), &mut events) else {
+        let Some(line) = self.log.read(line, server.now(), &mut events) else {
             return;
         };
-        server.read_clock(at);
+        server.read_clock(line.at);
         server.end_if_results_are_known();
         for event in events {
             self.event(event, server);
         }
-        if let IdTech3Event::Say(said) = event {
-            self.hear(said, server);
-        }
+        self.hear(line, server);
         server.end_if_results_are_known();
     }
 
@@ -244,11 +237,14 @@ const NUMBERED: &str = "q3ut";
 impl IdTech3 {
     /// Handles a line of the chat. A command that several clients can have written counts for none
     /// of them.
-    fn hear(&self, said: &[u8], server: &mut FollowedServer) {
+    fn hear(&self, line: Line<'_>, server: &mut FollowedServer) {
+        let Some(said) = line.said() else {
+            return;
+        };
         let setup = self.log.setup();
         let numbered = setup.is_some_and(|setup| setup.game_type.starts_with(NUMBERED));
         let written = match numbered {
-            true => numbered_command(said),
+            true => numbered_command(line),
             false => self.named_command(said),
         };
         if let Some((number, command)) = written
@@ -274,8 +270,8 @@ impl IdTech3 {
 }
 
 /// The command in `NUMBER NAME: TEXT`, and the client number.
-fn numbered_command(said: &[u8]) -> Option<(usize, ChatCommand)> {
-    let (number, rest) = grammar::client(said).ok()?;
+fn numbered_command(line: Line<'_>) -> Option<(usize, ChatCommand)> {
+    let (number, rest) = line.said_with_number()?;
     let colon = rest.windows(2).rposition(|two| two == b": ")?;
     let command = ChatCommand::parse(&rest[colon + 2..])?;
     Some((number, command))
@@ -296,25 +292,27 @@ struct LiveLog {
 }
 
 impl LiveLog {
-    /// Reads a line, and appends what it means. Returns the time by the log's clock, and what the line states.
+    /// Reads a line, and appends what it means.
     fn read<'a>(
         &mut self,
         line: &'a [u8],
         now: u64,
         events: &mut Vec<GameEvent>,
-    ) -> Option<(u64, IdTech3Event<'a>)> {
-        let line = stamp::bare(line, grammar::has_time);
-        let (at, event) = grammar::read(line, true).ok()??;
-        match event {
-            IdTech3Event::InitGame(_) => self.opening = Some((at, now)),
-            IdTech3Event::Warmup => self.opening = None,
+    ) -> Option<Line<'a>> {
+        let line = Line::read(line)?;
+        let at = line.at;
+        let mut shown = Vec::new();
+        self.server.take(line, &mut shown);
+        match shown.first() {
+            Some(GameEvent::Game) => self.opening = Some((at, now)),
+            Some(GameEvent::WarmUp) => self.opening = None,
             _ => self.start_if(events, |began, _| at.saturating_sub(began) >= OPENING),
         }
-        if matches!(event, IdTech3Event::InitRound(_)) {
+        if matches!(shown.first(), Some(GameEvent::Round)) {
             self.opening = None;
         }
-        self.server.interpret(event, events);
-        Some((at, event))
+        events.append(&mut shown);
+        Some(line)
     }
 
     /// Lets time pass.

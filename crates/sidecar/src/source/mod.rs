@@ -9,13 +9,7 @@ pub mod rcon;
 
 use evenkeel_ingest::{
     GameEvent,
-    source::{
-        clients::SourceClient,
-        grammar::{self, PlayerAction, SourceEvent},
-        server::SourceServer,
-        setup::ResultStyle,
-    },
-    stamp,
+    live::source::{Line, ResultStyle, SourceClient, SourceServer},
 };
 use evenkeel_protocol::Request;
 
@@ -133,32 +127,28 @@ impl Engine for Source {
 
 impl Source {
     fn read_log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
-        let line = stamp::bare(line, grammar::is_beneath);
-        let Ok((stamp, rest)) = grammar::stamp(line) else {
+        let Some(line) = Line::read(line) else {
             return;
         };
-        let (Some(date), Ok(event)) = (grammar::date(stamp), grammar::read(rest)) else {
-            return;
-        };
-        self.opening.read(Some(date), server.now());
+        self.opening.read(Some(line.date), server.now());
         let now = self.opening.log_position();
-        if event != SourceEvent::RoundStart {
+        if !line.starts_round() {
             self.open(server);
         }
         // A restore may take back those that wait.
-        if event != SourceEvent::Reloaded {
+        if !line.reloads() {
             self.deaths.pass(now, server);
         }
         // Commands name players by their numbers.
-        if matches!(event, SourceEvent::Player(_, PlayerAction::Misnumbered)) {
+        if line.is_misnumbered() {
             return;
         }
         let mut events = Vec::new();
-        self.log.pass(event, &mut events);
+        self.log.pass_until(&line, &mut events);
         for event in events.drain(..) {
             self.event(event, server);
         }
-        self.log.interpret(event, now, &mut events);
+        self.log.take(&line, now, &mut events);
         for event in events {
             self.event(event, server);
         }

@@ -12,7 +12,7 @@ const SHORTEST: usize = 10;
 /// The longest packet after its size, in bytes. Servers send at most 4,096, and some a few more.
 const LONGEST: usize = 8_192;
 /// The longest text of a request, in bytes.
-pub const MAX_REQUEST: usize = 4_000;
+pub(crate) const MAX_REQUEST: usize = 4_000;
 
 /// The type of a request to log in.
 const AUTH: i32 = 3;

@@ -8,7 +8,10 @@ use crate::{
     agent::{AgentMatch, GameMode, HostEngine, IdentityProof, Limit},
     progress::{LoggedPlayer, LoggedSetup},
 };
-use evenkeel_ingest::{GameEvent, teeworlds::play::TeeworldsPlay};
+use evenkeel_ingest::{
+    GameEvent,
+    live::teeworlds::{OutputLine, TeeworldsPlay},
+};
 
 /// What the server is made to print before the map of a match is loaded.
 const MATCH: &str = "evenkeel_match";
@@ -99,7 +102,7 @@ impl HostEngine for TeeworldsHost {
     const QUIT: &'static str = "shutdown";
 
     fn log_line(&mut self, line: &[u8], now: u64, events: &mut Vec<GameEvent>) {
-        let Some(line) = super::split(line) else {
+        let Some(line) = OutputLine::read(line) else {
             return;
         };
         match line.source {

@@ -9,13 +9,8 @@ mod hosting;
 pub use hosting::{TeeworldsHost, host_limit, host_mode};
 
 use evenkeel_ingest::{
-    GameEvent, stamp,
-    teeworlds::{
-        GAME,
-        grammar::{self, OutputLine, TeeworldsEvent},
-        play::{GameStage, TeeworldsPlay},
-        players::TeeworldsPlayer,
-    },
+    GameEvent,
+    live::teeworlds::{GAME, GameStage, OutputLine, Stated, TeeworldsPlay, TeeworldsPlayer},
 };
 
 use crate::{
@@ -80,26 +75,17 @@ impl SettingsTimer {
     }
 
     /// Takes what the output states of the settings.
-    fn note(
-        &mut self,
-        play: &TeeworldsPlay,
-        event: TeeworldsEvent<'_>,
-        server: &mut FollowedServer,
-    ) {
-        match event {
-            TeeworldsEvent::Value(_) => {
-                if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
-                    self.at = None;
-                }
-                if !server.has_game() {
-                    warm_up(play, server);
-                }
+    fn note(&mut self, play: &TeeworldsPlay, stated: Stated<'_>, server: &mut FollowedServer) {
+        if stated.is_value() {
+            if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
+                self.at = None;
             }
-            TeeworldsEvent::Voted => {
-                self.again(server.now());
-                self.voting = server.now().saturating_add(VOTE);
+            if !server.has_game() {
+                warm_up(play, server);
             }
-            _ => {}
+        } else if stated.is_vote() {
+            self.again(server.now());
+            self.voting = server.now().saturating_add(VOTE);
         }
     }
 
@@ -185,17 +171,17 @@ impl Engine for Teeworlds {
     const BETWEEN_GAMES: bool = true;
 
     fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
-        let Some(line) = split(line) else {
+        let Some(line) = OutputLine::read(line) else {
             return;
         };
         let (now, asking) = (server.now(), &mut self.asking);
         let take = |play: &TeeworldsPlay, event| asking.take(play, event, server);
-        match self.output.read(&line, now, take) {
-            Some(TeeworldsEvent::Said { slot, rest }) => {
-                hear(&self.output.play, slot, rest, server)
-            }
-            Some(event) => asking.note(&self.output.play, event, server),
-            None => {}
+        let Some(stated) = self.output.read(&line, now, take) else {
+            return;
+        };
+        match stated.said() {
+            Some((slot, rest)) => hear(&self.output.play, slot, rest, server),
+            None => asking.note(&self.output.play, stated, server),
         }
     }
 
@@ -241,18 +227,17 @@ impl Output {
         line: &OutputLine<'a>,
         now: u64,
         mut take: impl FnMut(&TeeworldsPlay, GameEvent),
-    ) -> Option<TeeworldsEvent<'a>> {
-        let event = grammar::read(line).ok()?;
+    ) -> Option<Stated<'a>> {
+        let stated = line.stated()?;
         self.time.read(line.date, now);
         let now = self.time.at(now);
-        self.pass(Some(&event), now, &mut take);
+        self.pass(Some(&stated), now, &mut take);
         let mut events = Vec::new();
-        // A line that contradicts itself changes nothing.
-        let _ = self.play.event(event, now, &mut events);
+        self.play.take(stated, now, &mut events);
         for event in events {
             take(&self.play, event);
         }
-        Some(event)
+        Some(stated)
     }
 
     /// Lets time pass.
@@ -262,21 +247,16 @@ impl Output {
 
     fn pass(
         &mut self,
-        event: Option<&TeeworldsEvent<'_>>,
+        next: Option<&Stated<'_>>,
         now: u64,
         take: &mut impl FnMut(&TeeworldsPlay, GameEvent),
     ) {
         let mut events = Vec::new();
-        self.play.pass(event, now, &mut events);
+        self.play.pass_until(next, now, &mut events);
         for event in events {
             take(&self.play, event);
         }
     }
-}
-
-/// Splits a line, which may have a time stamp before it; `None` if it has another form.
-fn split(line: &[u8]) -> Option<OutputLine<'_>> {
-    grammar::split(stamp::bare(line, |line| grammar::split(line).is_some()))
 }
 
 #[cfg(test)]

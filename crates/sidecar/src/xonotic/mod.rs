@@ -14,11 +14,10 @@ use super::{
 };
 use crate::progress::{ConnectionKey, LoggedPlayer, LoggedSetup};
 use evenkeel_ingest::{
-    ClientTeam, GameEvent, stamp,
-    xonotic::{
-        GAME,
-        grammar::{self, XonoticEvent},
-        server::XonoticServer,
+    GameEvent,
+    live::{
+        ClientTeam,
+        xonotic::{GAME, Line, XonoticServer},
     },
 };
 
@@ -133,20 +132,15 @@ impl Xonotic {
 
 impl Engine for Xonotic {
     fn log_line(&mut self, line: &[u8], server: &mut FollowedServer) {
-        let line = stamp::bare(line, |line| line.starts_with(b":"));
-        let Ok(event) = grammar::read(line) else {
+        let Some(line) = Line::read(line) else {
             return;
         };
-        let date = match event {
-            XonoticEvent::Time(date) => Some(date),
-            _ => None,
-        };
-        self.opening.read(date, server.now());
-        if event != XonoticEvent::Restart {
+        self.opening.read(line.date(), server.now());
+        if !line.restarts() {
             self.open(server);
         }
         let mut events = Vec::new();
-        self.log.interpret(event, &mut events);
+        self.log.take(line, &mut events);
         for event in events {
             self.event(event, server);
         }

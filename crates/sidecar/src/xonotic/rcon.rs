@@ -12,7 +12,7 @@ use md4::Md4;
 /// The start of every packet outside a client's connection.
 const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
 /// The length of the text that the server chooses, in bytes.
-pub const CHALLENGE: usize = 11;
+pub(crate) const CHALLENGE: usize = 11;
 /// The longest list of commands in one packet, in bytes.
 const MAX_COMMANDS: usize = 1_000;
 

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{ConsoleEvent, Password, RemoteConsole};
-use crate::model::Backoff;
+use crate::model::backoff::Backoff;
 
 /// The time limit for connecting and for logging in.
 pub(super) const LOGIN: Duration = Duration::from_secs(5);

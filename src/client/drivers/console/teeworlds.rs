@@ -14,7 +14,7 @@ use super::{
     ConsoleEvent, Password, shown,
     tcp::{ConsoleError, LOGIN, TcpConsole, TcpLink, connect},
 };
-use crate::ingest::{Framed, Lines};
+use crate::ingest::lines::{Framed, Lines};
 
 /// The time limit for sending commands.
 const SENDING: Duration = Duration::from_secs(5);

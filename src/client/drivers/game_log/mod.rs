@@ -10,7 +10,7 @@ use std::{
 
 use super::DriverError;
 use crate::{
-    ingest::{Framed, Lines, MAX_LINE},
+    ingest::lines::{Framed, Lines, MAX_LINE},
     logs::{Tail, Tailed},
 };
 

@@ -1,7 +1,10 @@
 use super::*;
 use crate::{
     learning::EarlierGames,
-    model::{StartWeight, Timestamp, WeightEntry},
+    model::{
+        Timestamp,
+        weight::{StartWeight, WeightEntry},
+    },
 };
 
 /// A match with this chance, result and change of the weight to `weight`; one that moves nothing is held.

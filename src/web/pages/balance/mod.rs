@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     learning::Standings,
-    model::{DAY, Kind, LineupPlayer, PlayerKey, Ruleset, Timestamp, plain_name},
+    model::{
+        Kind, PlayerKey, Ruleset, Timestamp, names::plain_name, time::DAY, win_model::LineupPlayer,
+    },
     rating::history::{Closeness, MapOfBalance, WeekOfBalance, begin_of_week},
     web::{
         Site, WebError,

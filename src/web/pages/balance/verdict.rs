@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::{
-    model::{Cause, counted},
+    model::{match_chances::Cause, text::counted},
     rating::history::{Closeness, GapsByCauses},
     store::Favoured,
     web::{pages::parts::PageTable, words},
@@ -300,7 +300,7 @@ pub(super) fn causes_body(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Causes;
+    use crate::model::match_chances::Causes;
 
     fn week(favoured: i64, predicted_won: i64) -> Closeness {
         Closeness {

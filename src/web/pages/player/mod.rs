@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     learning::{Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
-    model::{Kind, Timestamp, plain_name},
+    model::{Kind, Timestamp, names::plain_name},
     store::GameOfPerson,
     web::{
         Site, WebError,
@@ -461,7 +461,10 @@ impl PlayerPage {
 pub(in crate::web::pages) mod tests {
     use super::*;
     use crate::{
-        model::{Timestamp, WeightCause, WeightEntry},
+        model::{
+            Timestamp,
+            weight::{WeightCause, WeightEntry},
+        },
         store::GameOfPerson,
     };
 

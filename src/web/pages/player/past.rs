@@ -11,7 +11,10 @@ use serde::Serialize;
 use super::{PlayerStanding, letter, result_word};
 use crate::{
     learning::StandingLine,
-    model::{PlayerKey, TeamChances, Timestamp, WeightEntry, counted, plain_name},
+    model::{
+        PlayerKey, Timestamp, match_chances::TeamChances, names::plain_name, text::counted,
+        weight::WeightEntry,
+    },
     store::{GameOfPerson, RecountCause, RecountRow},
     web::{
         Site, WebError,

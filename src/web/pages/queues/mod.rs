@@ -12,8 +12,8 @@ use tokio::time::timeout;
 
 use super::{balance::FavouriteShare, parts::PageTable};
 use crate::{
-    matchmaking::RuleReport,
-    model::{Timestamp, counted, plain_name},
+    matchmaking::planner::RuleReport,
+    model::{Timestamp, names::plain_name, text::counted},
     protocol,
     store::{HostedRow, InstanceRow, QueueEvenness, QueueHour},
     web::{
@@ -110,7 +110,7 @@ impl QueueTotals {
 impl QueueSummary {
     fn new(
         name: String,
-        size: Option<&protocol::QueueLine>,
+        size: Option<&protocol::reply::QueueLine>,
         hours: &[QueueHour],
         (now, at): (QueueNow, i64),
         (matches_looked_at, rules): (usize, Vec<RulePenalty>),

@@ -13,7 +13,12 @@ use super::{
     setup::{ControlPoints, ResultStyle},
     totals::SideTotals,
 };
-use crate::{TEAMS, clock::Calendar, event::GameEvent, format::Skip, record};
+use crate::{
+    clock::Calendar,
+    event::{GameEvent, TEAMS},
+    format::Skip,
+    record,
+};
 
 use rounds::{BrokenOff, Checkpoint};
 

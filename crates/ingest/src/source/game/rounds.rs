@@ -4,12 +4,12 @@
 //! of the one before it. Only the next scores show which of the two it was. A server of Counter-Strike can restore an
 //! earlier round, and what was played since then does not count.
 
-use evenkeel_model::{MatchRecorder, Timestamp, other_side};
+use evenkeel_model::{MatchRecorder, Timestamp, record::other_side};
 
 use super::SourceGame;
 use crate::{
-    TEAMS,
     clock::Calendar,
+    event::TEAMS,
     source::{
         ROUND_LAG,
         server::SourceServer,

@@ -14,7 +14,7 @@ use world::{folder, map, over, setting, team, world};
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SourceEvent<'a> {
+pub(crate) enum SourceEvent<'a> {
     /// The log begins; the game's folder names the game.
     Started(&'a [u8]),
     /// The log ends.
@@ -68,7 +68,7 @@ pub enum SourceEvent<'a> {
 
 /// A player as a line names them: `name<number><authentication id><team>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlayerTag<'a> {
+pub(crate) struct PlayerTag<'a> {
     /// The name as the line has it.
     pub name: &'a [u8],
     /// The number of the connection.
@@ -80,7 +80,7 @@ pub struct PlayerTag<'a> {
 
 /// What a player did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PlayerAction<'a> {
+pub(crate) enum PlayerAction<'a> {
     /// Connected, which begins a connection.
     Connect,
     /// Entered the game, after connecting or after a map change.
@@ -119,7 +119,7 @@ const STAMP: usize = 21;
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
+pub(super) fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
     let line = line.strip_prefix(b"L ").unwrap_or(line);
     let known = line.len() > STAMP && &line[10..13] == b" - " && line[2] == b'/';
     if !known {
@@ -138,7 +138,7 @@ pub fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
 }
 
 /// Reads `MM/DD/YYYY - HH:MM:SS` as UTC: the games do not write their time zone.
-pub fn date(stamp: &[u8]) -> Option<Timestamp> {
+pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
     let mut parts = stamp
         .split(|b| b"/ -:".contains(b))
         .filter(|p| !p.is_empty());
@@ -155,7 +155,7 @@ pub fn date(stamp: &[u8]) -> Option<Timestamp> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read(rest: &[u8]) -> LineResult<SourceEvent<'_>> {
+pub(super) fn read(rest: &[u8]) -> LineResult<SourceEvent<'_>> {
     Ok(match rest.first() {
         Some(b'"') => match who(rest) {
             Ok((who, rest)) => SourceEvent::Player(who, act(rest)?),
@@ -230,7 +230,7 @@ pub(super) fn is_known(line: &[u8]) -> Option<bool> {
 }
 
 /// Whether a line is of this format for certain.
-pub fn is_beneath(line: &[u8]) -> bool {
+pub(super) fn is_beneath(line: &[u8]) -> bool {
     stamp(line).is_ok_and(|(stamp, _)| date(stamp).is_some())
 }
 

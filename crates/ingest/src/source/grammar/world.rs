@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// `"Red" current score "1" with "9" players`
-pub fn team(rest: &[u8]) -> LineResult<SourceEvent<'_>> {
+pub(super) fn team(rest: &[u8]) -> LineResult<SourceEvent<'_>> {
     let (name, rest) = quoted(rest)?;
     let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
     let (verb, rest) = rest.split_at(verb);
@@ -98,7 +98,7 @@ pub(super) fn world<'a>(what: &[u8], rest: &'a [u8]) -> SourceEvent<'a> {
     }
 }
 
-pub fn map<'a>(rest: &'a [u8], words: &[u8]) -> SourceEvent<'a> {
+pub(super) fn map<'a>(rest: &'a [u8], words: &[u8]) -> SourceEvent<'a> {
     let name = rest.strip_prefix(words).map(quoted);
     name.and_then(Result::ok)
         .map_or(SourceEvent::Other, |(name, _)| SourceEvent::Map(name))

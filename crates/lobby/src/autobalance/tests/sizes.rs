@@ -4,11 +4,16 @@ use proptest::prelude::*;
 
 use crate::games::win_model;
 use crate::{
-    AutoBalanceRules, Command, Fate, Lobby, LobbySettings, Power, StayReason, Update,
+    Command, Lobby, LobbySettings, Update,
+    autobalance::{AutoBalanceRules, Fate, Power, StayReason},
     weights::tests::{WeightTable, ctf},
 };
-use evenkeel_model::{Ident, Stream, StreamPurpose, units::MaxDifference};
-use evenkeel_partition::{MoveBlock, Objective};
+use evenkeel_model::{
+    ident::Ident,
+    random::{Stream, StreamPurpose},
+    units::MaxDifference,
+};
+use evenkeel_partition::{settings::Objective, view::MoveBlock};
 
 const OBJECTIVES: [Objective; 2] = [Objective::Ratio, Objective::Chance];
 

@@ -2,8 +2,13 @@
 
 use proptest::{collection::vec, prelude::*};
 
-use crate::{BalanceWatch, Command, NewGame, Update};
-use evenkeel_model::{Ident, LeaveReason, Move, RoleName, Verdict};
+use crate::{Command, NewGame, Update, command::BalanceWatch};
+use evenkeel_model::{
+    ident::Ident,
+    in_game::{Move, Verdict},
+    record::LeaveReason,
+    team_names::RoleName,
+};
 
 /// One thing that happens.
 #[derive(Clone, Debug)]

@@ -6,8 +6,12 @@ use proptest::prelude::*;
 
 use super::{advise, game};
 use crate::games::{by_chance, view};
-use crate::{Advice, Decided, Question, Rebalance, RebalanceSettings};
-use evenkeel_partition::{GameView, MoveBlock};
+use crate::{
+    Decided,
+    question::Question,
+    rebalance::{Advice, Rebalance, RebalanceSettings},
+};
+use evenkeel_partition::{GameView, view::MoveBlock};
 
 /// Equal humans without bots: the sizes of the parties on each team, of which 1 is a human alone.
 fn parties(teams: &[&[usize]]) -> GameView {

@@ -3,7 +3,10 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use super::story::Kind;
-use evenkeel_model::{TeamLoad, chance_of_weaker, units::Factor};
+use evenkeel_model::{
+    units::Factor,
+    win_model::{TeamLoad, chance_of_weaker},
+};
 use evenkeel_partition::{GameView, HumanInGame};
 
 /// What is bad about teams: the first number that differs decides, and the lower one is better.

@@ -4,15 +4,20 @@ use std::fmt;
 
 use crate::games::win_model;
 use crate::{
-    AutoBalanceRules, Command, Lobby, LobbySettings, PlaceSettings, RebalanceSettings,
-    RosterSettings, Update,
+    Command, Lobby, LobbySettings, Update,
+    autobalance::AutoBalanceRules,
+    place::PlaceSettings,
+    rebalance::RebalanceSettings,
+    settings::RosterSettings,
     weights::tests::{WeightTable, ctf},
 };
 use evenkeel_model::{
-    Ident, LeaveReason, Stream, StreamPurpose, seeded_hash,
+    ident::Ident,
+    random::{Stream, StreamPurpose, seeded_hash},
+    record::LeaveReason,
     units::{Count, Factor, MaxDifference, PositiveShare, UpToADay},
 };
-use evenkeel_partition::{self as partition, GameView, Objective, SizeLimits};
+use evenkeel_partition::{self as partition, GameView, problem::SizeLimits, settings::Objective};
 
 /// How often BALANCE may look at the clock: it counts, so that the same search ends at the same place on any machine.
 const LOOKS: usize = 300;

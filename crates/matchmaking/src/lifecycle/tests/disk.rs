@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Disk {
+pub(super) struct Disk {
     pub tickets: BTreeMap<TicketNumber, TicketRecord>,
     pub players: BTreeMap<(String, String), TicketNumber>,
     pub matches: BTreeMap<MatchId, Match>,
@@ -16,13 +16,13 @@ pub struct Disk {
 }
 
 impl Disk {
-    pub fn write(&mut self, changes: Vec<Change>) {
+    pub(super) fn write(&mut self, changes: Vec<Change>) {
         for change in changes {
             self.apply(change);
         }
     }
 
-    pub fn apply(&mut self, change: Change) {
+    pub(super) fn apply(&mut self, change: Change) {
         match change {
             Change::Submitted(ticket) => {
                 assert!(self.tickets.insert(ticket.number, *ticket).is_none());
@@ -98,7 +98,7 @@ impl Disk {
         }
     }
 
-    pub fn stored(&self) -> StoredState {
+    pub(super) fn stored(&self) -> StoredState {
         let owed = self.owed.iter();
         let players = self.players.iter();
         StoredState {
@@ -120,7 +120,7 @@ impl Disk {
         }
     }
 
-    pub fn restore(&self, queues: Vec<(String, QueueTerms)>, now: i64) -> Lifecycle {
+    pub(super) fn restore(&self, queues: Vec<(String, QueueTerms)>, now: i64) -> Lifecycle {
         let settings = CoordinatorSettings::default();
         Lifecycle::restore(settings, queues, self.stored(), Timestamp(now), |_| true)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::{collection::vec, prelude::*};
 
 use super::{super::*, changes, disk::Disk, queues};
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 const OWNERS: [&str; 2] = ["me", "you"];
 const QUEUES: [&str; 4] = ["plain", "checked", "other", "gone"];

@@ -1,7 +1,7 @@
 //! Tickets of a queue whose matches need an instance.
 
 use super::*;
-use evenkeel_model::MatchId;
+use evenkeel_model::record::MatchId;
 
 /// How long a match waits for an instance, in milliseconds.
 const WAIT: i64 = 40_000;

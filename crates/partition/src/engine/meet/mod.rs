@@ -12,7 +12,7 @@
 
 mod sums;
 
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 use super::{StepClock, two::TwoTeams};
 use crate::{
@@ -264,7 +264,7 @@ struct Cell {
 impl Cell {
     /// The sort key by which [`ties`] enumerates cells; `most` is the number of humans of the low
     /// half.
-    pub fn order(&self, most: usize) -> impl Ord + use<> {
+    pub(crate) fn order(&self, most: usize) -> impl Ord + use<> {
         let [low, high] = self.humans;
         (
             self.start,
@@ -404,7 +404,7 @@ struct SumWindow {
 
 impl SumWindow {
     /// The sums for which `|start + 2 sum| ≤ gap`.
-    pub fn new(start: i64, gap: i64) -> Self {
+    pub(crate) fn new(start: i64, gap: i64) -> Self {
         Self {
             least: -(gap + start).div_euclid(2),
             most: (gap - start).div_euclid(2),
@@ -427,7 +427,7 @@ struct SumWalk<'a> {
 }
 
 impl<'a> SumWalk<'a> {
-    pub fn new(low: &'a [i64], high: &'a [i64], window: SumWindow) -> Self {
+    pub(crate) fn new(low: &'a [i64], high: &'a [i64], window: SumWindow) -> Self {
         // Skip numbers that are too small or too large with any partner.
         let (Some(first), Some(last)) = (high.first(), high.last()) else {
             return Self {
@@ -458,7 +458,7 @@ impl<'a> SumWalk<'a> {
     /// with the high list up to its largest partner.
     // Not inlined, so that the loop's variables stay in registers.
     #[inline(never)]
-    pub fn next(&mut self, window: SumWindow) -> Option<(i64, &'a [i64])> {
+    pub(crate) fn next(&mut self, window: SumWindow) -> Option<(i64, &'a [i64])> {
         let (SumWindow { least, most }, high) = (window, self.high);
         let width = u64::try_from(most - least).ok()?;
         // One comparison instead of two: smaller numbers wrap around to large ones.
@@ -528,7 +528,7 @@ struct TreeParts {
 
 impl Tree {
     /// The tree over some atoms; `None` if the time ran out first.
-    pub fn of((above_bots, sizes): Atoms, clock: &mut StepClock) -> Option<Self> {
+    pub(crate) fn of((above_bots, sizes): Atoms, clock: &mut StepClock) -> Option<Self> {
         let atoms = above_bots.len();
         if atoms < 2 {
             return Some(Self { parts: None, atoms });
@@ -545,7 +545,7 @@ impl Tree {
     }
 
     /// The number of subsets with this many humans and this sum, which must be at least one.
-    pub fn count(&self, humans: usize, sum: i64) -> u64 {
+    pub(crate) fn count(&self, humans: usize, sum: i64) -> u64 {
         let Some(parts) = &self.parts else { return 1 };
         let mut count = 0;
         parts.find(humans, sum, |pair| {
@@ -556,7 +556,7 @@ impl Tree {
     }
 
     /// The subset with index `rank` among those with this many humans and this sum, as a mask.
-    pub fn unrank(&self, humans: usize, sum: i64, mut rank: u64) -> u128 {
+    pub(crate) fn unrank(&self, humans: usize, sum: i64, mut rank: u64) -> u128 {
         let Some(parts) = &self.parts else {
             return u128::from(humans > 0);
         };

@@ -60,7 +60,7 @@ impl<W: Ways> Sums<W> {
     /// The subset sums of two halves; `None` if the time ran out first.
     ///
     /// Time and memory are linear in the number of different sums, at most O(2^atoms of a half).
-    pub fn of(halves: [Atoms; 2], clock: &mut StepClock) -> Option<Self> {
+    pub(super) fn of(halves: [Atoms; 2], clock: &mut StepClock) -> Option<Self> {
         let sizes = halves.map(|(above_bots, sizes)| capacity(above_bots, sizes) as usize);
         // The capacity of each half before its last atom is added.
         let before = |(above_bots, sizes): Atoms| match above_bots.len().checked_sub(1) {
@@ -92,7 +92,7 @@ impl<W: Ways> Sums<W> {
     }
 
     /// The same sums with all lists stored, for callers that look up few sums in many lists.
-    pub fn unfold(self) -> Self {
+    pub(super) fn unfold(self) -> Self {
         let mut all = Self {
             sums: Vec::new(),
             ways: Vec::new(),
@@ -118,13 +118,13 @@ impl<W: Ways> Sums<W> {
     }
 
     /// Number of humans in a half.
-    pub fn humans(&self, half: usize) -> usize {
+    pub(super) fn humans(&self, half: usize) -> usize {
         self.halves[half].humans
     }
 
     /// The sums of a half's subsets with this many humans; computed in `scratch` if they are not
     /// stored.
-    pub fn list<'a>(
+    pub(super) fn list<'a>(
         &'a self,
         half: usize,
         humans: usize,
@@ -297,12 +297,12 @@ pub(super) struct List<'a, W> {
 }
 
 impl<'a, W> List<'a, W> {
-    pub const EMPTY: Self = Self {
+    pub(super) const EMPTY: Self = Self {
         sums: &[],
         ways: &[],
     };
 
-    pub fn split_at(self, at: usize) -> [Self; 2] {
+    pub(super) fn split_at(self, at: usize) -> [Self; 2] {
         let (sums, more_sums) = self.sums.split_at(at);
         let (ways, more_ways) = self.ways.split_at(at);
         [
@@ -323,14 +323,14 @@ pub(super) struct ListRoom<'a, W> {
 
 impl<W> ListRoom<'_, W> {
     /// Borrows the same memory from index `at` on.
-    pub fn from(&mut self, at: usize) -> ListRoom<'_, W> {
+    pub(super) fn from(&mut self, at: usize) -> ListRoom<'_, W> {
         ListRoom {
             sums: &mut self.sums[at..],
             ways: &mut self.ways[at..],
         }
     }
 
-    pub fn split_at(&mut self, at: usize) -> [ListRoom<'_, W>; 2] {
+    pub(super) fn split_at(&mut self, at: usize) -> [ListRoom<'_, W>; 2] {
         let (sums, more_sums) = self.sums.split_at_mut(at);
         let (ways, more_ways) = self.ways.split_at_mut(at);
         [

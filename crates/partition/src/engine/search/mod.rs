@@ -10,7 +10,7 @@ mod state;
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use evenkeel_model::{Stream, StreamPurpose};
+use evenkeel_model::random::{Stream, StreamPurpose};
 
 use super::{EngineOrder, StepClock, meet, two::TwoTeams};
 use crate::{

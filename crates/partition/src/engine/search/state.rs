@@ -1,6 +1,6 @@
 //! A split that is changed step by step, and its simulated annealing.
 
-use evenkeel_model::Stream;
+use evenkeel_model::random::Stream;
 
 use crate::{
     MAX_TEAMS,
@@ -30,7 +30,7 @@ pub(super) enum SplitChange {
 }
 
 impl<'a> SearchState<'a> {
-    pub fn new(instance: &'a AtomInstance, split: Split) -> Self {
+    pub(super) fn new(instance: &'a AtomInstance, split: Split) -> Self {
         let (mut above_bots, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for (atom, &team) in instance.atoms.iter().zip(&split) {
             above_bots[usize::from(team)] += atom.above_bot;
@@ -46,14 +46,14 @@ impl<'a> SearchState<'a> {
     }
 
     /// The evenness of the split.
-    pub fn balance(&self) -> Option<Evenness> {
+    pub(super) fn balance(&self) -> Option<Evenness> {
         self.instance.balance(&self.split)
     }
 
     /// How much a change adds to the sum of the teams' squared sums; `None` if the change is
     /// illegal. That sum is smallest for even teams, and unlike the ratio it also improves if only
     /// some of several uneven teams do. O(teams).
-    pub fn cost(&self, change: SplitChange) -> Option<f64> {
+    pub(super) fn cost(&self, change: SplitChange) -> Option<f64> {
         let atoms = &self.instance.atoms;
         let (from, to, above_bot, size) = match change {
             SplitChange::Move(atom, to) => (
@@ -116,7 +116,7 @@ impl<'a> SearchState<'a> {
 
     /// Makes changes that grant more wishes until enough are satisfied, or none helps; each time the one that makes the
     /// teams least uneven. O(atoms² × wishes).
-    pub fn grant(&mut self) {
+    pub(super) fn grant(&mut self) {
         while self.satisfied < self.instance.least_satisfied {
             let changes = self.changes();
             let costs = changes.filter(|change| self.satisfied_by(*change) > 0);
@@ -129,7 +129,7 @@ impl<'a> SearchState<'a> {
     }
 
     /// Makes a change, which must be legal.
-    pub fn apply(&mut self, change: SplitChange) {
+    pub(super) fn apply(&mut self, change: SplitChange) {
         self.satisfied = self.satisfied_after(change);
         match change {
             SplitChange::Move(atom, to) => self.put(atom, to),
@@ -157,7 +157,7 @@ impl<'a> SearchState<'a> {
     /// Tries changes between the strongest and the weakest team first, O((atoms/teams)²) each;
     /// these are so few that the clock is not polled. If none of them helps, tries all changes,
     /// O(atoms²).
-    pub fn descend(&mut self, clock: &mut StepClock) {
+    pub(super) fn descend(&mut self, clock: &mut StepClock) {
         // Each change lowers the sum of squares; the limit only guards against rounding.
         for _ in 0..4 * self.split.len() {
             let [weak, strong] = self.extremes();
@@ -191,7 +191,7 @@ impl<'a> SearchState<'a> {
     }
 
     /// The weakest and the strongest team, by what they count above bots.
-    pub fn extremes(&self) -> [u8; 2] {
+    pub(super) fn extremes(&self) -> [u8; 2] {
         let teams = 0..self.instance.counts.teams as u8;
         let above_bot = |&team: &u8| self.above_bots[usize::from(team)];
         let weakest = teams.clone().min_by_key(above_bot).unwrap_or(0);

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use evenkeel_model::Verdict;
+use evenkeel_model::in_game::Verdict;
 
 fn parse(line: &[u8]) -> Result<Option<Request>, Code> {
     Request::parse(Bytes::copy_from_slice(line)).map_err(|refusal| refusal.code)

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, option, prelude::*};
 
 use super::super::*;
-use evenkeel_model::{LeaveReason, RoleName, Verdict};
+use evenkeel_model::{in_game::Verdict, record::LeaveReason, team_names::RoleName};
 
 /// Any bytes that an identifier may have, hostile ones first.
 fn content() -> impl Strategy<Value = Vec<u8>> {

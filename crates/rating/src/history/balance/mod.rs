@@ -7,14 +7,17 @@
 
 use std::{collections::BTreeMap, iter::Sum, ops::AddAssign};
 
-use evenkeel_model::{Causes, DAY, MatchRecord, Outcome, Timestamp};
+use evenkeel_model::{MatchRecord, Outcome, Timestamp, match_chances::Causes, time::DAY};
 use serde::{Deserialize, Serialize};
 
 use super::{
     Played, Ruling,
     people::{Keyed, Numbered},
 };
-use crate::{Player, PlayerMap, Shared};
+use crate::{
+    Player,
+    player_map::{PlayerMap, Shared},
+};
 
 /// How even the rated matches were. A copy shares with it whatever neither changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -503,7 +506,7 @@ fn rounded(number: f64, parts: f64) -> f64 {
 }
 
 impl CompactMatch {
-    pub fn new(record: &MatchRecord, ruling: &Ruling, played: &[Played], map: u32) -> Self {
+    pub(crate) fn new(record: &MatchRecord, ruling: &Ruling, played: &[Played], map: u32) -> Self {
         let of_teams = played.iter().filter(|own| {
             let player = record.participants.get(own.participant);
             record.has_teams() && player.is_some_and(|player| player.main_team().is_some())
@@ -525,13 +528,13 @@ impl CompactMatch {
 
     /// The difference between the highest and the lowest score; `None` without teams, and where a team has won with the
     /// same score as all others: then no scores were reported.
-    pub fn gap(&self) -> Option<f64> {
+    pub(crate) fn gap(&self) -> Option<f64> {
         let is_known = self.spread > 0.0 || !matches!(self.outcome, Outcome::Won(_));
         (self.has_teams && is_known).then_some(self.spread)
     }
 
     /// The square of this difference.
-    pub fn square(&self) -> Option<f64> {
+    pub(crate) fn square(&self) -> Option<f64> {
         self.gap().map(|gap| rounded(gap * gap, SCORES))
     }
 
@@ -545,7 +548,7 @@ impl CompactMatch {
     }
 
     /// The forecast for the favourite, and their result; `None` without both.
-    pub fn favourite(&self) -> Option<(f64, f64)> {
+    pub(crate) fn favourite(&self) -> Option<(f64, f64)> {
         let (chance, won) = self.chance.zip(self.won())?;
         Some(match chance >= 0.5 {
             true => (chance, won),
@@ -554,7 +557,7 @@ impl CompactMatch {
     }
 
     /// How close the match was.
-    pub fn closeness(&self) -> Closeness {
+    pub(crate) fn closeness(&self) -> Closeness {
         let count = |is: bool| i64::from(is);
         let predicted = self.chance.zip(self.won());
         let decided = predicted.filter(|(_, won)| *won != 0.5);

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::history::{Played, Unrated};
 use evenkeel_model::{
-    Cause, Causes, DAY, Kind, Outcome, Participant, PlayerKey, Presence, Ruleset, Span,
+    Kind, Outcome, Participant, PlayerKey, Ruleset,
+    match_chances::{Cause, Causes},
+    record::{Presence, Span},
+    time::DAY,
 };
 
 /// A match as the fold has ruled on it.

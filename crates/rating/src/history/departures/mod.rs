@@ -9,13 +9,19 @@
 //! blame. So the bot's rating learns from its own stretch alone. Humans come when they like, so their ratings learn
 //! from the whole game, like those of their team mates.
 
-use evenkeel_model::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span};
+use evenkeel_model::{
+    Kind, MatchRecord, Participant,
+    record::{LeaveReason, Presence, Span},
+};
 
 use super::{
     points::{own_seats, ranks, score_at, share},
     ruling,
 };
-use crate::{Arrival, Departure, Player, RatedGame, Seat, Tally};
+use crate::{
+    Player, RatedGame, Seat,
+    game::{Arrival, Departure, Tally},
+};
 
 /// The most departures, and the most arrivals, of one game that count. Real games have far fewer; the
 /// limit bounds the cost of a hostile record.

@@ -1,7 +1,8 @@
 //! Seasons of equals, two of whom leave when it suits them.
 
 use evenkeel_model::{
-    Fingerprint, Outcome, PlayerKey, Rulebook, RulebookSpec, ScoreEvent, Timestamp,
+    Outcome, PlayerKey, Rulebook, Timestamp, fingerprint::Fingerprint, record::ScoreEvent,
+    rulebook::RulebookSpec,
 };
 
 use super::*;

@@ -1,8 +1,9 @@
 //! The evaluation on simulated histories whose true strengths are known.
 
 use evenkeel_model::{
-    Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, RulebookSpec, Span,
-    Timestamp,
+    Kind, MatchRecord, Outcome, Participant, PlayerKey, Rulebook, Timestamp,
+    record::{Presence, Span},
+    rulebook::RulebookSpec,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 

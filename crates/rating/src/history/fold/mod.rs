@@ -3,15 +3,18 @@
 use std::{borrow::Cow, collections::BTreeMap, io};
 
 use evenkeel_model::{
-    Causes, Fingerprint, Kind, LineupPlayer, MatchRecord, NEWCOMER, PlayerKey, Rank, Rulebook,
-    Ruleset, StartWeight, Timestamp,
+    Kind, MatchRecord, PlayerKey, Rulebook, Ruleset, Timestamp,
+    fingerprint::Fingerprint,
+    match_chances::{Causes, NEWCOMER},
+    weight::{Rank, StartWeight},
+    win_model::LineupPlayer,
 };
 
 use super::{
     Digest, Level, Levels, LineupReading, People, Played, RatingPool, Ruling, Season, Settings,
     Spread, Starts, Suspect, Weight, digest::Digested, levels::LearnedGame,
 };
-use crate::{self as rating, Player, RatedGame, Shared, divisions};
+use crate::{self as rating, Player, RatedGame, divisions, player_map::Shared};
 
 /// The match is not later than the last one folded: fold all matches again, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

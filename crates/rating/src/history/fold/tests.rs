@@ -10,9 +10,15 @@ mod win_model;
 use std::collections::{BTreeSet, HashMap};
 
 use evenkeel_model::{
-    Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence, RulebookSpec,
-    ScoreEvent, Scoring, ShareOwner, Span, TeamLoad, Unknown, WeightCause, WeightEntry,
+    Kind, Outcome, Participant,
+    ident::Nobody,
+    match_chances::Cause,
+    record::{LeaveReason, Presence, ScoreEvent, Span},
+    rulebook::{RulebookSpec, Scoring, Unknown},
+    share::ShareOwner,
     units::{Count, Share},
+    weight::{WeightCause, WeightEntry},
+    win_model::{LineupPlayer, TeamLoad},
 };
 use proptest::prelude::*;
 
@@ -258,7 +264,7 @@ fn sided(matches: u32) -> Vec<MatchRecord> {
 /// Two against two out of eight players of equal strength, of whom one commands half of their teams and
 /// then wins nine games of ten.
 fn commanded(matches: i64) -> Vec<MatchRecord> {
-    use evenkeel_model::{Role, RoleName};
+    use evenkeel_model::{record::Role, team_names::RoleName};
     use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let mut one = |number: i64| {

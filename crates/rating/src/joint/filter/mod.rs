@@ -19,7 +19,7 @@ use crate::{
 
 /// The prior distribution of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Prior {
+pub(super) struct Prior {
     /// Standard deviation of strengths between players.
     pub skill: f64,
     /// Standard deviation of a player's drift from one match to the next.
@@ -60,7 +60,7 @@ const PARTY: f64 = 0.1;
 
 impl Prior {
     /// The mean and standard deviation of a column before any match.
-    pub fn strength(&self, column: Column) -> Strength {
+    pub(super) fn strength(&self, column: Column) -> Strength {
         Strength {
             mean: self.mean(column),
             deviation: self.deviation(column),
@@ -68,7 +68,7 @@ impl Prior {
     }
 
     /// The same for a column whose first match states a map or, with `no_map`, none.
-    pub fn strength_in(&self, column: Column, no_map: bool) -> Strength {
+    pub(super) fn strength_in(&self, column: Column, no_map: bool) -> Strength {
         let mut strength = self.strength(column);
         if no_map && matches!(column, Column::Side(_)) {
             strength.deviation = SIDE_WITHOUT_MAP;
@@ -77,7 +77,7 @@ impl Prior {
     }
 
     /// The mean of a column before any match.
-    pub fn mean(&self, column: Column) -> f64 {
+    pub(super) fn mean(&self, column: Column) -> f64 {
         match column {
             Column::Size => SIZE_MEAN,
             _ => 0.0,
@@ -85,7 +85,7 @@ impl Prior {
     }
 
     /// The standard deviation of a column before any match.
-    pub fn deviation(&self, column: Column) -> f64 {
+    pub(super) fn deviation(&self, column: Column) -> f64 {
         match column {
             Column::Skill(_) => self.skill,
             Column::Command(_) => COMMAND * self.skill,
@@ -103,7 +103,7 @@ impl Prior {
 
 /// One observation of the latent difference d = a·x + N(0, 1) of a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Observation {
+pub(super) enum Observation {
     /// d was above 0 (`1.0`) or below (`-1.0`).
     Sign(f64),
     /// A tie.
@@ -114,7 +114,7 @@ pub enum Observation {
 
 /// What a tie says of the latent difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tie {
+pub(super) struct Tie {
     /// The most that |d| is in a tie, if ties follow the forecast.
     pub margin: f64,
     /// The chance that they do, 0 to 1: this part of a tie is learned.
@@ -146,7 +146,7 @@ impl Observation {
     }
 
     /// The change of a column's mean per unit of its gain S·a.
-    pub fn step(self, latent: Latent) -> f64 {
+    pub(super) fn step(self, latent: Latent) -> f64 {
         let c = libm::sqrt(1.0 + latent.variance);
         self.moments(latent.mean / c, c).v / c
     }
@@ -155,7 +155,7 @@ impl Observation {
 /// A Gaussian over the columns: means and covariances. Single precision is enough to keep
 /// the covariances: its error is far below the drift that every match adds. What is computed from them has double precision.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Filter {
+pub(super) struct Filter {
     /// With the optional effects; without their [pull](Optional::pull).
     mean: Vec<f64>,
     covariance: Triangle,
@@ -164,7 +164,7 @@ pub struct Filter {
 
 /// The latent difference without noise: its mean and variance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Latent {
+pub(super) struct Latent {
     /// a·m, positive if the first team is stronger.
     pub mean: f64,
     /// a·S·a, the uncertainty of the estimate.
@@ -173,7 +173,7 @@ pub struct Latent {
 
 impl Latent {
     /// The same uncertainty with a mean that is so many times as far from 0.
-    pub fn times(self, factor: f64) -> Self {
+    pub(super) fn times(self, factor: f64) -> Self {
         Self {
             mean: factor * self.mean,
             ..self
@@ -181,7 +181,7 @@ impl Latent {
     }
 
     /// The mean of d in units of its standard deviation, noise included: a·m / √(1 + a·S·a).
-    pub fn standardised(&self) -> f64 {
+    pub(super) fn standardised(&self) -> f64 {
         self.mean / libm::sqrt(1.0 + self.variance)
     }
 }
@@ -191,18 +191,18 @@ const SURPRISE: f64 = 3.0;
 
 impl Filter {
     /// The number of columns, players' and shared ones.
-    pub fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.mean.len()
     }
 
     /// Appends a column that is independent of the others, with this mean and deviation.
-    pub fn add(&mut self, start: Strength) {
+    pub(super) fn add(&mut self, start: Strength) {
         self.mean.push(start.mean);
         self.covariance.push(start.variance());
     }
 
     /// Appends the column of an effect with mean 0 that counts as far as the matches show it.
-    pub fn add_optional(&mut self, deviation: f64) {
+    pub(super) fn add_optional(&mut self, deviation: f64) {
         self.optional.add(self.width(), deviation * deviation);
         self.add(Strength {
             mean: 0.0,
@@ -211,7 +211,7 @@ impl Filter {
     }
 
     /// The mean and deviation of one column.
-    pub fn strength(&self, column: usize) -> Strength {
+    pub(super) fn strength(&self, column: usize) -> Strength {
         Strength {
             mean: self.mean(column),
             deviation: libm::sqrt(self.variance(column).max(0.0)),
@@ -219,12 +219,12 @@ impl Filter {
     }
 
     /// The mean of one column.
-    pub fn mean(&self, column: usize) -> f64 {
+    pub(super) fn mean(&self, column: usize) -> f64 {
         self.mean[column] - self.pull(column)
     }
 
     /// Replaces a column's mean.
-    pub fn set_mean(&mut self, column: usize, mean: f64) {
+    pub(super) fn set_mean(&mut self, column: usize, mean: f64) {
         self.mean[column] = mean + self.pull(column);
     }
 
@@ -234,18 +234,18 @@ impl Filter {
     }
 
     /// The variance of one column.
-    pub fn variance(&self, column: usize) -> f64 {
+    pub(super) fn variance(&self, column: usize) -> f64 {
         self.covariance.get(column, column)
     }
 
     /// Adds `variance` to that of a column.
-    pub fn widen(&mut self, column: usize, variance: f64) {
+    pub(super) fn widen(&mut self, column: usize, variance: f64) {
         self.covariance.add_to_diagonal(column, variance);
     }
 
     /// The latent difference of a row; writes S·a to `gain`. Columns without a number contribute
     /// their prior. O(columns · factors).
-    pub fn latent(&self, row: &MatchRow, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
+    pub(super) fn latent(&self, row: &MatchRow, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
         self.covariance.times(&row.known, gain);
         let own = row.known.iter().map(|&(column, _)| gain[column]);
         let mut latent = self.latent_of(row, prior, own);
@@ -254,7 +254,7 @@ impl Filter {
     }
 
     /// The same without the gains. O(factors²).
-    pub fn prediction(&self, row: &MatchRow, prior: &Prior) -> Latent {
+    pub(super) fn prediction(&self, row: &MatchRow, prior: &Prior) -> Latent {
         let own = self.covariance.times_within(&row.known);
         let mut latent = self.latent_of(row, prior, own.into_iter());
         latent.mean -= self.optional.pull(|effect| {
@@ -291,7 +291,7 @@ impl Filter {
     ///
     /// The mean of the column `slow` changes by no more than the number with it. If the full step is larger, the
     /// column makes that part of it, and its variance falls less (Brink 2017, the partial update).
-    pub fn learn(
+    pub(super) fn learn(
         &mut self,
         observed: Observation,
         latent: Latent,
@@ -322,7 +322,7 @@ impl Filter {
     }
 
     /// Learns one column: the Schmidt form of [`learn`](Self::learn) with all others still. O(columns).
-    pub fn learn_one(&mut self, column: usize, step: f64, information: f64, gain: &[f64]) {
+    pub(super) fn learn_one(&mut self, column: usize, step: f64, information: f64, gain: &[f64]) {
         let own = gain[column];
         self.mean[column] += own * step;
         for (other, gain) in gain.iter().enumerate() {
@@ -352,7 +352,7 @@ impl Filter {
     /// Multiplies all deviations from the prior by `keep` in the columns for which `pulled` gives a
     /// prior deviation: one step of an Ornstein-Uhlenbeck process, m → ρm and S → ρ²S + (1 −
     /// ρ²)·prior.
-    pub fn fade(&mut self, keep: f64, pulled: impl Fn(usize) -> Option<f64>) {
+    pub(super) fn fade(&mut self, keep: f64, pulled: impl Fn(usize) -> Option<f64>) {
         let rho: Vec<f64> = (0..self.width())
             .map(|i| pulled(i).map_or(1.0, |_| keep))
             .collect();
@@ -370,7 +370,7 @@ impl Filter {
     }
 
     /// Keeps the columns with these numbers (ascending) and drops the others.
-    pub fn keep(&mut self, kept: &[usize]) {
+    pub(super) fn keep(&mut self, kept: &[usize]) {
         *self = self.block(kept);
     }
 }

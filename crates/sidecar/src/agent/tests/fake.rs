@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A client on the server.
 #[derive(Clone, Debug)]
-pub struct FakeClient {
+pub(crate) struct FakeClient {
     pub name: String,
     pub password: String,
     /// 1 is red, 2 is blue, 3 watches.
@@ -14,7 +14,7 @@ pub struct FakeClient {
 
 /// The server. What it writes to its log is in `log` until it is taken.
 #[derive(Debug)]
-pub struct FakeServer {
+pub(crate) struct FakeServer {
     pub maps: Vec<String>,
     pub map: String,
     pub vars: BTreeMap<String, String>,
@@ -28,7 +28,7 @@ pub struct FakeServer {
 }
 
 impl FakeServer {
-    pub fn new(maps: &[&str]) -> Self {
+    pub(crate) fn new(maps: &[&str]) -> Self {
         let mut server = Self {
             maps: maps.iter().map(|map| (*map).to_owned()).collect(),
             map: maps[0].to_owned(),
@@ -88,7 +88,7 @@ impl FakeServer {
     }
 
     /// A client connects, unless the password keeps it out; its number.
-    pub fn connect(&mut self, name: &str, password: &str) -> Option<usize> {
+    pub(crate) fn connect(&mut self, name: &str, password: &str) -> Option<usize> {
         let wanted = self.var("g_password");
         if !wanted.is_empty() && wanted != password {
             return None;
@@ -96,7 +96,7 @@ impl FakeServer {
         Some(self.add(name, password, 3, false))
     }
 
-    pub fn add(&mut self, name: &str, password: &str, team: u8, bot: bool) -> usize {
+    pub(crate) fn add(&mut self, name: &str, password: &str, team: u8, bot: bool) -> usize {
         let number = (0..)
             .find(|number| !self.clients.contains_key(number))
             .unwrap();
@@ -114,14 +114,14 @@ impl FakeServer {
         number
     }
 
-    pub fn disconnect(&mut self, number: usize) {
+    pub(crate) fn disconnect(&mut self, number: usize) {
         if self.clients.remove(&number).is_some() {
             self.line(&format!("ClientDisconnect: {number}"));
         }
     }
 
     /// The number of the client of this name.
-    pub fn number(&self, name: &str) -> Option<usize> {
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
         let mut clients = self.clients.iter();
         clients
             .find(|(_, client)| client.name == name)
@@ -129,7 +129,7 @@ impl FakeServer {
     }
 
     /// A client captures a flag.
-    pub fn capture(&mut self, number: usize) {
+    pub(crate) fn capture(&mut self, number: usize) {
         let team = usize::from(self.clients[&number].team - 1);
         self.scores[team] += 1;
         let flag = 2 - team;
@@ -137,13 +137,13 @@ impl FakeServer {
     }
 
     /// Somebody dies; the world kills if there is no killer.
-    pub fn kill(&mut self, killer: Option<usize>, victim: usize) {
+    pub(crate) fn kill(&mut self, killer: Option<usize>, victim: usize) {
         let killer = killer.unwrap_or(1_022);
         self.line(&format!("Kill: {killer} {victim} 1: x killed y by MOD_X"));
     }
 
     /// The game is over.
-    pub fn exit(&mut self) {
+    pub(crate) fn exit(&mut self) {
         self.line("Exit: Timelimit hit.");
         let [red, blue] = self.scores;
         self.line(&format!("red:{red}  blue:{blue}"));
@@ -156,7 +156,7 @@ impl FakeServer {
     }
 
     /// The process ends and is started again.
-    pub fn crash(&mut self) {
+    pub(crate) fn crash(&mut self) {
         self.vars.clear();
         self.clients.clear();
         self.clock = 0;
@@ -164,7 +164,7 @@ impl FakeServer {
     }
 
     /// Executes a command, and returns what it prints.
-    pub fn execute(&mut self, command: &str) -> String {
+    pub(crate) fn execute(&mut self, command: &str) -> String {
         self.commands.push(command.to_owned());
         let words: Vec<&str> = command.split(' ').collect();
         let number = words.get(1).and_then(|word| word.parse::<usize>().ok());

@@ -14,7 +14,7 @@ use fake::FakeServer;
 
 mod failures;
 
-pub mod fake;
+pub(super) mod fake;
 
 mod matches;
 

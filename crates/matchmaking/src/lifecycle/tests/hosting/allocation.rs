@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::Latency;
+use crate::settings::Latency;
 
 /// The instance that was asked to host each match, in order.
 fn asked(life: &mut Lifecycle) -> Vec<String> {

@@ -7,7 +7,7 @@ mod situations;
 
 use super::super::*;
 use super::{begin, disk::Disk, take};
-use evenkeel_model::{MatchId, Timestamp};
+use evenkeel_model::{Timestamp, record::MatchId};
 
 /// An instance on a machine, for any mode and map.
 fn offer(name: &str, machine: &str, slots: u32) -> InstanceOffer {
