@@ -34,6 +34,7 @@ mod pool;
 mod replay;
 mod requests;
 mod rounds;
+mod search_time;
 mod shared;
 mod task;
 mod view;
@@ -43,6 +44,7 @@ pub use command::Draft;
 pub use links::{Expected, InstanceCommand, Link};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
 pub use replay::{Replayed, replay};
+pub use search_time::SearchTime;
 pub use shared::{RoundCores, Threads};
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};

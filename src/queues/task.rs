@@ -289,6 +289,7 @@ impl<'a> Task<'a> {
             queue,
             proposals,
             fillings,
+            searched: _,
         } = found;
         let now = self.shared.queue(queue.name());
         if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {

@@ -52,7 +52,7 @@ pub use columns::is_known;
 pub use error::{QueueError, TicketError};
 pub use planner::{Effort, Explanation, Left, Plan, PlanInput, PlannedMatch, RuleReport, plan};
 pub use pool::{PLAYER_MATCHES, QUEUE_MATCHES};
-pub use queue::{AGAIN_MILLIS, Queue, REST, SPACING_MILLIS};
+pub use queue::{Queue, RoundSpacing};
 pub use rules::{Finding, RuleSettings, Severity};
 pub use search::{Cores, OneCore};
 pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
