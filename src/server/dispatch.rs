@@ -260,7 +260,7 @@ pub fn refusal(error: SessionError) -> Refusal {
         },
         SessionError::NotAllowed(_) | SessionError::Reported(_) => Code::NotAllowed,
         SessionError::BadArgument(_) | SessionError::Stated(_) => Code::BadArgument,
-        SessionError::NotReady | SessionError::Overloaded | SessionError::TooManyReports(_) => {
+        SessionError::NotReady | SessionError::NoTurn(_) | SessionError::TooManyReports(_) => {
             Code::Overloaded
         }
         SessionError::Deferred => Code::Internal,

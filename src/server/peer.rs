@@ -11,7 +11,7 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    model::{Right, Secret},
+    model::{Holder, Right, Secret},
     protocol::{Charge, Code, Refusal, Request, WeightQuestion},
 };
 
@@ -213,6 +213,15 @@ impl Peer {
         Some(&client.name)
     }
 
+    /// Whose share of the daemon it uses.
+    pub(super) fn holder(&self) -> Holder {
+        match (self.client(), &self.address) {
+            (Some(client), _) => Holder::Client(client.into()),
+            (None, Some((address, _))) => address.holder(),
+            (None, None) => Holder::ThisMachine,
+        }
+    }
+
     /// Counts a line.
     pub(super) fn count_line(&mut self) {
         if let (Some(allowance), Some(rate)) = (&self.allowance, self.state.rates.lines) {
@@ -266,6 +275,7 @@ pub struct Caller {
     /// The client that it has proven to be; `None` without a token.
     grant: Option<Grant>,
     allowance: Option<Arc<Allowance>>,
+    from: IpAddr,
 }
 
 impl Gate {
@@ -273,7 +283,7 @@ impl Gate {
     pub fn bearer(self: &Arc<Self>, secret: &Secret, from: IpAddr) -> Option<Caller> {
         let state = self.state();
         let grant = state.policy.bearer(secret, from)?;
-        Some(self.caller(state, grant))
+        Some(self.caller(state, grant, from))
     }
 
     /// The configured client that has once shown a token with this mark, if it still has that token and may call from
@@ -281,16 +291,17 @@ impl Gate {
     pub fn recall(self: &Arc<Self>, name: &str, mark: &[u8; 32], from: IpAddr) -> Option<Caller> {
         let state = self.state();
         let grant = state.policy.recall(name, mark, from)?;
-        Some(self.caller(state, grant))
+        Some(self.caller(state, grant, from))
     }
 
-    fn caller(self: &Arc<Self>, state: Arc<GateState>, grant: Grant) -> Caller {
+    fn caller(self: &Arc<Self>, state: Arc<GateState>, grant: Grant, from: IpAddr) -> Caller {
         let client = grant.client.as_ref();
         Caller {
             allowance: client.and_then(|client| state.allowance(client)),
             gate: self.clone(),
             grant: Some(grant),
             state,
+            from,
         }
     }
 
@@ -308,6 +319,7 @@ impl Gate {
             state: self.state(),
             grant: None,
             allowance,
+            from,
         }
     }
 
@@ -333,6 +345,14 @@ impl Caller {
     pub fn name(&self) -> Option<&str> {
         let client = self.grant.as_ref()?.client.as_ref()?;
         Some(&client.name)
+    }
+
+    /// Whose share of the daemon it uses.
+    pub fn holder(&self) -> Holder {
+        match self.name() {
+            Some(client) => Holder::Client(client.into()),
+            None => AddressKey::of(self.from).holder(),
+        }
     }
 
     /// Whether it has this right.

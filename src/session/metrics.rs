@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::AskerClass;
 use crate::metrics::{Counter, Gauge, Histogram, Registry, SHARES};
 
 /// What all sessions count.
@@ -15,6 +16,8 @@ pub struct SessionMetrics {
     pub(super) kept: Counter,
     pub(super) lost: Counter,
     pub(super) journal_failures: Counter,
+    /// By class.
+    no_turns: [Counter; 3],
 }
 
 impl Default for SessionMetrics {
@@ -51,6 +54,12 @@ impl Default for SessionMetrics {
                 "evenkeel_journal_failures_total",
                 "How often a running game could not be journaled or its journal not be forced to the disk.",
             ),
+            no_turns: AskerClass::ALL.map(|class| {
+                all.counter(
+                    ("evenkeel_turns_refused_total", "class", class.as_str()),
+                    "Questions for teams that were refused because too many others asked, by who asked.",
+                )
+            }),
             registry: all,
         }
     }
@@ -82,6 +91,8 @@ pub struct SessionLevels {
     pub waiting_matches: usize,
     /// Decisions that are not on disk yet.
     pub waiting_decisions: usize,
+    /// Questions for teams that wait for their turn, by class.
+    pub waiting_questions: [usize; 3],
     /// Journals of which a power cut would lose the last bytes.
     pub unforced_journals: usize,
 }
@@ -93,6 +104,19 @@ impl SessionMetrics {
         if let Some(chance) = chance {
             self.chances.observe(chance);
         }
+    }
+
+    /// Counts a question that had no turn in time.
+    pub(super) fn no_turn(&self, class: AskerClass) {
+        let classes = AskerClass::ALL.iter().zip(&self.no_turns);
+        for (_, count) in classes.filter(|(other, _)| **other == class) {
+            count.count();
+        }
+    }
+
+    /// How many questions had no turn in time.
+    pub fn no_turns(&self) -> u64 {
+        self.no_turns.iter().map(Counter::get).sum()
     }
 
     /// The number of games in play, with those that are parked.
@@ -123,6 +147,13 @@ impl SessionMetrics {
             "Journals of running games of which a power cut would lose the last bytes.",
         );
         unforced.set(levels.unforced_journals as f64);
+        for (class, waiting) in AskerClass::ALL.iter().zip(levels.waiting_questions) {
+            let turns = all.gauge(
+                ("evenkeel_turns_waiting", "class", class.as_str()),
+                "Questions for teams that wait for their turn, by who asks.",
+            );
+            turns.set(waiting as f64);
+        }
         for (kind, waiting) in [
             ("matches", levels.waiting_matches),
             ("decisions", levels.waiting_decisions),

@@ -23,6 +23,8 @@ mod restore;
 mod sessions;
 mod sources;
 mod state;
+mod turn_gate;
+mod turns;
 mod weights;
 
 pub use aside::{CountedWeight, Report, StatedByAsker, Wanted};
@@ -33,6 +35,8 @@ pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
 pub use sessions::Sessions;
 pub use state::Ended;
+pub use turn_gate::{NoTurn, Turn};
+pub use turns::{Asker, AskerClass};
 pub use weights::{CachedWeights, score_spread};
 
 use std::{
@@ -51,7 +55,7 @@ use crate::{
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
-        Ident,
+        Holder, Ident,
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },
     partition::{self, ProblemError, SizeLimits, StatedError},
@@ -73,6 +77,8 @@ pub struct Session {
     sessions: Arc<Sessions>,
     state: SessionState,
     server: Option<String>,
+    /// Whose share of the daemon it uses.
+    holder: Holder,
     registration: Registration,
     source: OwnSource,
     /// Whether the replies that are not sent yet include one to END.
@@ -103,6 +109,7 @@ impl Session {
             source: OwnSource::default(),
             sessions,
             server: None,
+            holder: Holder::ThisMachine,
             owes_end: false,
             offers: SessionOffers::default(),
             aside: None,
@@ -120,6 +127,11 @@ impl Session {
     /// The name that HELLO gave.
     pub fn name(&self) -> Option<&str> {
         self.server.as_deref()
+    }
+
+    /// Notes whose share of the daemon it uses from now on.
+    pub fn belongs_to(&mut self, holder: Holder) {
+        self.holder = holder;
     }
 
     /// The mailbox of this session's connection.
@@ -265,9 +277,9 @@ pub enum SessionError {
     /// succeeds.
     #[error("the weights are being derived from the stored matches: try again")]
     NotReady,
-    /// No core was free before the deadline.
-    #[error("there was no time to choose teams")]
-    Overloaded,
+    /// Too many others ask for teams.
+    #[error(transparent)]
+    NoTurn(#[from] NoTurn),
     /// The match of a game that has ended cannot be written now. It is kept in the backlog and
     /// written as soon as possible.
     #[error("kept")]
@@ -373,7 +385,7 @@ pub struct BalanceSettings {
     pub default_weight: PlayerWeight,
     /// The same of a bot while no bot has a weight.
     pub default_bot_weight: PlayerWeight,
-    /// The time limit for waiting for a core and choosing teams together.
+    /// The time limit for choosing teams, from the turn of the question on.
     pub deadline_ms: Millis<1, 60_000>,
 }
 

@@ -6,16 +6,13 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    sync::Semaphore,
-    time::{MissedTickBehavior, interval, sleep},
-};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
 use super::{
-    Clock, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels, SessionMetrics,
-    Settings,
+    Asker, AskerClass, Clock, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels,
+    SessionMetrics, Settings, Turn,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
     journal_folder::JournalFolder,
@@ -23,6 +20,7 @@ use super::{
     registry::{ConnectionRegistry, ParkedGames},
     sources::SourceRegistry,
     state::{GameRules, NewestRules, SessionState},
+    turn_gate::TurnGate,
 };
 use crate::{
     learning::{Learning, Standings},
@@ -37,17 +35,14 @@ const SYNC: Duration = Duration::from_secs(2);
 const MAX_LOSS: u64 = 5_000;
 
 /// The state that all sessions share: the store, the published weights, the parked games, and the
-/// permits for cores.
+/// turns of questions for teams.
 pub struct Sessions {
     pub(super) settings: Settings,
     /// The settings of the games that begin now.
     pub(super) rules: NewestRules,
     pub(super) store: Arc<Store>,
     pub(super) learning: Arc<Learning>,
-    /// One permit per core, for work that takes long.
-    pub(super) cores: Arc<Semaphore>,
-    /// The same for questions that no game server waits for: half as many, so that they take turns among themselves.
-    pub(super) aside_cores: Arc<Semaphore>,
+    turns: Arc<TurnGate>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parked: ParkedGames,
     pub(super) registry: Arc<ConnectionRegistry>,
@@ -85,8 +80,7 @@ impl Sessions {
             settings,
             store,
             learning,
-            cores: Arc::new(Semaphore::new(cores)),
-            aside_cores: Arc::new(Semaphore::new((cores / 2).max(1))),
+            turns: TurnGate::new(cores),
             clock: Arc::new(MachineClock::default()),
             parked,
             registry: Arc::default(),
@@ -155,14 +149,33 @@ impl Sessions {
             parked: self.parked.len(),
             waiting_matches,
             waiting_decisions,
+            waiting_questions: AskerClass::ALL.map(|class| self.turns.waiting(class)),
             unforced_journals: self.unforced_journals(),
         }
     }
 
-    /// The permits for choosing teams, one per core. A request without a permit before its deadline
-    /// is refused.
-    pub fn cores(&self) -> &Arc<Semaphore> {
-        &self.cores
+    /// The number of questions for teams that have their turn now: at most one per core.
+    pub fn running_turns(&self) -> usize {
+        self.turns.running()
+    }
+
+    /// Waits for a turn to choose teams, which takes as long as a game that begins now would have.
+    ///
+    /// # Errors
+    /// Fails if too many others ask.
+    pub async fn turn(&self, asker: Asker) -> Result<Turn, SessionError> {
+        let deadline = self.rules.get().settings.balance.deadline_ms.duration();
+        self.turn_of(asker, deadline).await
+    }
+
+    /// Waits for a turn, which takes at most `deadline`.
+    pub(super) async fn turn_of(
+        &self,
+        asker: Asker,
+        deadline: Duration,
+    ) -> Result<Turn, SessionError> {
+        let turn = self.turns.turn(asker, deadline).await;
+        Ok(turn.inspect_err(|none| self.metrics.no_turn(none.class))?)
     }
 
     /// The tasks that outlive the call that starts them, because what they write must be whole. Who stops the

@@ -13,6 +13,7 @@
 mod access;
 pub mod behaviour;
 mod fingerprint;
+mod holder;
 mod ident;
 mod in_game;
 mod match_chances;
@@ -33,6 +34,7 @@ mod weight;
 
 pub use access::{Right, Rights, Secret};
 pub use fingerprint::Fingerprint;
+pub use holder::Holder;
 pub(crate) use ident::is_reserved;
 pub use ident::{Ident, Kind, Nobody, PlayerKey, are_mostly_the_same, decode, is_default_name};
 pub use in_game::{Contest, MOVE_NOTICE, Move, Streak, SwitchAnswer, Verdict, Withdrawal};

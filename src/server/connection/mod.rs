@@ -64,7 +64,8 @@ pub async fn serve<S: Stream>(
     peer: Peer,
     stop: CancellationToken,
 ) -> ConnectionEnd {
-    let (session, pushes) = service.open_connection();
+    let (mut session, pushes) = service.open_connection();
+    session.belongs_to(peer.holder());
     let queue = QueueClient::new(service.queues().clone(), session.mailbox().clone());
     let host = HostClient::new(service.queues().clone(), session.mailbox().clone());
     let patience = Instant::now() + limits.first_line_seconds.duration();
@@ -260,6 +261,7 @@ impl<S: Stream> Connection<S> {
     fn renew(&mut self) -> Next {
         let refusal = match self.peer.renew() {
             Ok(()) => {
+                self.session.belongs_to(self.peer.holder());
                 let lost = self.queue.listens() && !self.peer.has(Right::Queue)
                     || self.host.is_host() && !self.peer.has(Right::Instance);
                 if !lost {

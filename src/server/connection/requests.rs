@@ -170,6 +170,7 @@ impl<S: Stream> Connection<S> {
         let source = source.clone().filter(|_| hosts.is_none());
         let token = token.as_ref().map(Token::secret);
         self.peer.greet(&server, token).await?;
+        self.session.belongs_to(self.peer.holder());
         self.peer.authorize(&hello)?;
         if let Some(source) = source {
             let (source, from) = (source.text(), self.peer.from());

@@ -34,6 +34,8 @@ pub struct Status {
     pub matches: MatchStatus,
     /// How good the predictions were.
     pub predictions: PredictionStatus,
+    /// How often a share of the daemon was used up since the start.
+    pub shares: ShareStatus,
     /// The journals of running games.
     pub journal: JournalStatus,
     /// What waits to be written.
@@ -96,6 +98,13 @@ pub struct PredictionStatus {
     pub gain_reach: Option<f64>,
     /// What that means, in a sentence; `None` while the weights are derived again.
     pub beside_coin: Option<String>,
+}
+
+/// How often a share of the daemon was used up since the start, so that something was refused or given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareStatus {
+    /// Number of questions for teams that had no turn in time.
+    pub questions_refused: u64,
 }
 
 /// The journals of running games.
@@ -275,6 +284,9 @@ impl Monitor {
                 gain: learned.beside_coin.and_then(|c| c.reach.and(Some(c.gain))),
                 gain_reach: learned.beside_coin.and_then(|coin| coin.reach),
                 beside_coin: learned.beside_coin.map(|coin| coin.to_string()),
+            },
+            shares: ShareStatus {
+                questions_refused: metrics.no_turns(),
             },
             journal: JournalStatus {
                 unforced: levels.unforced_journals,

@@ -139,6 +139,7 @@ impl From<SessionError> for Problem {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Store(error) => error.into(),
+            SessionError::NoTurn(none) => Self::overloaded(none.to_string()).after(none.again),
             SessionError::TooManyReports(why) => Self::too_many(why, Duration::from_secs(3_600)),
             // The state of the game does not allow it, whoever asks.
             error @ SessionError::Lobby(_) => Self::from(session_refusal(error)).by_state(),
