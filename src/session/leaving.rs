@@ -18,7 +18,7 @@ use crate::{
         BotUse, Command, Finished, LobbyError, RecordFrame,
         journal::{Entry, HeldGame},
     },
-    model::{MatchRecord, Outcome, Verdict},
+    model::{Holder, MatchRecord, Outcome, Verdict},
     rating::history,
     store::StoreError,
 };
@@ -46,7 +46,7 @@ impl Session {
         match &self.server {
             // END was cut off: it is in the journal, and the next start records the match.
             None if state.ending && state.journal.is_whole() => {}
-            Some(server) if park => self.sessions.park(server, state),
+            Some(server) if park => self.sessions.park(server, self.holder.clone(), state),
             Some(_) if state.journal.is_whole() => {}
             server => self.sessions.give_up(state, server.as_deref()),
         }
@@ -118,14 +118,16 @@ impl Session {
 
 impl Sessions {
     /// Parks the game of a server, and gives up the games for which there is no room any more.
-    pub(super) fn park(&self, server: &str, mut state: SessionState) {
+    pub(super) fn park(&self, server: &str, holder: Holder, mut state: SessionState) {
         state.show(&*self.clock, Some(server), false);
         let now = self.clock.millis();
-        for (gone, state) in self.parked.put(server, state, now) {
+        for (gone, state) in self.parked.put(server, holder, state, now) {
             if gone != server {
+                self.metrics.games_given_up.count();
                 tracing::warn!(
                     server = gone,
-                    "a game is given up before its server has connected again: too many games wait for their servers"
+                    "a game is given up before its server has connected again: too many games wait for their servers, \
+                     and its client has most of them"
                 );
             }
             self.give_up(state, Some(&gone));

@@ -16,6 +16,7 @@ pub struct SessionMetrics {
     pub(super) kept: Counter,
     pub(super) lost: Counter,
     pub(super) journal_failures: Counter,
+    pub(super) games_given_up: Counter,
     /// By class.
     no_turns: [Counter; 3],
 }
@@ -53,6 +54,10 @@ impl Default for SessionMetrics {
             journal_failures: all.counter(
                 "evenkeel_journal_failures_total",
                 "How often a running game could not be journaled or its journal not be forced to the disk.",
+            ),
+            games_given_up: all.counter(
+                "evenkeel_games_given_up_total",
+                "Games that were given up before their server had connected again, because too many waited.",
             ),
             no_turns: AskerClass::ALL.map(|class| {
                 all.counter(
@@ -112,6 +117,11 @@ impl SessionMetrics {
         for (_, count) in classes.filter(|(other, _)| **other == class) {
             count.count();
         }
+    }
+
+    /// How many games were given up because too many waited for their servers.
+    pub fn games_given_up(&self) -> u64 {
+        self.games_given_up.get()
     }
 
     /// How many questions had no turn in time.

@@ -33,7 +33,7 @@ pub use decide::{Rebalanced, Replayed};
 pub use host::HostedGame;
 pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
-pub use sessions::Sessions;
+pub use sessions::{HolderOf, Sessions};
 pub use state::Ended;
 pub use turn_gate::{NoTurn, Turn};
 pub use turns::{Asker, AskerClass};

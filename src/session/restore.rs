@@ -99,7 +99,7 @@ impl Sessions {
                     server,
                     "a running game waits for its server to connect again"
                 );
-                self.park(&server, state);
+                self.park(&server, self.holder_of(&server), state);
             }
             server => self.give_up(state, server.as_deref()),
         }

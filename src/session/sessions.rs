@@ -15,6 +15,7 @@ use super::{
     SessionMetrics, Settings, Turn,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
+    host::server_name,
     journal_folder::JournalFolder,
     live::{LiveBoard, LiveGame, LivePlace},
     registry::{ConnectionRegistry, ParkedGames},
@@ -25,7 +26,7 @@ use super::{
 use crate::{
     learning::{Learning, Standings},
     lobby::Finished,
-    model::{PatternError, Rulebook},
+    model::{Holder, PatternError, Rulebook},
     store::Store,
 };
 
@@ -55,7 +56,12 @@ pub struct Sessions {
     pub(super) metrics: Arc<SessionMetrics>,
     /// Where running games are journaled, if they are.
     pub(super) journals: OnceLock<Arc<JournalFolder>>,
+    /// Whose share the name of a game server means.
+    holders: OnceLock<HolderOf>,
 }
+
+/// Whose share of the daemon a name that was said in HELLO means.
+pub type HolderOf = Arc<dyn Fn(&str) -> Holder + Send + Sync>;
 
 impl std::fmt::Debug for Sessions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -90,6 +96,7 @@ impl Sessions {
             tasks: TaskTracker::new(),
             metrics: Arc::default(),
             journals: OnceLock::new(),
+            holders: OnceLock::new(),
         })
     }
 
@@ -98,6 +105,18 @@ impl Sessions {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// Says whose share the name of a game server means, for games that an earlier daemon has left. Only the first call
+    /// counts.
+    pub fn share_by(&self, holder_of: HolderOf) {
+        let _ = self.holders.set(holder_of);
+    }
+
+    /// Whose share the name of a session means.
+    pub(super) fn holder_of(&self, session: &str) -> Holder {
+        let of = self.holders.get();
+        of.map_or(Holder::ThisMachine, |of| of(server_name(session)))
     }
 
     /// The mailbox of the newest connection that named this game server in HELLO.
