@@ -47,7 +47,11 @@ pub use replay::{Replayed, replay};
 pub use search_time::SearchTime;
 pub use shared::{RoundCores, Threads};
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
@@ -64,7 +68,7 @@ use crate::{
     matchmaking::{MAIN_PARTITION, Queue, QueueError, QueueSettings, TicketError},
     model::{MatchId, Timestamp},
     protocol::{QueueLine, TicketReply},
-    session::{Clock, Mailbox},
+    session::{Clock, HolderOf, Mailbox},
     store::{Store, StoreError},
 };
 
@@ -126,8 +130,14 @@ impl Queues {
                 tasks,
                 stop: CancellationToken::new(),
                 metrics,
+                holders: OnceLock::new(),
             }),
         })
+    }
+
+    /// Says whose share of the room for tickets the name of a client means. Only the first call counts.
+    pub fn share_by(&self, holder_of: HolderOf) {
+        let _ = self.shared.holders.set(holder_of);
     }
 
     /// Runs the searches of all later rounds on these cores, instead of on threads of their own. A search

@@ -353,7 +353,11 @@ impl Task<'_> {
                 if self.life.find(&submission.owner, &submission.id).is_err() {
                     admit(self.shared, &submission, self.life.now())?;
                 }
-                let number = self.life.submit(submission)?;
+                let number = self.life.submit(submission);
+                if let Err(TicketRefused::Full { .. }) = number {
+                    self.shared.metrics.refused();
+                }
+                let number = number?;
                 self.ticket(number)?
             }
             Command::Cancel(owner, id) => {
