@@ -223,7 +223,16 @@ fn of_play(status: &Status) -> Vec<Row> {
 
 /// What was refused or given up because a share was used up.
 fn shares(shares: &ShareStatus) -> String {
-    let counts = [(shares.questions_refused, "questions for teams refused")];
+    let counts = [
+        (shares.questions_refused, "questions for teams refused"),
+        (shares.games_given_up, "games given up"),
+        (shares.tickets_refused, "tickets refused"),
+        (shares.connections_refused, "connections refused"),
+        (
+            shares.connections_given_up,
+            "connections gave up their place",
+        ),
+    ];
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts
         .map(|(count, what)| format!("{count} {what}"))

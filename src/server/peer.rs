@@ -3,11 +3,12 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServerMetrics,
-    access::{AddressKey, Allowance, Grant},
+    access::{AddressKey, Allowance, Grant, Progress, Shown},
     gate::{Gate, GateState},
 };
 use crate::{
@@ -31,6 +32,10 @@ pub struct Peer {
     allowance: Option<Arc<Allowance>>,
     /// How long to wait before its next line is read.
     pause: Duration,
+    /// What those see of it who give away places.
+    shown: Arc<Shown>,
+    /// Cancelled when it has to give up its place.
+    gives_up: CancellationToken,
 }
 
 impl Drop for Peer {
@@ -65,6 +70,8 @@ impl Peer {
             hello: None,
             allowance: None,
             pause: Duration::ZERO,
+            shown: Arc::default(),
+            gives_up: CancellationToken::new(),
         };
         peer.find_allowance();
         Some(peer)
@@ -73,6 +80,29 @@ impl Peer {
     /// The address from which it has connected.
     pub(super) fn from(&self) -> IpAddr {
         self.from
+    }
+
+    /// What is seen of the connection by those who give away places.
+    pub(super) fn shown(&self) -> &Arc<Shown> {
+        &self.shown
+    }
+
+    /// Cancelled when the connection has to give up its place.
+    pub(super) fn gives_up(&self) -> &CancellationToken {
+        &self.gives_up
+    }
+
+    /// Notes a line.
+    pub(super) fn heard(&self, now: Instant) {
+        self.shown.heard(self.gate.nanos(now));
+    }
+
+    /// Notes whether the connection has said HELLO, and has a running game.
+    pub(super) fn show(&self, is_named: bool, has_game: bool) {
+        if is_named || has_game {
+            self.shown.reach(Progress::Known);
+        }
+        self.shown.set_game(has_game);
     }
 
     /// Whether it has to say HELLO before anything else.

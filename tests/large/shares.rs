@@ -207,3 +207,111 @@ fn whoever_asks_for_teams_all_the_time_the_honest_do_not_wait() {
         );
     }
 }
+
+/// The configuration of a daemon whose queue never has a match: nobody is a medic.
+const QUEUE: &str = "
+[limits]
+lines_per_second = 0
+reports_per_second = 0
+[queue.raid]
+teams = 2
+size = 8
+ruleset = 'ctf'
+host = 'none'
+[queue.raid.attributes]
+roles = 'set'
+[[queue.raid.rule]]
+name = 'medics'
+rule = 'has'
+of = 'roles'
+value = 'medic'
+at_least = 1
+hard = true
+";
+
+/// Submits this many tickets, and returns how many are accepted.
+fn submit(line: &mut Line, name: &str, number: usize) -> usize {
+    let mut accepted = 0;
+    for first in (0..number).step_by(1_000) {
+        let numbers = first..number.min(first + 1_000);
+        let lines: String = numbers
+            .clone()
+            .map(|n| format!("ENQUEUE raid {name}{n}\nSEAT {name}{n}\nSUBMIT\n"))
+            .collect();
+        line.send(&lines);
+        for _ in numbers {
+            let reply = line.line();
+            match reply.starts_with("QUEUED ") {
+                true => accepted += 1,
+                false => assert!(
+                    reply.contains("nine times the room that is free"),
+                    "{reply}"
+                ),
+            }
+        }
+    }
+    accepted
+}
+
+#[test]
+#[ignore = "takes a minute: `cargo test --test large -- --ignored`"]
+fn whoever_takes_all_room_others_find_some() {
+    let _turn = PROCESS.blocking_lock();
+    let api = Api::start(QUEUE);
+    let address = api.pages.daemon.address;
+    let greet = |hello: &str| {
+        let mut line = Line::connect(address);
+        line.send(&format!("HELLO {hello}\n"));
+        assert!(line.line().starts_with("HELLO "));
+        line
+    };
+    // A club plays, and loses its connection.
+    let mut club = Line::connect(address);
+    club.begin("club club-token", 2, 4);
+    drop(club);
+    // A client with a wildcard opens and closes connections with games.
+    for number in 0..300 {
+        Line::connect(address).begin(&format!("game-{number} game-token"), 2, 4);
+    }
+    let mut club = Line::connect(address);
+    club.send("HELLO club club-token resume=yes\n");
+    assert!(
+        club.line().ends_with(" resumed"),
+        "its game was given up"
+    );
+    // Somebody takes all places, silently or with PING.
+    let mut held = Vec::new();
+    for number in 0..300 {
+        let mut line = Line::connect(address);
+        if number % 2 == 0 {
+            line.send("PING\n");
+        }
+        held.push(line);
+    }
+    for number in 0..40 {
+        let mut line = Line::connect(address);
+        line.begin(&format!("game-{number} game-token"), 2, 12);
+        assert!(line.balance().starts_with("BALANCE 12 "));
+        held.push(line);
+    }
+    assert!(
+        club.balance().starts_with("BALANCE 4 "),
+        "it still has its place"
+    );
+    // One client submits as many tickets as it can.
+    let began = Instant::now();
+    let taken = submit(&mut greet("lobby lobby-token"), "r", 50_000);
+    println!("{taken} tickets of one client in {:?}", began.elapsed());
+    assert_eq!(taken, 45_000);
+    assert_eq!(submit(&mut greet("all all-token"), "h", 1_000), 1_000);
+    let status = crate::common::process::run(
+        api.folder.path(),
+        &["status", "--web", &api.pages.address.to_string()],
+    );
+    println!("{}", status.1);
+    let shares = ["5000 tickets refused", "connections gave up their place"];
+    assert!(
+        shares.iter().all(|share| status.1.contains(share)),
+        "{status:?}"
+    );
+}

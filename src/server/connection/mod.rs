@@ -24,11 +24,11 @@ use tracing::Instrument;
 use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient};
 use crate::{
     model::Right,
-    protocol::{FramedLine, Framer, Push, Verb},
+    protocol::{Code, FramedLine, Framer, Push, Refusal, Verb},
     session::Session,
 };
 
-use turn::{Input, Signal, Signals};
+use turn::{EndTokens, Input, Signal, Signals};
 
 /// The most bytes per read from the socket.
 const READ: usize = 16 * 1024;
@@ -48,6 +48,8 @@ pub enum ConnectionEnd {
     TimedOut,
     /// Another connection of the same game server has resumed its game.
     Replaced,
+    /// There were too many connections, and a new one has its place.
+    GivenUp,
     /// The daemon is stopping.
     ByShutdown,
     /// The network connection failed.
@@ -69,7 +71,12 @@ pub async fn serve<S: Stream>(
     let queue = QueueClient::new(service.queues().clone(), session.mailbox().clone());
     let host = HostClient::new(service.queues().clone(), session.mailbox().clone());
     let patience = Instant::now() + limits.first_line_seconds.duration();
-    let (replaced, outdated) = (session.replaced(), peer.outdated());
+    let ends = EndTokens {
+        stop: stop.clone(),
+        replaced: session.replaced(),
+        gives_up: peer.gives_up().clone(),
+    };
+    let outdated = peer.outdated();
     let connection = Connection {
         stream,
         limits,
@@ -77,7 +84,7 @@ pub async fn serve<S: Stream>(
         queue,
         host,
         session,
-        signals: Signals::new(stop.clone(), replaced, outdated, pushes, patience),
+        signals: Signals::new(ends, outdated, pushes, patience),
         framer: Framer::new(limits.max_line_bytes.as_usize()),
         input: BytesMut::new(),
         output: BytesMut::new(),
@@ -132,7 +139,13 @@ impl<S: Stream> Connection<S> {
         let closing = async {
             self.session
                 .close(!matches!(end, ConnectionEnd::ByShutdown));
-            self.say_goodbye(stop).await;
+            match end {
+                // Others wait for the place.
+                ConnectionEnd::GivenUp => {
+                    let _ = timeout(LAST_WRITE, self.flush(stop)).await;
+                }
+                _ => self.say_goodbye(stop).await,
+            }
             tracing::debug!(?end, "connection ended");
         };
         closing.instrument(span).await;
@@ -146,6 +159,9 @@ impl<S: Stream> Connection<S> {
             if let Err(end) = handled {
                 return end;
             }
+            let is_named = self.session.name().is_some();
+            self.peer
+                .show(is_named, self.session.game_number().is_some());
             self.watch_line();
             let due = self.session.due();
             self.signals
@@ -236,6 +252,12 @@ impl<S: Stream> Connection<S> {
             Signal::Stop => Err(ConnectionEnd::ByShutdown),
             Signal::Replaced => Err(ConnectionEnd::Replaced),
             Signal::Late => Err(ConnectionEnd::TimedOut),
+            Signal::GivesUp => {
+                let why = "all places are taken, and your address has most of those without a running game: \
+                           this one gives up its place";
+                self.put_error(Refusal::new(Code::Overloaded, why));
+                Err(ConnectionEnd::GivenUp)
+            }
             Signal::Due => {
                 self.session.pass_time();
                 self.put_offers();

@@ -16,6 +16,7 @@ impl<S: Stream> Connection<S> {
     pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> Next {
         self.host.heard();
         self.session.heard();
+        self.peer.heard(self.began);
         self.peer.count_line();
         let answer = match line {
             FramedLine::Text(line) => match Request::parse(line) {

@@ -105,6 +105,14 @@ pub struct PredictionStatus {
 pub struct ShareStatus {
     /// Number of questions for teams that had no turn in time.
     pub questions_refused: u64,
+    /// Number of games that were given up before their server had connected again.
+    pub games_given_up: u64,
+    /// Number of tickets that were refused because their client had too many.
+    pub tickets_refused: u64,
+    /// Number of connections that were refused because there were too many.
+    pub connections_refused: u64,
+    /// Number of connections without a running game that gave up their place to another one.
+    pub connections_given_up: u64,
 }
 
 /// The journals of running games.
@@ -257,6 +265,21 @@ impl Monitor {
         others.collect()
     }
 
+    /// The shares that were used up.
+    fn shares(&self) -> ShareStatus {
+        let sessions = self.service.sessions().metrics();
+        let gate = self.gate.as_ref();
+        let [connections_refused, connections_given_up] =
+            gate.map_or([0; 2], |gate| gate.metrics().without_place());
+        ShareStatus {
+            questions_refused: sessions.no_turns(),
+            games_given_up: sessions.games_given_up(),
+            tickets_refused: self.service.queues().metrics().without_room(),
+            connections_refused,
+            connections_given_up,
+        }
+    }
+
     /// The part of the status about games, matches and queues.
     fn of_play(&self) -> Status {
         let (learning, sessions) = (self.service.learning(), self.service.sessions());
@@ -285,9 +308,7 @@ impl Monitor {
                 gain_reach: learned.beside_coin.and_then(|coin| coin.reach),
                 beside_coin: learned.beside_coin.map(|coin| coin.to_string()),
             },
-            shares: ShareStatus {
-                questions_refused: metrics.no_turns(),
-            },
+            shares: self.shares(),
             journal: JournalStatus {
                 unforced: levels.unforced_journals,
                 failures: metrics.journal_failures(),

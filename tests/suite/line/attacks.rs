@@ -127,34 +127,77 @@ async fn who_has_to_introduce_themselves_gets_no_more_time_by_talking() {
     task.await.unwrap();
 }
 
+const GIVES_UP: &str = "ERROR overloaded all places are taken, and your address has most of those without a \
+                        running game: this one gives up its place";
+
 #[tokio::test]
-async fn a_thousand_idle_connections_do_not_keep_those_inside_from_playing() {
+async fn a_thousand_idle_connections_do_not_keep_others_from_playing() {
     let daemon = Daemon::start("[server]\nmax_connections = 50").await;
     let mut inside = daemon.client().await;
-    inside.send("PING\n").await;
-    assert_eq!(inside.line().await, "PONG");
+    inside.tell("GAME ctf\n").await;
     let mut idle = Vec::new();
-    let mut turned_away = 0;
-    for n in 0..1_000 {
-        let mut client = daemon.client().await;
-        // The first 49 are accepted; each later one is refused with the reason.
-        if n >= 49 {
-            assert_eq!(client.line().await, "ERROR overloaded too many connections");
-            assert_eq!(client.line().await, "", "and closed");
-            turned_away += 1;
-        }
-        idle.push(client);
+    for _ in 0..1_000 {
+        idle.push(daemon.client().await);
     }
-    assert_eq!(turned_away, 951);
-    inside.send("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(inside.line().await, "MEANBOT 50.000 0");
-    drop(idle);
-    // Once the idle connections have ended, new ones are accepted.
-    loop {
-        let mut client = daemon.client().await;
-        client.send("PING\n").await;
-        if client.line().await == "PONG" {
-            break;
+    // Each of them has a place, and gives it up to a later one.
+    for client in &mut idle[..951] {
+        assert_eq!(client.line().await, GIVES_UP);
+        assert_eq!(client.line().await, "", "and closed");
+    }
+    assert_eq!(inside.ask("MEANBOT\n").await, "MEANBOT 50.000 0");
+    let mut late = daemon.client().await;
+    assert_eq!(late.ask("PING\n").await, "PONG");
+    assert_eq!(idle[951].line().await, GIVES_UP);
+    assert_eq!(idle[999].ask("PING\n").await, "PONG");
+    let [refused, given_up] = daemon.gate.metrics().without_place();
+    assert_eq!((refused, given_up), (0, 952));
+}
+
+#[tokio::test]
+async fn a_running_game_keeps_its_place() {
+    let daemon = Daemon::start("[server]\nmax_connections = 3").await;
+    let mut playing = games(&daemon, 3, "GAME ctf\n").await;
+    let mut late = daemon.client().await;
+    let why = "ERROR overloaded all 3 places are taken by connections with a running game";
+    assert_eq!(late.line().await, why);
+    assert_eq!(late.line().await, "", "and closed");
+    for client in &mut playing {
+        assert_eq!(client.ask("MEANBOT\n").await, "MEANBOT 50.000 0");
+    }
+    // A place is free again as soon as its connection has ended.
+    playing.pop();
+    until(async || daemon.client().await.ask("PING\n").await == "PONG").await;
+}
+
+/// The daemon was restarted, and somebody holds all places, silently or with PING.
+#[tokio::test]
+async fn forty_game_servers_behind_one_address_come_back_beside_256_that_hold_every_place() {
+    for line in ["", "PING\n"] {
+        let daemon = Daemon::start("").await;
+        let mut others = Vec::new();
+        for _ in 0..256 {
+            let mut other = daemon.client().await;
+            if !line.is_empty() {
+                assert_eq!(other.ask(line).await, "PONG");
+            }
+            others.push(other);
+        }
+        // All come before one of them has said a word.
+        let mut servers = Vec::new();
+        for _ in 0..40 {
+            servers.push(daemon.client().await);
+        }
+        for (number, server) in servers.iter_mut().enumerate() {
+            server.hello(&format!("farm-{number}")).await;
+            server.tell("GAME ctf\nJOIN a\nJOIN b\n").await;
+        }
+        // The others come again.
+        for _ in 0..256 {
+            others.push(daemon.client().await);
+        }
+        for server in &mut servers {
+            let head = server.ask("BALANCE\n").await;
+            assert!(head.starts_with("BALANCE 2 "), "{head}");
         }
     }
 }
