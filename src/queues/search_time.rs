@@ -28,7 +28,7 @@ impl SearchTime {
     pub fn of<T>(cores: &dyn Cores, search: impl FnOnce(&dyn Cores) -> T) -> (T, Self) {
         let helped = Mutex::new(Self::default());
         let since = thread_time();
-        let found = search(&Measured {
+        let found = search(&MeteredCores {
             cores,
             helped: &helped,
         });
@@ -43,13 +43,13 @@ impl SearchTime {
 }
 
 /// Runs jobs on `cores`, and measures them.
-struct Measured<'a> {
+struct MeteredCores<'a> {
     cores: &'a dyn Cores,
     /// What other threads than the one of the search add to its time.
     helped: &'a Mutex<SearchTime>,
 }
 
-impl Cores for Measured<'_> {
+impl Cores for MeteredCores<'_> {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
         let threads: Mutex<HashMap<ThreadId, Duration>> = Mutex::default();
         self.cores.run(count, &|at| {
@@ -67,7 +67,7 @@ impl Cores for Measured<'_> {
     }
 
     fn share(&self, jobs: usize) -> Box<dyn Cores + '_> {
-        Box::new(MeasuredShare {
+        Box::new(MeteredShare {
             cores: self.cores.share(jobs),
             helped: self.helped,
         })
@@ -75,21 +75,21 @@ impl Cores for Measured<'_> {
 }
 
 /// The cores of one job's own jobs.
-struct MeasuredShare<'a> {
+struct MeteredShare<'a> {
     cores: Box<dyn Cores + 'a>,
     helped: &'a Mutex<SearchTime>,
 }
 
-impl MeasuredShare<'_> {
-    fn measured(&self) -> Measured<'_> {
-        Measured {
+impl MeteredShare<'_> {
+    fn measured(&self) -> MeteredCores<'_> {
+        MeteredCores {
             cores: &*self.cores,
             helped: self.helped,
         }
     }
 }
 
-impl Cores for MeasuredShare<'_> {
+impl Cores for MeteredShare<'_> {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
         self.measured().run(count, job);
     }

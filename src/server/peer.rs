@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServerMetrics,
-    access::{AddressKey, Allowance, Grant, Progress, Shown},
+    access::{AddressKey, Allowance, ConnectionProgress, ConnectionSigns, Grant},
     gate::{Gate, GateState},
 };
 use crate::{
@@ -33,7 +33,7 @@ pub struct Peer {
     /// How long to wait before its next line is read.
     pause: Duration,
     /// What those see of it who give away places.
-    shown: Arc<Shown>,
+    shown: Arc<ConnectionSigns>,
     /// Cancelled when it has to give up its place.
     gives_up: CancellationToken,
 }
@@ -83,7 +83,7 @@ impl Peer {
     }
 
     /// What is seen of the connection by those who give away places.
-    pub(super) fn shown(&self) -> &Arc<Shown> {
+    pub(super) fn shown(&self) -> &Arc<ConnectionSigns> {
         &self.shown
     }
 
@@ -100,7 +100,7 @@ impl Peer {
     /// Notes whether the connection has said HELLO, and has a running game.
     pub(super) fn show(&self, is_named: bool, has_game: bool) {
         if is_named || has_game {
-            self.shown.reach(Progress::Known);
+            self.shown.reach(ConnectionProgress::Known);
         }
         self.shown.set_game(has_game);
     }

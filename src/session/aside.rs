@@ -14,7 +14,7 @@ use rand::{TryRng, rngs::SysRng};
 use sha2::{Digest, Sha256};
 
 use super::{
-    GameJournal, LivePlace, Session, SessionError, Sessions, Turn, weights::StatedWeights,
+    CoreTurn, GameJournal, LivePlace, Session, SessionError, Sessions, weights::StatedWeights,
 };
 use crate::{
     learning::ANYONE,
@@ -41,7 +41,7 @@ pub(super) struct Aside {
     /// What the reasons call players and teams.
     pub(super) naming: Naming,
     /// The turn in which it is prepared, answered and explained.
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<CoreTurn>,
     /// The last decision, with the chance of team 0.
     pub(super) decided: Option<(Decision, Option<f64>)>,
 }
@@ -93,7 +93,7 @@ pub struct StatedByAsker {
 
 impl Session {
     /// A session for one question of an asker, who has this turn until the session is dropped.
-    pub fn aside(sessions: Arc<Sessions>, stated: StatedByAsker, turn: Turn) -> Self {
+    pub fn aside(sessions: Arc<Sessions>, stated: StatedByAsker, turn: CoreTurn) -> Self {
         let mut session = Self::new(sessions);
         let state = &mut session.state;
         state.journal = GameJournal::default();

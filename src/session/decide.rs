@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::{
-    Asker, AskerClass, Session, SessionError, Sessions, Turn, draw_seed, host::server_name,
+    AskerClass, CoreTurn, Session, SessionError, Sessions, TurnAsker, draw_seed, host::server_name,
     weights::GameWeights,
 };
 use crate::{
@@ -124,25 +124,32 @@ impl Session {
         if top.is_some() || wanted.is_some() {
             question.problem.doubt = None; // the best splits alone, and no others that are as even
         }
-        let decided = choose_teams(question, seed, turn.clone()).await?;
+        let naming = self.naming().into_owned();
+        let (decided, why) = choose_teams(question, seed, naming, turn.clone()).await?;
         let balanced = self.lobby().follow(&decided, &weights)?;
         if self.aside.is_none() {
             let metrics = &self.sessions.metrics;
             metrics.picked(balanced.ratio, balanced.chance);
         }
-        self.keep_decision(decided, balanced.chance)?;
+        self.keep_explained(decided.into(), why, balanced.chance)?;
         Ok(balanced)
     }
 
     /// The turn of a question: the game server's, or the one in which the asker of this question is.
-    async fn turn(&self) -> Result<Turn, SessionError> {
+    async fn turn(&self) -> Result<CoreTurn, SessionError> {
         if let Some(turn) = self.aside.as_ref().and_then(|aside| aside.turn.clone()) {
             return Ok(turn);
         }
         let connection = self.registration.number();
-        let asker = Asker::new(AskerClass::GameServer, self.holder.clone(), connection);
+        let asker = TurnAsker::new(AskerClass::GameServer, self.holder.clone(), connection);
         let deadline = self.state.rules.settings.balance.deadline_ms.duration();
-        self.sessions.turn_of(asker, deadline).await
+        let turn = self.sessions.turn_of(asker, deadline);
+        // The next connection of this game server does not wait until this one has had its turn.
+        let replaced = self.replaced();
+        let turn = replaced.run_until_cancelled(turn).await;
+        turn.unwrap_or(Err(SessionError::NotAllowed(
+            "another connection has resumed the game",
+        )))
     }
 
     /// Chooses the team of a late arrival and puts them there. The seed decides between equal
@@ -301,7 +308,17 @@ impl Session {
         chance: Option<f64>,
     ) -> Result<(), SessionError> {
         let decision = decision.into();
-        let mut why = reasons(&decision.told(&self.naming()));
+        let why = reasons(&decision.told(&self.naming()));
+        self.keep_explained(decision, why, chance)
+    }
+
+    /// The same for a decision with these reasons.
+    fn keep_explained(
+        &mut self,
+        decision: Decision,
+        mut why: Vec<String>,
+        chance: Option<f64>,
+    ) -> Result<(), SessionError> {
         why.extend(self.weights_apart()?);
         why.extend(self.party_factors()?);
         self.state.give_reasons(why);
@@ -343,14 +360,20 @@ impl Session {
     }
 }
 
-/// Answers BALANCE on a blocking thread, until the turn is over.
+/// Answers BALANCE until the turn is over, and explains the answer. Both are done on a blocking thread: other connections
+/// do not wait.
 async fn choose_teams(
     question: Balance,
     seed: u64,
-    turn: Turn,
-) -> Result<Decided<Balance>, SessionError> {
-    let chosen = tokio::task::spawn_blocking(move || question.decide(seed, &mut || turn.is_over()));
-    Ok(chosen.await??)
+    naming: Naming,
+    turn: CoreTurn,
+) -> Result<(Decided<Balance>, Vec<String>), SessionError> {
+    let choosing = move || {
+        let decided = question.decide(seed, &mut || turn.is_over())?;
+        let why = reasons(&decided.told(&naming));
+        Ok((decided, why))
+    };
+    tokio::task::spawn_blocking(choosing).await?
 }
 
 /// How long an offer waits, at least, when weights are being derived that its end needs, in milliseconds.

@@ -35,8 +35,8 @@ pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
 pub use sessions::{HolderOf, Sessions};
 pub use state::Ended;
-pub use turn_gate::{NoTurn, Turn};
-pub use turns::{Asker, AskerClass};
+pub use turn_gate::{CoreTurn, NoTurn};
+pub use turns::{AskerClass, TurnAsker};
 pub use weights::{CachedWeights, score_spread};
 
 use std::{

@@ -11,8 +11,8 @@ use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
 use super::{
-    Asker, AskerClass, Clock, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels,
-    SessionMetrics, Settings, Turn,
+    AskerClass, Clock, CoreTurn, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels,
+    SessionMetrics, Settings, TurnAsker,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
     host::server_name,
@@ -182,7 +182,7 @@ impl Sessions {
     ///
     /// # Errors
     /// Fails if too many others ask.
-    pub async fn turn(&self, asker: Asker) -> Result<Turn, SessionError> {
+    pub async fn turn(&self, asker: TurnAsker) -> Result<CoreTurn, SessionError> {
         let deadline = self.rules.get().settings.balance.deadline_ms.duration();
         self.turn_of(asker, deadline).await
     }
@@ -190,9 +190,9 @@ impl Sessions {
     /// Waits for a turn, which takes at most `deadline`.
     pub(super) async fn turn_of(
         &self,
-        asker: Asker,
+        asker: TurnAsker,
         deadline: Duration,
-    ) -> Result<Turn, SessionError> {
+    ) -> Result<CoreTurn, SessionError> {
         let turn = self.turns.turn(asker, deadline).await;
         Ok(turn.inspect_err(|none| self.metrics.no_turn(none.class))?)
     }

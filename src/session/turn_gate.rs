@@ -1,4 +1,4 @@
-//! The turns of all questions for teams: the clock, the lock and the waiting around [`Turns`].
+//! The turns of all questions for teams: the clock, the lock and the waiting around [`TurnQueue`].
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,7 +13,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::{sync::oneshot, time::timeout};
 
-use super::turns::{Asker, AskerClass, TurnEnd, Turns};
+use super::turns::{AskerClass, TurnAsker, TurnEnd, TurnQueue};
 
 /// A question had to wait for its turn for longer than its class may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,18 +33,18 @@ pub struct NoTurn {
 /// The turns of all questions of a daemon.
 #[derive(Debug)]
 pub(super) struct TurnGate {
-    turns: Mutex<Turns<oneshot::Sender<TurnEnd>>>,
+    turns: Mutex<TurnQueue<oneshot::Sender<TurnEnd>>>,
     began: Instant,
 }
 
 /// A question, until it is dropped: it waits, or it has its turn.
 #[derive(Debug)]
-struct Question {
+struct AskedTurn {
     gate: Arc<TurnGate>,
     number: u64,
 }
 
-impl Drop for Question {
+impl Drop for AskedTurn {
     fn drop(&mut self) {
         let now = self.gate.now();
         self.gate.turns.lock().leave(self.number, now);
@@ -54,12 +54,12 @@ impl Drop for Question {
 
 /// A turn on a core. It ends when the last clone is dropped.
 #[derive(Clone, Debug)]
-pub struct Turn {
-    question: Arc<Question>,
+pub struct CoreTurn {
+    question: Arc<AskedTurn>,
     end: TurnEnd,
 }
 
-impl Turn {
+impl CoreTurn {
     /// Whether the search has to end.
     pub(super) fn is_over(&self) -> bool {
         self.end.has_come(self.question.gate.now())
@@ -69,7 +69,7 @@ impl Turn {
 impl TurnGate {
     pub(super) fn new(cores: usize) -> Arc<Self> {
         Arc::new(Self {
-            turns: Mutex::new(Turns::new(cores)),
+            turns: Mutex::new(TurnQueue::new(cores)),
             began: Instant::now(),
         })
     }
@@ -80,13 +80,13 @@ impl TurnGate {
     /// Fails if the asker may not wait as long as it takes.
     pub(super) async fn turn(
         self: &Arc<Self>,
-        asker: Asker,
+        asker: TurnAsker,
         deadline: Duration,
-    ) -> Result<Turn, NoTurn> {
+    ) -> Result<CoreTurn, NoTurn> {
         let class = asker.class;
         let (waker, woken) = oneshot::channel();
         let number = self.turns.lock().ask(asker, deadline, waker, self.now());
-        let question = Question {
+        let question = AskedTurn {
             gate: self.clone(),
             number,
         };
@@ -96,7 +96,7 @@ impl TurnGate {
             Some(most) => timeout(most, woken).await.ok().and_then(Result::ok),
         };
         match woken {
-            Some(end) => Ok(Turn {
+            Some(end) => Ok(CoreTurn {
                 question: Arc::new(question),
                 end,
             }),

@@ -55,7 +55,7 @@ impl AskerClass {
 
 /// Who takes turns with others: the holder of a share. Connections of this machine take turns with each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asker {
+pub struct TurnAsker {
     /// The class of its questions.
     pub class: AskerClass,
     holder: Holder,
@@ -63,7 +63,7 @@ pub struct Asker {
     connection: u64,
 }
 
-impl Asker {
+impl TurnAsker {
     /// The asker on a connection with this number.
     pub fn new(class: AskerClass, holder: Holder, connection: u64) -> Self {
         let connection = match holder {
@@ -116,13 +116,13 @@ fn nanos(moment: Duration) -> u64 {
 
 /// The questions that wait and those that have their turn. `W` is what a waiting question is woken with.
 #[derive(Debug)]
-pub(super) struct Turns<W> {
+pub(super) struct TurnQueue<W> {
     cores: usize,
     /// In the order in which they were asked.
     waiting: Vec<WaitingQuestion<W>>,
     running: Vec<RunningTurn>,
     /// What each asker has used lately.
-    used: BTreeMap<Asker, Used>,
+    used: BTreeMap<TurnAsker, Used>,
     next: u64,
     /// The mean length of a turn.
     mean: Duration,
@@ -131,7 +131,7 @@ pub(super) struct Turns<W> {
 #[derive(Debug)]
 struct WaitingQuestion<W> {
     number: u64,
-    asker: Asker,
+    asker: TurnAsker,
     deadline: Duration,
     waker: W,
 }
@@ -139,7 +139,7 @@ struct WaitingQuestion<W> {
 #[derive(Debug)]
 struct RunningTurn {
     number: u64,
-    asker: Asker,
+    asker: TurnAsker,
     since: Duration,
     end: TurnEnd,
 }
@@ -166,7 +166,7 @@ pub(super) struct StartedTurn<W> {
     pub(super) end: TurnEnd,
 }
 
-impl<W> Turns<W> {
+impl<W> TurnQueue<W> {
     /// Nobody asks yet.
     pub(super) fn new(cores: usize) -> Self {
         Self {
@@ -181,7 +181,13 @@ impl<W> Turns<W> {
 
     /// Adds a question, whose turn takes at most `deadline`. Returns its number; [`start`](Self::start) says when its
     /// turn has come.
-    pub(super) fn ask(&mut self, asker: Asker, deadline: Duration, waker: W, now: Duration) -> u64 {
+    pub(super) fn ask(
+        &mut self,
+        asker: TurnAsker,
+        deadline: Duration,
+        waker: W,
+        now: Duration,
+    ) -> u64 {
         let number = self.next;
         self.next += 1;
         if !self.used.contains_key(&asker) && self.used.len() >= MOST_ASKERS {
@@ -197,8 +203,8 @@ impl<W> Turns<W> {
         number
     }
 
-    /// Gives the turn to as many questions as may have it now. If a game server still waits, the turns that go on end
-    /// early.
+    /// Gives the turn to as many questions as may have it now. If a game server waits and no core is free, the turns that
+    /// go on end early.
     pub(super) fn start(&mut self, now: Duration) -> Vec<StartedTurn<W>> {
         let mut started = Vec::new();
         while let Some(at) = self.first(now) {
@@ -221,7 +227,7 @@ impl<W> Turns<W> {
             });
         }
         let servers = self.waiting(AskerClass::GameServer);
-        if servers > 0 {
+        if servers > 0 && self.running.len() >= self.cores {
             for turn in &self.running {
                 let most = match turn.asker.class {
                     AskerClass::GameServer => self.share(servers),
@@ -288,7 +294,7 @@ impl<W> Turns<W> {
             true => self.least_idle(now),
             false => None,
         };
-        let has_core = |asker: &Asker| match asker.class {
+        let has_core = |asker: &TurnAsker| match asker.class {
             AskerClass::GameServer => {
                 let used = self.used_by(asker, now);
                 used < LITTLE || kept.is_none_or(|least| least >= 2 * used)
@@ -297,7 +303,7 @@ impl<W> Turns<W> {
         };
         let may = self.waiting.iter().enumerate();
         let may = may.filter(|(_, question)| has_core(&question.asker));
-        let key = |asker: &Asker| (asker.class, self.used_by(asker, now));
+        let key = |asker: &TurnAsker| (asker.class, self.used_by(asker, now));
         may.min_by_key(|(at, question)| (key(&question.asker), *at))
             .map(|(at, _)| at)
     }
@@ -310,7 +316,7 @@ impl<W> Turns<W> {
     /// The least that a game server has used lately who asks nothing now, and may at any moment.
     fn least_idle(&self, now: Duration) -> Option<Duration> {
         let waiting = self.waiting.iter().map(|question| &question.asker);
-        let asking: BTreeSet<&Asker> = waiting
+        let asking: BTreeSet<&TurnAsker> = waiting
             .chain(self.running.iter().map(|turn| &turn.asker))
             .collect();
         let idle = self.used.iter().filter(|(asker, used)| {
@@ -338,13 +344,13 @@ impl<W> Turns<W> {
         (ALL_TURNS * cores / servers).max(SHORTEST)
     }
 
-    fn used_by(&self, asker: &Asker, now: Duration) -> Duration {
+    fn used_by(&self, asker: &TurnAsker, now: Duration) -> Duration {
         self.used
             .get(asker)
             .map_or(Duration::ZERO, |used| used.by(now))
     }
 
-    fn spend(&mut self, asker: &Asker, took: Duration, now: Duration) {
+    fn spend(&mut self, asker: &TurnAsker, took: Duration, now: Duration) {
         let used = self.used.entry(asker.clone()).or_default();
         *used = Used {
             time: used.by(now) + took,
@@ -359,7 +365,7 @@ impl<W> Turns<W> {
         if self.used.len() >= MOST_ASKERS {
             let waiting = self.waiting.iter().map(|question| &question.asker);
             let running = self.running.iter().map(|turn| &turn.asker);
-            let asking: Vec<Asker> = waiting.chain(running).cloned().collect();
+            let asking: Vec<TurnAsker> = waiting.chain(running).cloned().collect();
             self.used.retain(|asker, _| asking.contains(asker));
         }
     }
@@ -375,17 +381,17 @@ mod tests {
     /// `[balance] deadline_ms`
     const DEADLINE: Duration = Duration::from_millis(250);
 
-    fn client(class: AskerClass, name: &str) -> Asker {
-        Asker::new(class, Holder::Client(name.into()), 7)
+    fn client(class: AskerClass, name: &str) -> TurnAsker {
+        TurnAsker::new(class, Holder::Client(name.into()), 7)
     }
 
-    fn server(name: &str) -> Asker {
+    fn server(name: &str) -> TurnAsker {
         client(AskerClass::GameServer, name)
     }
 
     /// Somebody who asks again and again.
     struct Player {
-        asker: Asker,
+        asker: TurnAsker,
         /// How long a search takes if it is not cut short.
         search: Duration,
         /// The time from an answer to the next question.
@@ -394,7 +400,7 @@ mod tests {
 
     impl Player {
         /// Asks at once again, and uses each turn to its end.
-        fn greedy(asker: Asker) -> Self {
+        fn greedy(asker: TurnAsker) -> Self {
             Self {
                 asker,
                 search: Duration::MAX,
@@ -403,7 +409,7 @@ mod tests {
         }
 
         /// Asks three times a second, for teams that are found in 5 ms.
-        fn modest(asker: Asker) -> Self {
+        fn modest(asker: TurnAsker) -> Self {
             Self {
                 asker,
                 search: 5 * MILLI,
@@ -433,7 +439,7 @@ mod tests {
             Waits(u64, Duration),
             Searches(u64, Duration, Duration, TurnEnd),
         }
-        let mut turns = Turns::new(cores);
+        let mut turns = TurnQueue::new(cores);
         let mut fates = vec![Fate::default(); players.len()];
         let mut states: Vec<Now> = players
             .iter()
@@ -482,7 +488,7 @@ mod tests {
     }
 
     /// The fates of a modest game server alone, and of one beside greedy askers.
-    fn beside(cores: usize, greedy: &[Asker]) -> (Fate, Vec<Fate>) {
+    fn beside(cores: usize, greedy: &[TurnAsker]) -> (Fate, Vec<Fate>) {
         let modest = || Player::modest(server("club"));
         let alone = play(cores, &[modest()]).remove(0);
         let greedy = greedy.iter().cloned().map(Player::greedy);
@@ -504,21 +510,23 @@ mod tests {
     #[test]
     fn who_asks_all_the_time_does_not_hold_up_a_game_server() {
         for cores in [1, 2, 4, 16] {
-            let visitors: Vec<Asker> = (0..6)
+            let visitors: Vec<TurnAsker> = (0..6)
                 .map(|_| client(AskerClass::Visitor, "somebody"))
                 .collect();
             let (own, _) = beside(cores, &visitors);
             if cores == 1 {
                 assert!(own.p99() <= SHORTEST + 6 * MILLI, "a visitor's turn ends");
             }
-            let programs: Vec<Asker> = (0..8).map(|_| client(AskerClass::Program, "bot")).collect();
+            let programs: Vec<TurnAsker> =
+                (0..8).map(|_| client(AskerClass::Program, "bot")).collect();
             beside(cores, &programs);
-            let servers: Vec<Asker> = (0..8).map(|_| server("rogue")).collect();
+            let servers: Vec<TurnAsker> = (0..8).map(|_| server("rogue")).collect();
             let (_, rogue) = beside(cores, &servers);
             assert!(rogue.iter().all(|fate| fate.refused == 0));
             // Connections of this machine that are no client are told apart, too.
-            let here =
-                |connection| Asker::new(AskerClass::GameServer, Holder::ThisMachine, connection);
+            let here = |connection| {
+                TurnAsker::new(AskerClass::GameServer, Holder::ThisMachine, connection)
+            };
             beside(cores, &(0..8).map(here).collect::<Vec<_>>());
         }
     }
@@ -552,7 +560,7 @@ mod tests {
 
     #[test]
     fn forty_game_servers_whose_maps_end_together_are_all_answered() {
-        let mut turns = Turns::new(2);
+        let mut turns = TurnQueue::new(2);
         for number in 0..40 {
             // One client, such as `farm-*`.
             turns.ask(server("farm"), DEADLINE, number, Duration::ZERO);
@@ -579,7 +587,7 @@ mod tests {
 
     #[test]
     fn room_is_told_and_a_question_that_was_taken_back_has_no_turn() {
-        let mut turns = Turns::new(2);
+        let mut turns = TurnQueue::new(2);
         let visitor = || client(AskerClass::Visitor, "somebody");
         assert_eq!(turns.room_in(AskerClass::Visitor), Duration::ZERO);
         let first = turns.ask(visitor(), DEADLINE, 'a', Duration::ZERO);
@@ -603,7 +611,7 @@ mod tests {
 
     #[test]
     fn many_askers_cost_bounded_memory() {
-        let mut turns = Turns::new(2);
+        let mut turns = TurnQueue::new(2);
         let kept = turns.ask(server("kept"), DEADLINE, (), Duration::ZERO);
         for number in 0..10_000 {
             let asker = client(AskerClass::Visitor, &number.to_string());
@@ -622,7 +630,7 @@ mod tests {
             cores in 1_usize..5,
             asked in prop::collection::vec((0_usize..3, 0_u8..4, 0_u64..400), 1..60),
         ) {
-            let mut turns = Turns::new(cores);
+            let mut turns = TurnQueue::new(cores);
             let mut running: Vec<(u64, TurnEnd)> = Vec::new();
             let mut seen = BTreeSet::new();
             let mut numbers = Vec::new();

@@ -12,7 +12,7 @@ mod places;
 mod slowdown;
 
 pub use bucket::{AddressKey, AddressTable, Allowance, Bucket, Rate, Rates};
-pub use places::{Places, Progress, Shown};
+pub use places::{ConnectionProgress, ConnectionSigns, Places};
 pub use slowdown::{HelloKey, Slowdown};
 
 use core::net::IpAddr;

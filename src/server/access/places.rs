@@ -16,8 +16,8 @@ const YOUNG: u64 = 5_000_000_000;
 
 /// What a connection has shown of itself.
 #[derive(Debug, Default)]
-pub struct Shown {
-    /// A [`Progress`].
+pub struct ConnectionSigns {
+    /// A [`ConnectionProgress`].
     progress: AtomicU8,
     has_game: AtomicBool,
     /// The time of its last line.
@@ -27,7 +27,7 @@ pub struct Shown {
 /// How far a connection has come. The first one gives up its place first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Progress {
+pub enum ConnectionProgress {
     /// It has sent no line.
     Silent,
     /// It has sent lines, and neither HELLO nor GAME.
@@ -36,15 +36,15 @@ pub enum Progress {
     Known,
 }
 
-impl Shown {
+impl ConnectionSigns {
     /// Notes a line.
     pub fn heard(&self, now: u64) {
         self.heard.store(now, Ordering::Relaxed);
-        self.reach(Progress::Unknown);
+        self.reach(ConnectionProgress::Unknown);
     }
 
     /// Notes how far it has come.
-    pub fn reach(&self, progress: Progress) {
+    pub fn reach(&self, progress: ConnectionProgress) {
         self.progress.fetch_max(progress as u8, Ordering::Relaxed);
     }
 
@@ -63,37 +63,37 @@ impl Shown {
 pub struct Places<T> {
     most: usize,
     next: u64,
-    taken: BTreeMap<u64, Place<T>>,
+    taken: BTreeMap<u64, TakenPlace<T>>,
 }
 
 #[derive(Debug)]
-struct Place<T> {
+struct TakenPlace<T> {
     address: AddressKey,
     since: u64,
-    shown: Arc<Shown>,
+    shown: Arc<ConnectionSigns>,
     tell: T,
 }
 
 /// The order in which the connections of one address give up their places: those that have said nothing, those that have
 /// said nothing of use, those that have hardly had time to, the oldest first, and the others by how long they are idle.
-type Turn = (u8, Progress, u64, u64);
+type GivingOrder = (u8, ConnectionProgress, u64, u64);
 
-impl<T> Place<T> {
-    fn turn(&self, number: u64, now: u64) -> Turn {
+impl<T> TakenPlace<T> {
+    fn turn(&self, number: u64, now: u64) -> GivingOrder {
         let progress = match self.shown.progress.load(Ordering::Relaxed) {
-            0 => Progress::Silent,
-            1 => Progress::Unknown,
-            _ => Progress::Known,
+            0 => ConnectionProgress::Silent,
+            1 => ConnectionProgress::Unknown,
+            _ => ConnectionProgress::Known,
         };
         let is_young = now.saturating_sub(self.since) < YOUNG;
         let rank = match progress {
-            Progress::Known => 2,
+            ConnectionProgress::Known => 2,
             _ if is_young => 1,
             _ => 0,
         };
         let heard = self.shown.heard.load(Ordering::Relaxed).max(self.since);
         match rank {
-            1 => (rank, Progress::Silent, self.since, number),
+            1 => (rank, ConnectionProgress::Silent, self.since, number),
             _ => (rank, progress, heard, number),
         }
     }
@@ -115,7 +115,7 @@ impl<T> Places<T> {
     pub fn enter(
         &mut self,
         address: AddressKey,
-        shown: Arc<Shown>,
+        shown: Arc<ConnectionSigns>,
         tell: T,
         now: u64,
     ) -> Option<(u64, Option<T>)> {
@@ -128,7 +128,7 @@ impl<T> Places<T> {
         };
         let number = self.next;
         self.next += 1;
-        let place = Place {
+        let place = TakenPlace {
             address,
             since: now,
             shown,
@@ -149,7 +149,7 @@ impl<T> Places<T> {
     }
 
     fn first_to_go(&self, now: u64) -> Option<u64> {
-        let mut addresses: BTreeMap<AddressKey, (usize, Turn)> = BTreeMap::new();
+        let mut addresses: BTreeMap<AddressKey, (usize, GivingOrder)> = BTreeMap::new();
         for (number, place) in self.taken.iter().filter(|(_, one)| !one.shown.has_game()) {
             let turn = place.turn(*number, now);
             let entry = addresses.entry(place.address).or_insert((0, turn));
@@ -176,7 +176,7 @@ mod tests {
     /// Places, and what each connection shows.
     struct Room {
         places: Places<usize>,
-        shown: Vec<Arc<Shown>>,
+        shown: Vec<Arc<ConnectionSigns>>,
         numbers: Vec<u64>,
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
         /// Lets one in. Returns which one has to go for it, if one has to.
         fn enter(&mut self, address: AddressKey, now: u64) -> Result<Option<usize>, ()> {
-            let shown: Arc<Shown> = Arc::default();
+            let shown: Arc<ConnectionSigns> = Arc::default();
             let entered = self
                 .places
                 .enter(address, shown.clone(), self.shown.len(), now);
@@ -211,7 +211,7 @@ mod tests {
         // 0 is idle, 1 plays, 2 only talks, 3 is silent, 4 has said HELLO later than 0, 5 is silent.
         for known in [0, 1, 4] {
             room.shown[known].heard(SECOND * known as u64);
-            room.shown[known].reach(Progress::Known);
+            room.shown[known].reach(ConnectionProgress::Known);
         }
         room.shown[1].set_game(true);
         room.shown[2].heard(90 * SECOND);
@@ -278,7 +278,7 @@ mod tests {
             }
             for server in 256..296 {
                 room.shown[server].heard(now + 1);
-                room.shown[server].reach(Progress::Known);
+                room.shown[server].reach(ConnectionProgress::Known);
                 room.shown[server].set_game(true);
             }
             // The others come again, for hours.

@@ -159,9 +159,6 @@ impl<S: Stream> Connection<S> {
             if let Err(end) = handled {
                 return end;
             }
-            let is_named = self.session.name().is_some();
-            self.peer
-                .show(is_named, self.session.game_number().is_some());
             self.watch_line();
             let due = self.session.due();
             self.signals
@@ -186,6 +183,8 @@ impl<S: Stream> Connection<S> {
             let next = self.line(line, stop).await;
             let now = Instant::now();
             self.count_request(now);
+            let has_game = self.session.game_number().is_some();
+            self.peer.show(self.session.name().is_some(), has_game);
             if let Next::Close(end) = next {
                 return Err(end);
             }

@@ -23,7 +23,7 @@ use crate::{
     model::{Right, Secret},
     protocol::{Charge, Code},
     server::Caller,
-    session::{Asker, AskerClass, Turn},
+    session::{AskerClass, CoreTurn, TurnAsker},
     web::{
         Site,
         answer::json as json_answer,
@@ -132,12 +132,12 @@ impl Call {
     ///
     /// # Errors
     /// Fails if too many others ask.
-    pub(super) async fn turn(&self) -> Result<Turn, Problem> {
+    pub(super) async fn turn(&self) -> Result<CoreTurn, Problem> {
         let class = match self.is_client() {
             true => AskerClass::Program,
             false => AskerClass::Visitor,
         };
-        let asker = Asker::new(class, self.caller.holder(), 0);
+        let asker = TurnAsker::new(class, self.caller.holder(), 0);
         Ok(self.site.service().sessions().turn(asker).await?)
     }
 

@@ -298,7 +298,7 @@ fn visitors_who_ask_for_too_much_are_told_when_there_is_room() {
     let body = json!({"ruleset": "ctf", "teams": 8, "players": players}).to_string();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let fields = "Content-Type: application/json\r\n";
-    let asked: Vec<_> = (0..2 * cores)
+    let asked: Vec<_> = (0..2 * cores + 2)
         .map(|_| api.begin("POST", "/v1/teams", fields, &body))
         .collect();
     // A game server is answered all the while.
@@ -306,7 +306,7 @@ fn visitors_who_ask_for_too_much_are_told_when_there_is_room() {
         .pages
         .daemon
         .ask("HELLO game-1 game-token\nGAME ctf\nJOIN a\nJOIN b\nBALANCE\nEXPLAIN\n");
-    assert!(said.contains("BALANCE 2 "), "{said}");
+    assert!(said.contains("BALANCE 4 "), "{said}");
     let mut refused = 0;
     for stream in asked {
         let answer = HttpAnswer::read(stream);
@@ -323,7 +323,7 @@ fn visitors_who_ask_for_too_much_are_told_when_there_is_room() {
             _ => panic!("{} {}", answer.status, answer.body),
         }
     }
-    assert!((1..2 * cores).contains(&refused), "{refused}");
+    assert!((1..2 * cores + 2).contains(&refused), "{refused}");
 }
 
 #[test]

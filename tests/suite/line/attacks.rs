@@ -7,7 +7,7 @@ use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
     model::{Holder, Kind},
     server::{Limits, Peer, serve},
-    session::{Asker, AskerClass, Turn},
+    session::{AskerClass, CoreTurn, TurnAsker},
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt},
@@ -45,12 +45,12 @@ async fn teach_a_hundred(daemon: &Daemon) {
 }
 
 /// Takes the turns of all cores, until the returned ones are dropped.
-async fn hold_the_cores(daemon: &Daemon) -> Vec<Turn> {
+async fn hold_the_cores(daemon: &Daemon) -> Vec<CoreTurn> {
     let sessions = daemon.service.sessions();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut turns = Vec::new();
     for number in 0..cores as u64 {
-        let asker = Asker::new(
+        let asker = TurnAsker::new(
             AskerClass::GameServer,
             Holder::ThisMachine,
             u64::MAX - number,
@@ -96,7 +96,7 @@ async fn game_servers_wait_for_their_turn_and_nobody_else_waits() {
     );
     // Others are refused in time, and told when they may try again.
     for (class, seconds) in [(AskerClass::Program, 2), (AskerClass::Visitor, 1)] {
-        let asker = Asker::new(class, Holder::Client("bot".into()), 0);
+        let asker = TurnAsker::new(class, Holder::Client("bot".into()), 0);
         let began = Instant::now();
         let refused = sessions.turn(asker).await.unwrap_err().to_string();
         let text = format!("wait at most {seconds} s for their turn; try again in ");
@@ -166,7 +166,12 @@ async fn a_running_game_keeps_its_place() {
     }
     // A place is free again as soon as its connection has ended.
     playing.pop();
-    until(async || daemon.client().await.ask("PING\n").await == "PONG").await;
+    until(async || {
+        let mut late = daemon.client().await;
+        late.send("PING\nQUIT\n").await;
+        late.rest().await == "PONG\n"
+    })
+    .await;
 }
 
 /// The daemon was restarted, and somebody holds all places, silently or with PING.
@@ -197,7 +202,7 @@ async fn forty_game_servers_behind_one_address_come_back_beside_256_that_hold_ev
         }
         for server in &mut servers {
             let head = server.ask("BALANCE\n").await;
-            assert!(head.starts_with("BALANCE 2 "), "{head}");
+            assert!(head.starts_with("BALANCE 4 "), "{head}");
         }
     }
 }
