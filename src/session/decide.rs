@@ -97,7 +97,7 @@ impl Session {
         top: Option<usize>,
         seed: Option<u64>,
     ) -> Result<Balanced, SessionError> {
-        self.settle_before();
+        self.advance_before();
         self.lobby().game()?;
         // Until the answer is explained.
         let turn = self.turn().await?;
@@ -122,7 +122,7 @@ impl Session {
         let limits = stated.unwrap_or(balance.limits);
         let mut question = lobby.balance(&weights, limits, settings)?;
         if top.is_some() || wanted.is_some() {
-            question.problem.doubt = None; // the best splits alone, and no others that are as even
+            question.problem.equal_within = None; // the best splits alone, and no others that are as even
         }
         let naming = self.naming().into_owned();
         let (decided, why) = choose_teams(question, seed, naming, turn.clone()).await?;
@@ -308,7 +308,7 @@ impl Session {
         chance: Option<f64>,
     ) -> Result<(), SessionError> {
         let decision = decision.into();
-        let why = reasons(&decision.told(&self.naming()));
+        let why = reasons(&decision.announced(&self.naming()));
         self.keep_explained(decision, why, chance)
     }
 
@@ -370,7 +370,7 @@ async fn choose_teams(
 ) -> Result<(Decided<Balance>, Vec<String>), SessionError> {
     let choosing = move || {
         let decided = question.decide(seed, &mut || turn.is_over())?;
-        let why = reasons(&decided.told(&naming));
+        let why = reasons(&decided.announced(&naming));
         Ok((decided, why))
     };
     tokio::task::spawn_blocking(choosing).await?
@@ -385,7 +385,7 @@ pub(super) struct SessionOffers {
     /// Whether this connection asks its players.
     asks: bool,
     /// The moves of the open offer, as this connection has been told.
-    told: Option<Vec<Move>>,
+    announced: Option<Vec<Move>>,
     /// What has happened, and the connection has not been told.
     events: Vec<OfferEvent>,
     /// Whether this connection wants to know of streaks.
@@ -490,20 +490,20 @@ impl Session {
             let now = self.state.millis(&*self.sessions.clock);
             self.state.lobby.at(now);
         }
-        match (self.offers.told.take(), self.state.lobby.opened()) {
-            (told, Some(_)) if !self.offers.asks => {
+        match (self.offers.announced.take(), self.state.lobby.opened()) {
+            (announced, Some(_)) if !self.offers.asks => {
                 let events = self.state.lobby.withdraw_offer();
-                if told.is_some() {
+                if announced.is_some() {
                     self.note_offer(events);
                 }
             }
             // The game was resumed.
             (None, Some(open)) => self.note_offer(vec![open]),
             // BALANCE, END or GAME has ended it.
-            (Some(told), None) => {
-                self.note_offer(vec![OfferEvent::Withdrawn(told, Withdrawal::Over)]);
+            (Some(announced), None) => {
+                self.note_offer(vec![OfferEvent::Withdrawn(announced, Withdrawal::Over)]);
             }
-            (told, _) => self.offers.told = told,
+            (announced, _) => self.offers.announced = announced,
         }
         std::mem::take(&mut self.offers.events)
     }
@@ -519,7 +519,7 @@ impl Session {
                 self.offers.retry = 0;
                 self.state.give_reasons(reasons(&event));
             }
-            self.offers.told = open;
+            self.offers.announced = open;
             self.offers.events.push(event);
         }
     }

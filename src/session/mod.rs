@@ -27,7 +27,7 @@ mod turn_gate;
 mod turns;
 mod weights;
 
-pub use aside::{CountedWeight, Report, StatedByAsker, Wanted};
+pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::{Rebalanced, Replayed};
 pub use host::HostedGame;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
     model::{Holder, Kind},
-    server::{Limits, Peer, serve},
+    server::{ConnectionLimits, Peer, serve},
     session::{AskerClass, CoreTurn, TurnAsker},
 };
 use tokio::{
@@ -323,7 +323,7 @@ async fn pipe(
     tokio::io::DuplexStream,
     tokio::task::JoinHandle<()>,
     tempfile::TempDir,
-    Limits,
+    ConnectionLimits,
 ) {
     let config = config(toml);
     let (service, folder) = service(&config).await;
