@@ -19,10 +19,10 @@ use super::{
 use crate::{
     model::{
         Kind, MatchRecord, Outcome, Participant, Timestamp,
+        holder::Holder,
         match_chances::{ChanceSummary, TeamChange, versus},
         names::plain_name,
         record::score_text,
-        share::ShareOwner,
         text::counted,
     },
     server::{Service, access::AddressKey},
@@ -102,8 +102,11 @@ pub(super) async fn run(args: MatchArgs) -> Result<(), CliError> {
 
 async fn admit(args: &AdmitArgs) -> Result<(), CliError> {
     let address = args.address.map(|address| AddressKey::of(address).ip());
-    let client = args.client.clone().map(ShareOwner::Client);
-    let Some(owner) = client.or(address.map(ShareOwner::Address)) else {
+    let client = args
+        .client
+        .as_deref()
+        .map(|name| Holder::Client(name.into()));
+    let Some(owner) = client.or(address.map(Holder::Address)) else {
         return Err(CliError::usage("whose matches? Give --client or --address"));
     };
     let service = open(&args.common.load()?, false).await?;

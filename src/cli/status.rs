@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     config::{Config, WebAddress, parse_address},
-    server::watch::{BackupStatus, QueueStatus, Status},
+    server::watch::{BackupStatus, QueueStatus, ShareStatus, Status},
 };
 
 /// The time limit for the daemon to answer. It needs two seconds at most, also if its disk is stuck.
@@ -212,12 +212,32 @@ fn of_play(status: &Status) -> Vec<Row> {
             format!("{} in play, {} parked", games.playing, games.parked),
         ),
         ("matches", learned),
+        ("shares used up", shares(&status.shares)),
         (
             "to learn from",
             format!("{:.1} s behind{again}", matches.lag_seconds),
         ),
         ("predictions", losses),
     ]
+}
+
+/// What was refused or given up because a share was used up.
+fn shares(shares: &ShareStatus) -> String {
+    let counts = [
+        (shares.questions_refused, "questions for teams refused"),
+        (shares.games_given_up, "games given up"),
+        (shares.tickets_refused, "tickets refused"),
+        (shares.connections_refused, "connections refused"),
+        (
+            shares.connections_given_up,
+            "connections gave up their place",
+        ),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    or_none(counts.join(", "))
 }
 
 fn of_hosting(status: &Status) -> Vec<Row> {

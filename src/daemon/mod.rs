@@ -85,6 +85,7 @@ impl Daemon {
         let threads = ConnectionThreads::start(config.server.threads())?;
         listeners.runtimes = threads.runtimes();
         let service = Arc::new(open_service(config, true).await?);
+        service.share_by(&gate);
         let clock = service.sessions().clock().clone();
         let store = service.store().clone();
         let deliveries = Deliveries::open(&config.webhook, store, clock).await?;
@@ -224,6 +225,7 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) {
     let tasks = Tasks::new(&service);
+    service.share_by(&gate);
     let deadline = tasks
         .serve(listeners.into(), service.clone(), limits, gate, shutdown)
         .await;

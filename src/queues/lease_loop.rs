@@ -107,6 +107,9 @@ async fn load(
     let (settings, terms) = (shared.hosting.clone(), shared.terms(partition));
     let mut life = Lifecycle::restore(settings, terms, stored, now, fits);
     life.number_above(ticket_base(slot));
+    if let Some(holder_of) = shared.holders.get().cloned() {
+        life.share_by(Arc::new(move |owner| holder_of(owner).to_string()));
+    }
     let queues = shared.names_of(partition).len();
     if queues > 0 {
         let tickets = life.waiting();

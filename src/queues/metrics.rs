@@ -30,6 +30,8 @@ pub struct QueueMetrics {
     hosting: Mutex<BTreeMap<String, HostingLevels>>,
     /// How often the tickets could not be written.
     failures: Counter,
+    /// Tickets that were refused because their client had too many.
+    without_room: Counter,
 }
 
 /// What is counted about one queue.
@@ -126,6 +128,16 @@ impl QueueMetrics {
         self.failures.count();
     }
 
+    /// Counts a ticket that is refused because its client has too many.
+    pub(in crate::queues) fn refused(&self) {
+        self.without_room.count();
+    }
+
+    /// How many tickets were refused because their client had too many.
+    pub fn without_room(&self) -> u64 {
+        self.without_room.get()
+    }
+
     /// Takes over who waits in the queues of a partition, and what is hosted.
     pub(in crate::queues) fn look(
         &self,
@@ -187,6 +199,11 @@ impl QueueMetrics {
             "How often tickets could not be read or written; the last state on disk holds then.",
         );
         failures.add(self.failures.get());
+        let refused = all.counter(
+            "evenkeel_tickets_refused_total",
+            "Tickets that were refused because their client had too many of those that wait.",
+        );
+        refused.add(self.without_room());
     }
 }
 

@@ -34,6 +34,7 @@ mod pool;
 mod replay;
 mod requests;
 mod rounds;
+mod search_time;
 mod shared;
 mod task;
 mod view;
@@ -43,9 +44,14 @@ pub use command::Draft;
 pub use links::{ExpectedPlayers, InstanceCommand, InstanceLink};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
 pub use replay::{ReplayedSearch, replay};
+pub use search_time::SearchTime;
 pub use shared::{RoundCores, Threads};
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
@@ -62,7 +68,7 @@ use crate::{
     matchmaking::{Queue, QueueError, QueueSettings, error::TicketError, settings::MAIN_PARTITION},
     model::{Timestamp, record::MatchId},
     protocol::reply::{QueueLine, TicketReply},
-    session::{Clock, Mailbox},
+    session::{Clock, HolderOf, Mailbox},
     store::{Store, StoreError},
 };
 
@@ -124,8 +130,14 @@ impl Queues {
                 tasks,
                 stop: CancellationToken::new(),
                 metrics,
+                holders: OnceLock::new(),
             }),
         })
+    }
+
+    /// Says whose share of the room for tickets the name of a client means. Only the first call counts.
+    pub fn share_by(&self, holder_of: HolderOf) {
+        let _ = self.shared.holders.set(holder_of);
     }
 
     /// Runs the searches of all later rounds on these cores, instead of on threads of their own. A search

@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    QueueMetrics, QueueShared, RoundCores,
+    QueueMetrics, QueueShared, RoundCores, SearchTime,
     backfill::{Seeking, fill, seeking},
     pool::RoundFacts,
     pool::{RoundPool, Waiting},
@@ -24,8 +24,8 @@ use crate::{
     matchmaking::lifecycle::{Filling, Lifecycle, Proposal, SearchedPool, TicketNumber},
     matchmaking::{
         Effort, Queue,
-        planner::{PlanInput, PlannedMatch},
-        queue::{AGAIN_MILLIS, REST, SPACING_MILLIS},
+        planner::{Cores, PlanInput, PlannedMatch},
+        queue::RoundSpacing,
     },
     model::Timestamp,
     session::draw_seed,
@@ -51,18 +51,29 @@ pub(super) struct FoundMatches {
     pub proposals: Vec<Proposal>,
     /// The tickets that were found for matches in play.
     pub fillings: Vec<Filling>,
+    /// The processor time of the search.
+    pub searched: Duration,
 }
 
 impl PlannedRound {
     /// Searches. Takes up to seconds of a core.
     /// Free seats of matches in play come first; new matches are formed of the other tickets.
-    pub fn run(mut self) -> FoundMatches {
+    pub fn run(self) -> FoundMatches {
+        let cores = self.cores.clone();
+        let (found, time) = SearchTime::of(&*cores, |cores| self.search(cores));
+        FoundMatches {
+            searched: time.alone,
+            ..found
+        }
+    }
+
+    fn search(mut self, cores: &dyn Cores) -> FoundMatches {
         let (queue, facts) = (&self.queue, &self.facts);
         let waiting = &mut self.waiting;
         let fillings = fill(queue, &self.seeking, waiting, facts, self.seed);
         let pool = RoundPool::new(&self.queue, &self.waiting, &self.facts);
         let input = pool.input(&self.queue, self.seed, Effort::default());
-        let plan = input.plan(&*self.cores, &self.cancelled);
+        let plan = input.plan(cores, &self.cancelled);
         let stored = match plan.matches.is_empty() {
             true => None,
             false => pool.stored(&input, self.at).map(Arc::new),
@@ -72,6 +83,7 @@ impl PlannedRound {
         FoundMatches {
             proposals: proposals.collect(),
             fillings,
+            searched: Duration::ZERO,
             queue: self.queue.clone(),
         }
     }
@@ -117,11 +129,7 @@ fn head(found: &PlannedMatch, chance: Option<f64>, seed: u64) -> String {
     )
 }
 
-/// The shortest time between the beginnings of two rounds of a queue.
-const SPACING: Duration = Duration::from_millis(SPACING_MILLIS);
-/// The time after which a round begins although nothing has changed but the waits.
-const AGAIN: Duration = Duration::from_millis(AGAIN_MILLIS);
-/// After this number of rounds in succession whose search has panicked, the next one waits [`AGAIN`].
+/// After this number of rounds in succession whose search has panicked, the next one begins as if nothing had changed.
 const FAILURES: u32 = 2;
 
 /// The rounds of all queues.
@@ -141,34 +149,36 @@ struct LastRound {
     /// Whether tickets have come or gone since it began.
     stale: bool,
     began: Option<Instant>,
-    took: Duration,
+    /// What it has cost.
+    searched: Duration,
     /// Number of rounds in succession whose search has panicked.
     failures: u32,
 }
 
 impl LastRound {
-    /// A queue spends at most a third of its time on searches.
+    /// Whether the next round may begin.
     fn is_over(&self) -> bool {
         let Some(began) = self.began else {
             return true;
         };
-        let spacing = match self.stale && self.failures < FAILURES {
-            true => SPACING,
-            false => AGAIN,
-        };
-        began.elapsed() >= spacing.max(REST * self.took)
+        let has_changed = self.stale && self.failures < FAILURES;
+        began.elapsed() >= RoundSpacing::default().after(has_changed, self.searched)
     }
 
-    /// Notes that its search has ended, or has panicked. In that case all tickets still wait, and the round
-    /// begins again as if one of them had just come.
-    fn end(&mut self, has_failed: bool) {
+    /// Notes that its search has ended after this processor time, or has panicked. In that case all tickets still wait,
+    /// and the round begins again as if one of them had just come; it has cost the time that has passed at most.
+    /// Returns that time.
+    fn end(&mut self, searched: Option<Duration>) -> Duration {
+        let took = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let has_failed = searched.is_none();
         self.runs = false;
-        self.took = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+        self.searched = searched.unwrap_or(took);
         self.stale |= has_failed;
         self.failures = match has_failed {
             true => self.failures.saturating_add(1),
             false => 0,
         };
+        took
     }
 }
 
@@ -236,10 +246,10 @@ impl QueueRounds {
         };
         let name = self.names.remove(&id).unwrap_or_default();
         let last = self.queues.entry(name.clone()).or_default();
-        last.end(found.is_err());
+        let took = last.end(found.as_ref().ok().map(|found| found.searched));
         match found {
             Ok(found) => {
-                self.metrics.round(&name, last.took);
+                self.metrics.round(&name, took);
                 Some(found)
             }
             Err(fault) => {

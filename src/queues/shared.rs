@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
     panic::resume_unwind,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -26,7 +26,7 @@ use crate::{
     },
     matchmaking::lifecycle::{CoordinatorSettings, QueueTerms, Submission},
     matchmaking::{KnownAttributes, Queue, planner::Cores, settings::Host},
-    session::Clock,
+    session::{Clock, HolderOf},
     store::Store,
 };
 
@@ -53,6 +53,8 @@ pub(super) struct QueueShared {
     pub(super) tasks: PartitionTasks,
     pub(super) stop: CancellationToken,
     pub(super) metrics: Arc<QueueMetrics>,
+    /// Whose share of the room for tickets the name of a client means.
+    pub(super) holders: OnceLock<HolderOf>,
 }
 
 /// Cores that the rounds of all queues share.

@@ -293,6 +293,7 @@ impl<'a> Task<'a> {
             queue,
             proposals,
             fillings,
+            searched: _,
         } = found;
         let now = self.shared.queue(queue.name());
         if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {
@@ -356,7 +357,11 @@ impl Task<'_> {
                 if self.life.find(&submission.owner, &submission.id).is_err() {
                     admit(self.shared, &submission, self.life.now())?;
                 }
-                let number = self.life.submit(submission)?;
+                let number = self.life.submit(submission);
+                if let Err(TicketRefused::Full { .. }) = number {
+                    self.shared.metrics.refused();
+                }
+                let number = number?;
                 self.ticket(number)?
             }
             ClientCommand::Cancel(owner, id) => {

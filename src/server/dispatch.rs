@@ -264,7 +264,7 @@ pub fn refusal(error: SessionError) -> Refusal {
         SessionError::NotAllowed(_) | SessionError::Reported(_) => Code::NotAllowed,
         SessionError::BadArgument(_) | SessionError::Stated(_) => Code::BadArgument,
         SessionError::NotReady
-        | SessionError::Overloaded
+        | SessionError::NoTurn(_)
         | SessionError::TooManyReports(_)
         | SessionError::UsedUp { .. } => Code::Overloaded,
         SessionError::Deferred => Code::Internal,

@@ -13,8 +13,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::ServerMetrics;
-use crate::server::access::{
-    AccessPolicy, AccessSettings, AddressKey, AddressTable, Allowance, ClientSpec, Rates, Slowdown,
+use crate::{
+    model::holder::Holder,
+    server::access::{
+        AccessPolicy, AccessSettings, AddressKey, AddressTable, Allowance, ClientSpec, Rates,
+        Slowdown,
+    },
 };
 
 /// The most addresses without a connection whose limits are kept in memory.
@@ -84,6 +88,14 @@ impl Gate {
         &self.metrics
     }
 
+    /// Whose share of the daemon a name that was said in HELLO means, by the clients that are configured.
+    pub fn holder_of(&self, name: &str) -> Holder {
+        match self.state().policy.meant(name) {
+            Some(client) => Holder::Client(client.into()),
+            None => Holder::ThisMachine,
+        }
+    }
+
     /// How many HELLOs have failed since the start.
     pub fn failed_hellos(&self) -> u64 {
         self.slowdown.lock().total()
@@ -103,7 +115,13 @@ impl Gate {
 
     /// The nanoseconds since the gate was made.
     pub(super) fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.nanos(Instant::now())
+    }
+
+    /// The nanoseconds from then to this moment.
+    pub(super) fn nanos(&self, moment: Instant) -> u64 {
+        let since = moment.saturating_duration_since(self.began);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
     }
 }
 

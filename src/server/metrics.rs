@@ -24,6 +24,8 @@ pub struct ServerMetrics {
     pub(super) refused: Counter,
     /// Connections that were refused because their address had too many.
     pub(super) refused_by_address: Counter,
+    /// Connections that gave up their place to another.
+    pub(super) given_up: Counter,
     /// How long the requests of each verb took.
     requests: [Histogram; Verb::ALL.len()],
     /// Error replies, by code.
@@ -56,6 +58,10 @@ impl Default for ServerMetrics {
             }),
             refused,
             refused_by_address,
+            given_up: all.counter(
+                "evenkeel_connections_given_up_total",
+                "Connections without a running game that gave up their place to another one.",
+            ),
             requests: std::array::from_fn(|_| Histogram::new(ANSWER_SECONDS)),
             errors: std::array::from_fn(|at| {
                 let code = Code::ALL[at].as_str();
@@ -73,6 +79,12 @@ impl ServerMetrics {
     /// The number of connections that are open.
     pub fn open_connections(&self) -> i64 {
         self.connections.get() as i64
+    }
+
+    /// How many connections were refused, or gave up their place, because there were too many.
+    pub fn without_place(&self) -> [u64; 2] {
+        let refused = self.refused.get() + self.refused_by_address.get();
+        [refused, self.given_up.get()]
     }
 
     /// Counts a request of duration `took`.

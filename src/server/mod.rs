@@ -41,17 +41,19 @@ use std::{
 };
 
 use bytes::BytesMut;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpListener, TcpStream},
     runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
+
+use access::{AddressKey, Places};
 
 use crate::{
     model::units::{Count, Seconds, UpToAWeek},
@@ -69,8 +71,8 @@ pub async fn run(
     tasks: TaskTracker,
     stop: CancellationToken,
 ) {
-    let most = limits.max_connections.as_usize();
-    let room = Arc::new(Semaphore::new(most));
+    let places = Places::new(limits.max_connections.as_usize());
+    let connections = TaskTracker::new();
     let drop_all = CancellationToken::new();
     let acceptor = Acceptor {
         service,
@@ -79,22 +81,22 @@ pub async fn run(
         stop: stop.clone(),
         drop_all: drop_all.clone(),
         tasks,
-        room: room.clone(),
+        connections: connections.clone(),
+        places: Arc::new(Mutex::new(places)),
         runtimes: Runtimes::new(&listeners.runtimes),
     };
     stop.run_until_cancelled(acceptor.accept_everywhere(&listeners))
         .await;
     drop(listeners);
-    // Each connection holds a permit until it ends.
-    let all = || room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
-    let drained = time::timeout(limits.drain_seconds.duration(), all()).await;
+    connections.close();
+    let drained = time::timeout(limits.drain_seconds.duration(), connections.wait()).await;
     if drained.is_err() {
         tracing::warn!(
-            connections = most - room.available_permits(),
+            connections = connections.len(),
             "dropping connections that did not drain in time"
         );
         drop_all.cancel();
-        let _ = all().await;
+        connections.wait().await;
     }
 }
 
@@ -107,8 +109,22 @@ struct Acceptor {
     /// When cancelled, every connection is dropped, whatever it waits for.
     drop_all: CancellationToken,
     tasks: TaskTracker,
-    room: Arc<Semaphore>,
+    /// The connections that have not ended.
+    connections: TaskTracker,
+    places: Arc<Mutex<Places<CancellationToken>>>,
     runtimes: Runtimes,
+}
+
+/// The place of a connection, until it is dropped.
+struct OwnPlace {
+    places: Arc<Mutex<Places<CancellationToken>>>,
+    number: u64,
+}
+
+impl Drop for OwnPlace {
+    fn drop(&mut self) {
+        self.places.lock().leave(self.number);
+    }
 }
 
 impl Acceptor {
@@ -144,34 +160,45 @@ impl Acceptor {
         }
     }
 
-    /// Starts a connection, if there is room for one from this address. One that would be encrypted is
-    /// otherwise closed without a reason, because there is no handshake.
+    /// Starts a connection, if there is room for one from this address.
     fn admit(&self, stream: TcpStream, address: SocketAddr, tls: Option<&TlsListener>) {
-        let room = self.room.clone().try_acquire_owned();
-        let peer = room
-            .as_ref()
-            .ok()
-            .and_then(|_| Peer::enter(&self.gate, address.ip()));
         let metrics = self.gate.metrics();
-        match (&room, &peer) {
-            (Err(_), _) => metrics.refused.count(),
-            (Ok(_), None) => metrics.refused_by_address.count(),
-            (Ok(_), Some(_)) => metrics.accepted[usize::from(tls.is_some())].count(),
-        }
-        match (room, peer, tls) {
-            (Ok(permit), Some(peer), tls) => self.start(stream, address, permit, peer, tls),
-            (Ok(_), None, None) => self.refuse(stream, "too many connections from your address"),
-            (Err(_), _, None) => self.refuse(stream, "too many connections"),
-            (_, _, Some(_)) => tracing::debug!("refusing an encrypted connection"),
-        }
+        let Some(peer) = Peer::enter(&self.gate, address.ip()) else {
+            metrics.refused_by_address.count();
+            return self.refuse(stream, tls, "too many connections from your address");
+        };
+        let Some(place) = self.place(&peer) else {
+            metrics.refused.count();
+            let most = self.limits.max_connections.get();
+            let why = format!("all {most} places are taken by connections with a running game");
+            return self.refuse(stream, tls, &why);
+        };
+        metrics.accepted[usize::from(tls.is_some())].count();
+        self.start(stream, address, place, peer, tls);
     }
 
-    /// Runs a connection as a task that holds the permit.
+    /// A place for a connection; `None` if nobody gives up one.
+    fn place(&self, peer: &Peer) -> Option<OwnPlace> {
+        let address = AddressKey::of(peer.from());
+        let (shown, tell) = (peer.shown().clone(), peer.gives_up().clone());
+        let mut places = self.places.lock();
+        let (number, told) = places.enter(address, shown, tell, self.gate.now())?;
+        if let Some(told) = told {
+            self.gate.metrics().given_up.count();
+            told.cancel();
+        }
+        Some(OwnPlace {
+            places: self.places.clone(),
+            number,
+        })
+    }
+
+    /// Runs a connection as a task that holds its place.
     fn start(
         &self,
         stream: TcpStream,
         address: SocketAddr,
-        permit: OwnedSemaphorePermit,
+        place: OwnPlace,
         peer: Peer,
         tls: Option<&TlsListener>,
     ) {
@@ -192,19 +219,24 @@ impl Acceptor {
         let drop_all = self.drop_all.child_token();
         let span = tracing::debug_span!("connection", peer = %address);
         let serving = async move {
-            let _held = (permit, slot);
+            let _held = (place, slot);
             let serving = admitted.serve(stream).instrument(span);
             drop_all.run_until_cancelled(serving).await;
         };
+        let serving = self.connections.track_future(serving);
         match runtime {
             Some(runtime) => self.tasks.spawn_on(serving, &runtime),
             None => self.tasks.spawn(serving),
         };
     }
 
-    /// Refuses a connection with an error line. The peer has one second to close its side.
-    fn refuse(&self, mut stream: TcpStream, why: &str) {
+    /// Refuses a connection with an error line. The peer has one second to close its side. One that would be encrypted is
+    /// closed without a reason.
+    fn refuse(&self, mut stream: TcpStream, tls: Option<&TlsListener>, why: &str) {
         tracing::debug!(why, "refusing a connection");
+        if tls.is_some() {
+            return;
+        }
         self.gate.metrics().error(Code::Overloaded);
         let mut bytes = BytesMut::new();
         Reply::Error(Refusal::new(Code::Overloaded, why)).encode(&mut bytes);
@@ -235,8 +267,10 @@ impl Admitted {
             serve(stream, &self.service, limits, peer, stop).await;
             return;
         };
+        let gives_up = peer.gives_up().clone();
         let shaking = time::timeout(limit, acceptor.accept(stream));
-        match stop.run_until_cancelled(shaking).await {
+        let shaking = gives_up.run_until_cancelled(shaking);
+        match stop.run_until_cancelled(shaking).await.flatten() {
             Some(Ok(Ok(stream))) => {
                 serve(stream, &self.service, limits, peer, stop).await;
             }
@@ -273,7 +307,7 @@ pub enum TlsError {
 pub struct ConnectionLimits {
     /// The longest line, in bytes without the line end.
     pub max_line_bytes: Count<64, 65_536>,
-    /// The most connections at the same time; further ones are refused.
+    /// The most connections at the same time. One more gets the place of a connection without a running game.
     pub max_connections: Count<1, 65_536>,
     /// The most errors on a connection since its last GAME; one more closes it.
     pub max_errors: Count<1, { u32::MAX }>,

@@ -3,17 +3,18 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServerMetrics,
-    access::{AddressKey, Allowance, Grant},
+    access::{AddressKey, Allowance, ConnectionProgress, ConnectionSigns, Grant},
     gate::{Gate, GateState},
 };
 use crate::{
     model::{
         access::{Right, Secret},
-        share::ShareOwner,
+        holder::Holder,
     },
     protocol::{Code, Refusal, Request, question::WeightQuestion, request::Charge},
 };
@@ -34,6 +35,10 @@ pub struct Peer {
     allowance: Option<Arc<Allowance>>,
     /// How long to wait before its next line is read.
     pause: Duration,
+    /// What those see of it who give away places.
+    shown: Arc<ConnectionSigns>,
+    /// Cancelled when it has to give up its place.
+    gives_up: CancellationToken,
 }
 
 impl Drop for Peer {
@@ -68,6 +73,8 @@ impl Peer {
             hello: None,
             allowance: None,
             pause: Duration::ZERO,
+            shown: Arc::default(),
+            gives_up: CancellationToken::new(),
         };
         peer.find_allowance();
         Some(peer)
@@ -76,6 +83,29 @@ impl Peer {
     /// The address from which it has connected.
     pub(super) fn from(&self) -> IpAddr {
         self.from
+    }
+
+    /// What is seen of the connection by those who give away places.
+    pub(super) fn shown(&self) -> &Arc<ConnectionSigns> {
+        &self.shown
+    }
+
+    /// Cancelled when the connection has to give up its place.
+    pub(super) fn gives_up(&self) -> &CancellationToken {
+        &self.gives_up
+    }
+
+    /// Notes a line.
+    pub(super) fn heard(&self, now: Instant) {
+        self.shown.heard(self.gate.nanos(now));
+    }
+
+    /// Notes whether the connection has said HELLO, and has a running game.
+    pub(super) fn show(&self, is_named: bool, has_game: bool) {
+        if is_named || has_game {
+            self.shown.reach(ConnectionProgress::Known);
+        }
+        self.shown.set_game(has_game);
     }
 
     /// Whether it has to say HELLO before anything else.
@@ -222,12 +252,12 @@ impl Peer {
         client.is_none_or(|client| client.ids_are_names)
     }
 
-    /// Whose share of new rulesets and players its matches use; `None` for this machine without clients.
-    pub(super) fn share_owner(&self) -> Option<ShareOwner> {
-        let address = self.address.as_ref().map(|(address, _)| address.ip());
-        match self.client() {
-            Some(client) => Some(ShareOwner::Client(client.to_owned())),
-            None => address.map(ShareOwner::Address),
+    /// Whose share of the daemon it uses.
+    pub(super) fn holder(&self) -> Holder {
+        match (self.client(), &self.address) {
+            (Some(client), _) => Holder::Client(client.into()),
+            (None, Some((address, _))) => address.holder(),
+            (None, None) => Holder::ThisMachine,
         }
     }
 
@@ -284,6 +314,7 @@ pub struct Caller {
     /// The client that it has proven to be; `None` without a token.
     grant: Option<Grant>,
     allowance: Option<Arc<Allowance>>,
+    from: IpAddr,
 }
 
 impl Gate {
@@ -291,7 +322,7 @@ impl Gate {
     pub fn bearer(self: &Arc<Self>, secret: &Secret, from: IpAddr) -> Option<Caller> {
         let state = self.state();
         let grant = state.policy.bearer(secret, from)?;
-        Some(self.caller(state, grant))
+        Some(self.caller(state, grant, from))
     }
 
     /// The configured client that has once shown a token with this mark, if it still has that token and may call from
@@ -299,16 +330,17 @@ impl Gate {
     pub fn recall(self: &Arc<Self>, name: &str, mark: &[u8; 32], from: IpAddr) -> Option<Caller> {
         let state = self.state();
         let grant = state.policy.recall(name, mark, from)?;
-        Some(self.caller(state, grant))
+        Some(self.caller(state, grant, from))
     }
 
-    fn caller(self: &Arc<Self>, state: Arc<GateState>, grant: Grant) -> Caller {
+    fn caller(self: &Arc<Self>, state: Arc<GateState>, grant: Grant, from: IpAddr) -> Caller {
         let client = grant.client.as_ref();
         Caller {
             allowance: client.and_then(|client| state.allowance(client)),
             gate: self.clone(),
             grant: Some(grant),
             state,
+            from,
         }
     }
 
@@ -326,6 +358,7 @@ impl Gate {
             state: self.state(),
             grant: None,
             allowance,
+            from,
         }
     }
 
@@ -351,6 +384,14 @@ impl Caller {
     pub fn name(&self) -> Option<&str> {
         let client = self.grant.as_ref()?.client.as_ref()?;
         Some(&client.name)
+    }
+
+    /// Whose share of the daemon it uses.
+    pub fn holder(&self) -> Holder {
+        match self.name() {
+            Some(client) => Holder::Client(client.into()),
+            None => AddressKey::of(self.from).holder(),
+        }
     }
 
     /// Whether it has this right.

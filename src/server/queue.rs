@@ -123,7 +123,7 @@ pub fn refusal(error: QueuesError) -> Refusal {
                 Code::NotAllowed
             }
             TicketRefused::NotInMatch => Code::UnknownPlayer,
-            TicketRefused::Full => Code::Overloaded,
+            TicketRefused::Full { .. } => Code::Overloaded,
         },
         QueuesError::Host(HostRefused::TooMany) => Code::Overloaded,
         QueuesError::Host(_) => Code::NotAllowed,

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use super::Gate;
 use crate::{
     learning::leases::LeaseSettings,
     learning::{self, AT_ONCE, Learning, LearningError},
@@ -9,7 +10,7 @@ use crate::{
     matchmaking::{QueueError, QueueSettings},
     model::rulebook::PatternError,
     queues::{Allocator, AllocatorError, Queues},
-    session::{self, Clock, MachineClock, MailboxReceiver, Session, Sessions},
+    session::{self, Clock, HolderOf, MachineClock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
 
@@ -113,6 +114,14 @@ impl Service {
     pub async fn resume(&self) -> Result<i64, ServiceError> {
         self.learning.write_by_lease(self.leases.clone());
         Ok(self.learning.resume(AT_ONCE).await?)
+    }
+
+    /// Shares room by the clients of this gate, also for what an earlier daemon has left. Only the first call counts.
+    pub fn share_by(&self, gate: &Arc<Gate>) {
+        let gate = gate.clone();
+        let holder_of: HolderOf = Arc::new(move |name| gate.holder_of(name));
+        self.sessions.share_by(holder_of.clone());
+        self.queues.share_by(holder_of);
     }
 
     /// The database that the service works on.

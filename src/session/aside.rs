@@ -13,7 +13,8 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::{
-    GameJournal, LivePlace, Reporter, Session, SessionError, Sessions, weights::StatedWeights,
+    CoreTurn, GameJournal, LivePlace, Reporter, Session, SessionError, Sessions,
+    weights::StatedWeights,
 };
 use crate::{
     learning::ANYONE,
@@ -44,6 +45,8 @@ pub(super) struct Aside {
     pub(super) wanted: Option<WantedTeams>,
     /// What the reasons call players and teams.
     pub(super) naming: Naming,
+    /// The turn in which it is prepared, answered and explained.
+    pub(super) turn: Option<CoreTurn>,
     /// The last decision, with the chance of team 0.
     pub(super) decided: Option<(Decision, Option<f64>)>,
 }
@@ -94,8 +97,8 @@ pub struct StatedByAsker {
 }
 
 impl Session {
-    /// A session for one question of an asker.
-    pub fn aside(sessions: Arc<Sessions>, stated: StatedByAsker) -> Self {
+    /// A session for one question of an asker, who has this turn until the session is dropped.
+    pub fn aside(sessions: Arc<Sessions>, stated: StatedByAsker, turn: CoreTurn) -> Self {
         let mut session = Self::new(sessions);
         let state = &mut session.state;
         state.journal = GameJournal::default();
@@ -114,9 +117,17 @@ impl Session {
             },
             wanted: stated.wanted,
             naming: stated.naming,
+            turn: Some(turn),
             decided: None,
         }));
         session
+    }
+
+    /// Ends the turn of a session for one question, which has been answered and explained.
+    pub fn end_turn(&mut self) {
+        if let Some(aside) = &mut self.aside {
+            aside.turn = None;
+        }
     }
 
     /// The last decision of a session for one question.

@@ -8,7 +8,7 @@ use super::{
     shares::{NewLimits, ShareUsedUp, Unknown},
 };
 use crate::{
-    model::{Kind, MatchRecord, PlayerKey, Timestamp, share::ShareOwner},
+    model::{Kind, MatchRecord, PlayerKey, Timestamp, holder::Holder},
     store::ReportedMatch,
 };
 
@@ -58,7 +58,7 @@ impl Sessions {
             Reporter::Program => self.count_humans(client, new).await?,
             Reporter::Person => CountedHours::new(),
         };
-        let owner = ShareOwner::Client(client.to_owned());
+        let owner = Holder::Client(client.into());
         self.take_new(&owner, new.iter().copied())
             .inspect_err(|_| self.take_back(client, &counted))?;
         Ok(counted)
@@ -157,7 +157,7 @@ impl Sessions {
     /// Fails if the share is too small for it.
     pub(super) fn take_new<'a>(
         &self,
-        owner: &ShareOwner,
+        owner: &Holder,
         matches: impl Iterator<Item = &'a MatchRecord>,
     ) -> Result<(), ShareUsedUp> {
         let mut shares = self.shares.lock();

@@ -1,11 +1,11 @@
-//! The decisions of a session, and how a stored one is made again. Choosing teams runs on a blocking thread, at most
-//! one per core and with a deadline; all other decisions take far less than a millisecond.
+//! The decisions of a session, and how a stored one is made again. Choosing teams runs on a blocking thread, when the
+//! question has its turn, and with a deadline; all other decisions take far less than a millisecond.
 //!
 //! Offers come of decisions: REBALANCE asks players before one is moved, if the game server has said that it asks.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the deadlines of choosing teams and of a replay are in real time, whatever clock the sessions have"
+    reason = "the deadline of a replay is in real time, whatever clock the sessions have"
 )]
 
 use std::{
@@ -14,7 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Session, SessionError, Sessions, draw_seed, host::server_name, weights::GameWeights};
+use super::{
+    AskerClass, CoreTurn, Session, SessionError, Sessions, TurnAsker, draw_seed, host::server_name,
+    weights::GameWeights,
+};
 use crate::{
     lobby::{
         Command, Decided, Decision, LobbyError, Weights,
@@ -99,13 +102,16 @@ impl Session {
     /// `top`, picks from the configured number of best splits.
     ///
     /// # Errors
-    /// Fails if there is no game, if it has no teams, or if no core was free before the deadline.
+    /// Fails if there is no game or if it has no teams.
     pub async fn balance(
         &mut self,
         top: Option<usize>,
         seed: Option<u64>,
     ) -> Result<Balanced, SessionError> {
         self.advance_before();
+        self.lobby().game()?;
+        // Until the answer is explained.
+        let turn = self.turn().await?;
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
         let balance = &self.state.rules.settings.balance;
@@ -129,17 +135,32 @@ impl Session {
         if top.is_some() || wanted.is_some() {
             question.problem.equal_within = None; // the best splits alone, and no others that are as even
         }
-        let waits = self.aside.is_some();
-        let deadline = balance.deadline_ms.duration();
-        let chosen = self.sessions.choose_teams(question, seed, deadline, waits);
-        let decided = chosen.await?;
+        let naming = self.naming().into_owned();
+        let (decided, why) = choose_teams(question, seed, naming, turn.clone()).await?;
         let balanced = self.lobby().follow(&decided, &weights)?;
         if self.aside.is_none() {
             let metrics = &self.sessions.metrics;
             metrics.picked(balanced.ratio, balanced.chance);
         }
-        self.keep_decision(decided, balanced.chance)?;
+        self.keep_explained(decided.into(), why, balanced.chance)?;
         Ok(balanced)
+    }
+
+    /// The turn of a question: the game server's, or the one in which the asker of this question is.
+    async fn turn(&self) -> Result<CoreTurn, SessionError> {
+        if let Some(turn) = self.aside.as_ref().and_then(|aside| aside.turn.clone()) {
+            return Ok(turn);
+        }
+        let connection = self.registration.number();
+        let asker = TurnAsker::new(AskerClass::GameServer, self.holder.clone(), connection);
+        let deadline = self.state.rules.settings.balance.deadline_ms.duration();
+        let turn = self.sessions.turn_of(asker, deadline);
+        // The next connection of this game server does not wait until this one has had its turn.
+        let replaced = self.replaced();
+        let turn = replaced.run_until_cancelled(turn).await;
+        turn.unwrap_or(Err(SessionError::NotAllowed(
+            "another connection has resumed the game",
+        )))
     }
 
     /// Chooses the team of a late arrival and puts them there. The seed decides between equal
@@ -298,7 +319,17 @@ impl Session {
         chance: Option<f64>,
     ) -> Result<(), SessionError> {
         let decision = decision.into();
-        let mut why = reasons(&decision.announced(&self.naming()));
+        let why = reasons(&decision.announced(&self.naming()));
+        self.keep_explained(decision, why, chance)
+    }
+
+    /// The same for a decision with these reasons.
+    fn keep_explained(
+        &mut self,
+        decision: Decision,
+        mut why: Vec<String>,
+        chance: Option<f64>,
+    ) -> Result<(), SessionError> {
         why.extend(self.weights_apart()?);
         why.extend(self.party_factors()?);
         self.state.give_reasons(why);
@@ -340,33 +371,20 @@ impl Session {
     }
 }
 
-impl Sessions {
-    /// Answers BALANCE on a blocking thread, once a core is free. The deadline includes the wait
-    /// for the core. A question that `waits` leaves half of the cores to game servers.
-    async fn choose_teams(
-        &self,
-        question: Balance,
-        seed: u64,
-        deadline: Duration,
-        waits: bool,
-    ) -> Result<Decided<Balance>, SessionError> {
-        let deadline = Instant::now() + deadline;
-        let turn = self.aside_cores.clone().acquire_owned();
-        let _turn = match waits {
-            true => tokio::time::timeout_at(deadline.into(), turn).await.ok(),
-            false => None,
-        };
-        let waiting = self.cores.clone().acquire_owned();
-        let core = tokio::time::timeout_at(deadline.into(), waiting).await;
-        let Ok(Ok(core)) = core else {
-            return Err(SessionError::Overloaded);
-        };
-        let chosen = tokio::task::spawn_blocking(move || {
-            let _core = core;
-            question.decide(seed, &mut || Instant::now() >= deadline)
-        });
-        Ok(chosen.await??)
-    }
+/// Answers BALANCE until the turn is over, and explains the answer. Both are done on a blocking thread: other connections
+/// do not wait.
+async fn choose_teams(
+    question: Balance,
+    seed: u64,
+    naming: Naming,
+    turn: CoreTurn,
+) -> Result<(Decided<Balance>, Vec<String>), SessionError> {
+    let choosing = move || {
+        let decided = question.decide(seed, &mut || turn.is_over())?;
+        let why = reasons(&decided.announced(&naming));
+        Ok((decided, why))
+    };
+    tokio::task::spawn_blocking(choosing).await?
 }
 
 /// How long an offer waits, at least, when weights are being derived that its end needs, in milliseconds.

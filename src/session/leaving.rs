@@ -20,7 +20,7 @@ use crate::{
         journal::{Entry, HeldGame},
         recorder::{Finished, RecordFrame},
     },
-    model::{MatchRecord, Outcome, in_game::Verdict, share::ShareOwner},
+    model::{MatchRecord, Outcome, holder::Holder, in_game::Verdict},
     rating::history,
     store::StoreError,
 };
@@ -48,7 +48,7 @@ impl Session {
         match &self.server {
             // END was cut off: it is in the journal, and the next start records the match.
             None if state.ending && state.journal.is_whole() => {}
-            Some(server) if park => self.sessions.park(server, state),
+            Some(server) if park => self.sessions.park(server, self.holder.clone(), state),
             Some(_) if state.journal.is_whole() => {}
             server => self.sessions.give_up(state, server.as_deref()),
         }
@@ -120,14 +120,16 @@ impl Session {
 
 impl Sessions {
     /// Parks the game of a server, and gives up the games for which there is no room any more.
-    pub(super) fn park(&self, server: &str, mut state: SessionState) {
+    pub(super) fn park(&self, server: &str, holder: Holder, mut state: SessionState) {
         state.show(&*self.clock, Some(server), false);
         let now = self.clock.millis();
-        for (gone, state) in self.parked.put(server, state, now) {
+        for (gone, state) in self.parked.put(server, holder, state, now) {
             if gone != server {
+                self.metrics.games_given_up.count();
                 tracing::warn!(
                     server = gone,
-                    "a game is given up before its server has connected again: too many games wait for their servers"
+                    "a game is given up before its server has connected again: too many games wait for their servers, \
+                     and its client has most of them"
                 );
             }
             self.give_up(state, Some(&gone));
@@ -239,7 +241,7 @@ impl Session {
         self.state.note(&Entry::End(verdict));
         self.write_journal();
         self.look_for_streak();
-        let (finished, unrated) = self.sessions.judge(finished, self.owner.as_ref());
+        let (finished, unrated) = self.sessions.judge(finished, &self.holder);
         let game = self.state.game;
         // Decisions that are on disk before the match belong to it at once.
         if self.sessions.backlog.keeps_decisions_of(game)
@@ -313,18 +315,18 @@ impl Sessions {
     pub(super) fn judge(
         &self,
         mut finished: Finished,
-        owner: Option<&ShareOwner>,
+        holder: &Holder,
     ) -> (Finished, Option<String>) {
         if finished.cut {
             // Events are missing, so the result is not valid for rating.
             finished.record.outcome = Outcome::Abandoned;
         }
         let mut played = finished.record.clone().played();
-        if let Some(owner) = owner
-            && self.take_new(owner, std::iter::once(&played)).is_err()
+        if *holder != Holder::ThisMachine
+            && self.take_new(holder, std::iter::once(&played)).is_err()
         {
             self.metrics.too_many_new.count();
-            played.too_many_new = Some(owner.clone());
+            played.too_many_new = Some(holder.clone());
             finished
                 .record
                 .too_many_new

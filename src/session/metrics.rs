@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::AskerClass;
 use crate::metrics::{Counter, Gauge, Histogram, Registry, SHARES};
 
 /// What all sessions count.
@@ -17,6 +18,9 @@ pub struct SessionMetrics {
     pub(super) too_many_new: Counter,
     pub(super) refused: Counter,
     pub(super) journal_failures: Counter,
+    pub(super) games_given_up: Counter,
+    /// By class.
+    no_turns: [Counter; 3],
 }
 
 impl Default for SessionMetrics {
@@ -61,6 +65,16 @@ impl Default for SessionMetrics {
                 "evenkeel_journal_failures_total",
                 "How often a running game could not be journaled or its journal not be forced to the disk.",
             ),
+            games_given_up: all.counter(
+                "evenkeel_games_given_up_total",
+                "Games that were given up before their server had connected again, because too many waited.",
+            ),
+            no_turns: AskerClass::ALL.map(|class| {
+                all.counter(
+                    ("evenkeel_turns_refused_total", "class", class.as_str()),
+                    "Questions for teams that were refused because too many others asked, by who asked.",
+                )
+            }),
             registry: all,
         }
     }
@@ -92,6 +106,8 @@ pub struct SessionLevels {
     pub waiting_matches: usize,
     /// Decisions that are not on disk yet.
     pub waiting_decisions: usize,
+    /// Questions for teams that wait for their turn, by class.
+    pub waiting_questions: [usize; 3],
     /// Journals of which a power cut would lose the last bytes.
     pub unforced_journals: usize,
 }
@@ -103,6 +119,24 @@ impl SessionMetrics {
         if let Some(chance) = chance {
             self.chances.observe(chance);
         }
+    }
+
+    /// Counts a question that had no turn in time.
+    pub(super) fn no_turn(&self, class: AskerClass) {
+        let classes = AskerClass::ALL.iter().zip(&self.no_turns);
+        for (_, count) in classes.filter(|(other, _)| **other == class) {
+            count.count();
+        }
+    }
+
+    /// How many games were given up because too many waited for their servers.
+    pub fn games_given_up(&self) -> u64 {
+        self.games_given_up.get()
+    }
+
+    /// How many questions had no turn in time.
+    pub fn no_turns(&self) -> u64 {
+        self.no_turns.iter().map(Counter::get).sum()
     }
 
     /// The number of games in play, with those that are parked.
@@ -133,6 +167,13 @@ impl SessionMetrics {
             "Journals of running games of which a power cut would lose the last bytes.",
         );
         unforced.set(levels.unforced_journals as f64);
+        for (class, waiting) in AskerClass::ALL.iter().zip(levels.waiting_questions) {
+            let turns = all.gauge(
+                ("evenkeel_turns_waiting", "class", class.as_str()),
+                "Questions for teams that wait for their turn, by who asks.",
+            );
+            turns.set(waiting as f64);
+        }
         for (kind, waiting) in [
             ("matches", levels.waiting_matches),
             ("decisions", levels.waiting_decisions),

@@ -26,6 +26,8 @@ mod sessions;
 mod shares;
 mod sources;
 mod state;
+mod turn_gate;
+mod turns;
 mod weights;
 
 pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};
@@ -35,9 +37,11 @@ pub use decide::{Rebalanced, Replayed};
 pub use host::HostedGame;
 pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
-pub use sessions::Sessions;
+pub use sessions::{HolderOf, Sessions};
 pub use shares::NewLimits;
 pub use state::Ended;
+pub use turn_gate::{CoreTurn, NoTurn};
+pub use turns::{AskerClass, TurnAsker};
 pub use weights::{CachedWeights, score_spread};
 
 use std::{
@@ -57,8 +61,8 @@ use crate::{
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
+        holder::Holder,
         ident::Ident,
-        share::ShareOwner,
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },
     partition::{self, ProblemError, problem::SizeLimits, stated::StatedError},
@@ -82,6 +86,8 @@ pub struct Session {
     sessions: Arc<Sessions>,
     state: SessionState,
     server: Option<String>,
+    /// Whose share of the daemon it uses.
+    holder: Holder,
     registration: Registration,
     source: OwnSource,
     /// Whether the ids that it sends are names of players.
@@ -91,8 +97,6 @@ pub struct Session {
     offers: SessionOffers,
     /// What a session for one question has besides; `None` for that of a connection.
     aside: Option<Box<Aside>>,
-    /// Whose share the matches use that the session records; `None` for no share.
-    owner: Option<ShareOwner>,
     /// Around every log line that this session causes, also on other tasks and threads.
     span: Span,
 }
@@ -116,11 +120,11 @@ impl Session {
             source: OwnSource::default(),
             sessions,
             server: None,
+            holder: Holder::ThisMachine,
             ids_are_names: true,
             owes_end: false,
             offers: SessionOffers::default(),
             aside: None,
-            owner: None,
             span,
         };
         (session, pushes)
@@ -137,14 +141,14 @@ impl Session {
         self.server.as_deref()
     }
 
+    /// Notes whose share of the daemon it uses from now on.
+    pub fn belongs_to(&mut self, holder: Holder) {
+        self.holder = holder;
+    }
+
     /// The mailbox of this session's connection.
     pub fn mailbox(&self) -> &Mailbox {
         self.registration.own_mailbox()
-    }
-
-    /// The matches that the session records from now on use the share of this sender, or no share.
-    pub fn set_owner(&mut self, owner: Option<ShareOwner>) {
-        self.owner = owner;
     }
 
     /// Names the game server. With `resume`, continues at once the game that the server's last
@@ -293,9 +297,9 @@ pub enum SessionError {
     /// succeeds.
     #[error("the weights are being derived from the stored matches: try again")]
     NotReady,
-    /// No core was free before the deadline.
-    #[error("there was no time to choose teams")]
-    Overloaded,
+    /// Too many others ask for teams.
+    #[error(transparent)]
+    NoTurn(#[from] NoTurn),
     /// The match of a game that has ended cannot be written now. It is kept in the backlog and
     /// written as soon as possible.
     #[error("kept")]
@@ -413,7 +417,7 @@ pub struct BalanceSettings {
     pub default_weight: PlayerWeight,
     /// The same of a bot while no bot has a weight.
     pub default_bot_weight: PlayerWeight,
-    /// The time limit for waiting for a core and choosing teams together.
+    /// The time limit for choosing teams, from the turn of the question on.
     pub deadline_ms: Millis<1, 60_000>,
 }
 

@@ -18,6 +18,7 @@ use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Mailbox, Session, state::SessionState};
+use crate::model::holder::Holder;
 
 /// The time limit for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -145,8 +146,8 @@ impl Drop for Registration {
     }
 }
 
-/// The most games parked at once, if there are not more connections. If there are more games, the one that was parked
-/// first is given up.
+/// The most games parked at once, if there are not more connections. If there are more games, the holder with most of them
+/// gives up one.
 const MAX_PARKED: usize = 256;
 /// The most games of an earlier daemon that are parked at once.
 const MAX_RESTORED: usize = 4_096;
@@ -154,10 +155,19 @@ const MAX_RESTORED: usize = 4_096;
 /// The parked games.
 #[derive(Debug)]
 pub(super) struct ParkedGames {
-    /// By server name, each with the millisecond of the clock at which it was parked.
-    games: Mutex<BTreeMap<String, (u64, SessionState)>>,
+    /// By server name.
+    games: Mutex<BTreeMap<String, ParkedGame>>,
     /// The most games at once.
     most: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct ParkedGame {
+    /// The millisecond of the clock at which it was parked.
+    since: u64,
+    /// Whose share of the room it takes.
+    holder: Holder,
+    state: SessionState,
 }
 
 impl ParkedGames {
@@ -180,20 +190,29 @@ impl ParkedGames {
     pub(super) fn put(
         &self,
         server: &str,
+        holder: Holder,
         state: SessionState,
         now: u64,
     ) -> Vec<(String, SessionState)> {
         let mut parked = self.games.lock();
         let mut evicted = Vec::new();
-        if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
-            evicted.push((server.to_owned(), other));
+        let game = ParkedGame {
+            since: now,
+            holder,
+            state,
+        };
+        if let Some(other) = parked.insert(server.to_owned(), game) {
+            evicted.push((server.to_owned(), other.state));
         }
         if parked.len() > self.most.load(Ordering::Relaxed) {
-            let oldest = parked.iter().min_by_key(|(_, (since, _))| *since);
-            let oldest = oldest.map(|(server, _)| server.clone());
-            evicted.extend(oldest.and_then(|server| {
-                let (_, state) = parked.remove(&server)?;
-                Some((server, state))
+            let games = parked.iter().map(|(server, game)| {
+                let has_started = game.state.playing.is_some();
+                (&game.holder, has_started, game.since, server.as_str())
+            });
+            let gone = first_to_go(games).map(str::to_owned);
+            evicted.extend(gone.and_then(|server| {
+                let game = parked.remove(&server)?;
+                Some((server, game.state))
             }));
         }
         evicted
@@ -207,17 +226,59 @@ impl ParkedGames {
     /// Removes and returns the game of this server, unless it was parked before `earliest`.
     pub(super) fn take(&self, server: &str, earliest: u64) -> Option<SessionState> {
         let mut parked = self.games.lock();
-        let (since, _) = parked.get(server)?;
-        if *since < earliest {
+        if parked.get(server)?.since < earliest {
             return None;
         }
-        parked.remove(server).map(|(_, state)| state)
+        parked.remove(server).map(|game| game.state)
     }
 
     /// Removes and returns all games that were parked before `earliest`.
     pub(super) fn expired(&self, earliest: u64) -> Vec<(String, SessionState)> {
         let mut parked = self.games.lock();
-        let late = parked.extract_if(.., |_, (since, _)| *since < earliest);
-        late.map(|(server, (_, state))| (server, state)).collect()
+        let late = parked.extract_if(.., |_, game| game.since < earliest);
+        late.map(|(server, game)| (server, game.state)).collect()
+    }
+}
+
+/// Of the games of the holder who has most, the oldest one without START, else the oldest one. A game is its holder,
+/// whether START has come, since when it is parked, and the name of its server.
+fn first_to_go<'a>(
+    games: impl Iterator<Item = (&'a Holder, bool, u64, &'a str)>,
+) -> Option<&'a str> {
+    let mut holders: BTreeMap<&Holder, (usize, (bool, u64, &str))> = BTreeMap::new();
+    for (holder, has_started, since, server) in games {
+        let game = (has_started, since, server);
+        let entry = holders.entry(holder).or_insert((0, game));
+        *entry = (entry.0 + 1, entry.1.min(game));
+    }
+    let most = holders
+        .into_values()
+        .max_by(|(count, game), (others, other)| count.cmp(others).then(other.cmp(game)));
+    most.map(|(_, (.., server))| server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_holder_with_most_games_gives_up_its_oldest_those_without_start_first() {
+        let (club, rogue) = (
+            Holder::Client("club".into()),
+            Holder::Client("rogue".into()),
+        );
+        let mut games = vec![
+            (&club, false, 1, "c"),
+            (&rogue, true, 2, "r2"),
+            (&rogue, false, 4, "r4"),
+            (&rogue, false, 3, "r3"),
+        ];
+        let mut gone = Vec::new();
+        while let Some(server) = first_to_go(games.iter().copied()) {
+            games.retain(|game| game.3 != server);
+            gone.push(server);
+        }
+        // Once both have one, that without START goes.
+        assert_eq!(gone, ["r3", "r4", "c", "r2"]);
     }
 }

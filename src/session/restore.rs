@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     lobby::journal::{Entry, JournaledEnd, JournaledGame},
-    model::in_game::Verdict,
+    model::{holder::Holder, in_game::Verdict},
 };
 
 /// The games that the journals read so far contain. The latest journals are read first.
@@ -99,7 +99,7 @@ impl Sessions {
                     server,
                     "a running game waits for its server to connect again"
                 );
-                self.park(&server, state);
+                self.park(&server, self.holder_of(&server), state);
             }
             server => self.give_up(state, server.as_deref()),
         }
@@ -132,7 +132,7 @@ impl Sessions {
         state.count_play(&self.metrics);
         for (number, finished) in game.earlier {
             // A match that is on disk is not written again.
-            let (finished, _) = self.judge(finished, None);
+            let (finished, _) = self.judge(finished, &Holder::ThisMachine);
             if self.backlog.keep(finished, number, None) {
                 state.waiting.push(number);
             }
@@ -167,7 +167,7 @@ impl Sessions {
                 },
                 None,
             ) => {
-                let (finished, _) = self.judge(*finished, None);
+                let (finished, _) = self.judge(*finished, &Holder::ThisMachine);
                 if self.backlog.keep(finished, state.game, None) {
                     state.keep();
                     state.delivered = delivered;

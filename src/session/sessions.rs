@@ -7,18 +7,16 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::{
-    sync::Semaphore,
-    time::{MissedTickBehavior, interval, sleep},
-};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
 use super::{
-    Clock, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels, SessionMetrics,
-    Settings,
+    AskerClass, Clock, CoreTurn, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels,
+    SessionMetrics, Settings, TurnAsker,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
+    host::server_name,
     hours::Hours,
     journal_folder::JournalFolder,
     live::{LiveBoard, LiveGame, LivePlace},
@@ -26,11 +24,12 @@ use super::{
     shares::Shares,
     sources::SourceRegistry,
     state::{GameRules, NewestRules, SessionState},
+    turn_gate::TurnGate,
 };
 use crate::{
     learning::{Learning, Standings},
     lobby::recorder::Finished,
-    model::{Rulebook, rulebook::PatternError},
+    model::{Rulebook, holder::Holder, rulebook::PatternError},
     store::Store,
 };
 
@@ -40,17 +39,14 @@ const SYNC: Duration = Duration::from_secs(2);
 const MAX_LOSS: u64 = 5_000;
 
 /// The state that all sessions share: the store, the published weights, the parked games, and the
-/// permits for cores.
+/// turns of questions for teams.
 pub struct Sessions {
     pub(super) settings: Settings,
     /// The settings of the games that begin now.
     pub(super) rules: NewestRules,
     pub(super) store: Arc<Store>,
     pub(super) learning: Arc<Learning>,
-    /// One permit per core, for work that takes long.
-    pub(super) cores: Arc<Semaphore>,
-    /// The same for questions that no game server waits for: half as many, so that they take turns among themselves.
-    pub(super) aside_cores: Arc<Semaphore>,
+    turns: Arc<TurnGate>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) parked: ParkedGames,
     pub(super) registry: Arc<ConnectionRegistry>,
@@ -67,7 +63,12 @@ pub struct Sessions {
     pub(super) metrics: Arc<SessionMetrics>,
     /// Where running games are journaled, if they are.
     pub(super) journals: OnceLock<Arc<JournalFolder>>,
+    /// Whose share the name of a game server means.
+    holders: OnceLock<HolderOf>,
 }
+
+/// Whose share of the daemon a name that was said in HELLO means.
+pub type HolderOf = Arc<dyn Fn(&str) -> Holder + Send + Sync>;
 
 impl std::fmt::Debug for Sessions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -91,8 +92,7 @@ impl Sessions {
             rules: NewestRules::new(GameRules::new(settings.games.clone())?),
             store,
             learning,
-            cores: Arc::new(Semaphore::new(cores)),
-            aside_cores: Arc::new(Semaphore::new((cores / 2).max(1))),
+            turns: TurnGate::new(cores),
             clock: Arc::new(MachineClock::default()),
             parked,
             hours: Mutex::default(),
@@ -105,6 +105,7 @@ impl Sessions {
             settings,
             metrics: Arc::default(),
             journals: OnceLock::new(),
+            holders: OnceLock::new(),
         })
     }
 
@@ -113,6 +114,18 @@ impl Sessions {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// Says whose share the name of a game server means, for games that an earlier daemon has left. Only the first call
+    /// counts.
+    pub fn share_by(&self, holder_of: HolderOf) {
+        let _ = self.holders.set(holder_of);
+    }
+
+    /// Whose share the name of a session means.
+    pub(super) fn holder_of(&self, session: &str) -> Holder {
+        let of = self.holders.get();
+        of.map_or(Holder::ThisMachine, |of| of(server_name(session)))
     }
 
     /// The mailbox of the newest connection that named this game server in HELLO.
@@ -164,6 +177,7 @@ impl Sessions {
             parked: self.parked.len(),
             waiting_matches,
             waiting_decisions,
+            waiting_questions: AskerClass::ALL.map(|class| self.turns.waiting(class)),
             unforced_journals: self.unforced_journals(),
         }
     }
@@ -173,10 +187,28 @@ impl Sessions {
         self.backlog.has_room()
     }
 
-    /// The permits for choosing teams, one per core. A request without a permit before its deadline
-    /// is refused.
-    pub fn cores(&self) -> &Arc<Semaphore> {
-        &self.cores
+    /// The number of questions for teams that have their turn now: at most one per core.
+    pub fn running_turns(&self) -> usize {
+        self.turns.running()
+    }
+
+    /// Waits for a turn to choose teams, which takes as long as a game that begins now would have.
+    ///
+    /// # Errors
+    /// Fails if too many others ask.
+    pub async fn turn(&self, asker: TurnAsker) -> Result<CoreTurn, SessionError> {
+        let deadline = self.rules.get().settings.balance.deadline_ms.duration();
+        self.turn_of(asker, deadline).await
+    }
+
+    /// Waits for a turn, which takes at most `deadline`.
+    pub(super) async fn turn_of(
+        &self,
+        asker: TurnAsker,
+        deadline: Duration,
+    ) -> Result<CoreTurn, SessionError> {
+        let turn = self.turns.turn(asker, deadline).await;
+        Ok(turn.inspect_err(|none| self.metrics.no_turn(none.class))?)
     }
 
     /// The tasks that outlive the call that starts them, because what they write must be whole. Who stops the

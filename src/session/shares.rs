@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::model::{PlayerKey, Ruleset, share::ShareOwner, text::counted};
+use crate::model::{PlayerKey, Ruleset, holder::Holder, text::counted};
 
 /// The hour that slides.
 const HOUR: u64 = 3_600_000;
@@ -44,7 +44,7 @@ impl Unknown {
 /// A share that is used up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShareUsedUp {
-    owner: ShareOwner,
+    owner: Holder,
     what: &'static str,
     key: &'static str,
     most: u32,
@@ -78,7 +78,7 @@ pub(super) struct Shares {
     /// What anybody has brought: it is not new any more, also before it is learned.
     brought: HashSet<u64>,
     /// What each sender has brought, by time; `None` for all addresses without a share of their own.
-    used: BTreeMap<Option<ShareOwner>, Used>,
+    used: BTreeMap<Option<Holder>, Used>,
     tidied: u64,
 }
 
@@ -145,7 +145,7 @@ impl Shares {
     /// Fails if the share is too small for it. The second value is whether that is the first time in an hour.
     pub fn take(
         &mut self,
-        owner: &ShareOwner,
+        owner: &Holder,
         mut new: Unknown,
         now: u64,
     ) -> Result<(), (ShareUsedUp, bool)> {
@@ -209,10 +209,10 @@ impl Shares {
     }
 
     /// Under which key a sender's share is kept.
-    fn key(&self, owner: &ShareOwner) -> Option<ShareOwner> {
+    fn key(&self, owner: &Holder) -> Option<Holder> {
         let own = Some(owner.clone());
-        let is_address = |key: &&Option<ShareOwner>| matches!(key, Some(ShareOwner::Address(_)));
-        let has_own = matches!(owner, ShareOwner::Client(_))
+        let is_address = |key: &&Option<Holder>| matches!(key, Some(Holder::Address(_)));
+        let has_own = matches!(owner, Holder::Client(_))
             || self.used.contains_key(&own)
             || self.used.keys().filter(is_address).count() < MOST_ADDRESSES;
         own.filter(|_| has_own)
@@ -236,8 +236,8 @@ mod tests {
     use super::*;
     use crate::model::Kind;
 
-    fn client(name: &str) -> ShareOwner {
-        ShareOwner::Client(name.to_owned())
+    fn client(name: &str) -> Holder {
+        Holder::Client(name.into())
     }
 
     fn shares(rulesets: u32, players: u32) -> Shares {
@@ -247,7 +247,7 @@ mod tests {
     /// Brings these new players in one match.
     fn bring(
         shares: &mut Shares,
-        owner: &ShareOwner,
+        owner: &Holder,
         players: std::ops::Range<u32>,
         now: u64,
     ) -> Result<(), ShareUsedUp> {
@@ -343,7 +343,7 @@ mod tests {
         let (mut all, a) = (shares(0, 10), client("a"));
         let mut refused = 0;
         for number in 0..10_000_u32 {
-            let address = ShareOwner::Address(std::net::Ipv4Addr::from(number).into());
+            let address = Holder::Address(std::net::Ipv4Addr::from(number).into());
             let own = 20 * number..20 * number + 10;
             refused += u32::from(bring(&mut all, &address, own, u64::from(number)).is_err());
         }

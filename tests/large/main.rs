@@ -1,7 +1,7 @@
 //! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
 //! hundred times; restarts one fifty times under load; learns two thousand histories of equals; plays an evening of
 //! hosted matches; lets everything go wrong for three daemons on one PostgreSQL; kills a
-//! daemon and commands at chosen moments; plays simulated seasons. `.ci/run` runs these tests, and so does
+//! daemon and commands at chosen moments; uses up every share beside honest players; plays simulated seasons. `.ci/run` runs these tests, and so does
 //! `cargo test --test large -- --ignored`; a plain `cargo test` does not build them.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -15,6 +15,7 @@ mod api_kills;
 mod attacks;
 mod equals;
 mod evening;
+mod fair;
 mod fleet;
 mod gigabyte;
 mod hosting;

@@ -1,5 +1,7 @@
 //! A queue: checked settings, the rules that they declare, and when its rounds begin.
 
+use core::time::Duration;
+
 pub use crate::rules::{Finding, Severity};
 use crate::{
     QueueError, QueueSettings,
@@ -181,11 +183,74 @@ fn check_smaller(settings: &QueueSettings) -> Result<(), QueueError> {
     Err(QueueError::new("smaller", why))
 }
 
-/// The shortest time between the beginnings of two rounds of a queue, in milliseconds.
-pub const SPACING_MILLIS: u64 = 100;
-
-/// The time after which a round begins although nothing has changed but the waits, in milliseconds.
-pub const AGAIN_MILLIS: u64 = 1_000;
+/// The time after which a round begins although nothing has changed but the waits.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// A queue spends at most one part in this number of its time on searches.
-pub const REST: u32 = 3;
+const REST: u32 = 3;
+
+/// How often a queue searches: when its next round begins, counted from the beginning of the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundSpacing {
+    /// The shortest time between the beginnings of two rounds.
+    pub least: Duration,
+}
+
+impl Default for RoundSpacing {
+    fn default() -> Self {
+        Self {
+            least: Duration::from_millis(100),
+        }
+    }
+}
+
+impl RoundSpacing {
+    /// The time between the beginnings of a round and of the next one. `has_changed` says whether tickets have come or
+    /// gone since the round began, and `searched` is the processor time of its search: not the time that has passed, which
+    /// may be much longer, as when the process is stopped.
+    pub fn after(self, has_changed: bool, searched: Duration) -> Duration {
+        let spacing = match has_changed {
+            true => self.least,
+            false => self.least.max(AGAIN),
+        };
+        spacing.max(searched.saturating_mul(REST))
+    }
+
+    /// The longest search after which no round begins later.
+    pub fn free_search(self) -> Duration {
+        self.least / REST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_searches_for_a_third_of_its_time_at_most() {
+        let spacing = RoundSpacing::default();
+        let millis = Duration::from_millis;
+        for (has_changed, searched, after) in [
+            (true, 0, 100),
+            (true, 33, 100),
+            (true, 50, 150),
+            (false, 50, 1_000),
+            (false, 400, 1_200),
+            (true, 400, 1_200),
+        ] {
+            assert_eq!(
+                spacing.after(has_changed, millis(searched)),
+                millis(after),
+                "{searched}"
+            );
+        }
+        let most = spacing.free_search();
+        assert_eq!(spacing.after(true, most), spacing.least);
+        assert!(spacing.after(true, most + millis(1)) > spacing.least);
+        assert_eq!(spacing.after(true, Duration::MAX), Duration::MAX);
+        let slow = RoundSpacing {
+            least: millis(5_000),
+        };
+        assert_eq!(slow.after(false, Duration::ZERO), millis(5_000));
+    }
+}

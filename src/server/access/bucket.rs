@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use crate::model::holder::Holder;
+
 /// The nanoseconds of a second.
 const SECOND: u64 = 1_000_000_000;
 
@@ -126,6 +128,11 @@ impl AddressKey {
             }
             address => address,
         })
+    }
+
+    /// Whose share of the daemon counts for what comes from there, unless it is a client's.
+    pub fn holder(self) -> Holder {
+        Holder::Address(self.0)
     }
 }
 

@@ -5,12 +5,14 @@
 //! and rights.
 //!
 //! Entry points: [`AccessPolicy::greet`] for a HELLO, [`AccessPolicy::silent`] for a connection without one,
-//! [`Bucket`] for limits, [`Slowdown`] for HELLOs that fail.
+//! [`Bucket`] for limits, [`Places`] for connections, [`Slowdown`] for HELLOs that fail.
 
 mod bucket;
+mod places;
 mod slowdown;
 
 pub use bucket::{AddressKey, AddressTable, Allowance, Bucket, Rate, Rates};
+pub use places::{ConnectionProgress, ConnectionSigns, Places};
 pub use slowdown::{HelloKey, Slowdown};
 
 use core::net::IpAddr;

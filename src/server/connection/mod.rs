@@ -26,11 +26,11 @@ use super::{
 };
 use crate::{
     model::access::Right,
-    protocol::{FramedLine, Framer, Push, Verb},
+    protocol::{Code, FramedLine, Framer, Push, Refusal, Verb},
     session::Session,
 };
 
-use turn::{Input, Signal, Signals};
+use turn::{EndTokens, Input, Signal, Signals};
 
 /// The most bytes per read from the socket.
 const READ: usize = 16 * 1024;
@@ -50,6 +50,8 @@ pub enum ConnectionEnd {
     TimedOut,
     /// Another connection of the same game server has resumed its game.
     Replaced,
+    /// There were too many connections, and a new one has its place.
+    GivenUp,
     /// The daemon is stopping.
     ByShutdown,
     /// The network connection failed.
@@ -66,11 +68,17 @@ pub async fn serve<S: ByteStream>(
     peer: Peer,
     stop: CancellationToken,
 ) -> ConnectionEnd {
-    let (session, pushes) = service.open_connection();
+    let (mut session, pushes) = service.open_connection();
+    session.belongs_to(peer.holder());
     let queue = QueueClient::new(service.queues().clone(), session.mailbox().clone());
     let host = HostClient::new(service.queues().clone(), session.mailbox().clone());
     let patience = Instant::now() + limits.first_line_seconds.duration();
-    let (replaced, outdated) = (session.replaced(), peer.outdated());
+    let ends = EndTokens {
+        stop: stop.clone(),
+        replaced: session.replaced(),
+        gives_up: peer.gives_up().clone(),
+    };
+    let outdated = peer.outdated();
     let connection = Connection {
         stream,
         limits,
@@ -78,7 +86,7 @@ pub async fn serve<S: ByteStream>(
         queue,
         host,
         session,
-        signals: Signals::new(stop.clone(), replaced, outdated, pushes, patience),
+        signals: Signals::new(ends, outdated, pushes, patience),
         framer: Framer::new(limits.max_line_bytes.as_usize()),
         input: BytesMut::new(),
         output: BytesMut::new(),
@@ -133,7 +141,13 @@ impl<S: ByteStream> Connection<S> {
         let closing = async {
             self.session
                 .close(!matches!(end, ConnectionEnd::ByShutdown));
-            self.say_goodbye(stop).await;
+            match end {
+                // Others wait for the place.
+                ConnectionEnd::GivenUp => {
+                    let _ = timeout(LAST_WRITE, self.flush(stop)).await;
+                }
+                _ => self.say_goodbye(stop).await,
+            }
             tracing::debug!(?end, "connection ended");
         };
         closing.instrument(span).await;
@@ -171,6 +185,8 @@ impl<S: ByteStream> Connection<S> {
             let next = self.line(line, stop).await;
             let now = Instant::now();
             self.count_request(now);
+            let has_game = self.session.game_number().is_some();
+            self.peer.show(self.session.name().is_some(), has_game);
             if let AfterLine::Close(end) = next {
                 return Err(end);
             }
@@ -237,6 +253,12 @@ impl<S: ByteStream> Connection<S> {
             Signal::Stop => Err(ConnectionEnd::ByShutdown),
             Signal::Replaced => Err(ConnectionEnd::Replaced),
             Signal::Late => Err(ConnectionEnd::TimedOut),
+            Signal::GivesUp => {
+                let why = "all places are taken, and your address has most of those without a running game: \
+                           this one gives up its place";
+                self.put_error(Refusal::new(Code::Overloaded, why));
+                Err(ConnectionEnd::GivenUp)
+            }
             Signal::Due => {
                 self.session.pass_time();
                 self.put_offers();
@@ -262,6 +284,7 @@ impl<S: ByteStream> Connection<S> {
     fn renew(&mut self) -> AfterLine {
         let refusal = match self.peer.renew() {
             Ok(()) => {
+                self.session.belongs_to(self.peer.holder());
                 let lost = self.queue.listens() && !self.peer.has(Right::Queue)
                     || self.host.is_host() && !self.peer.has(Right::Instance);
                 if !lost {

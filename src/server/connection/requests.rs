@@ -16,6 +16,7 @@ impl<S: ByteStream> Connection<S> {
     pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> AfterLine {
         self.host.heard();
         self.session.heard();
+        self.peer.heard(self.began);
         self.peer.count_line();
         let answer = match line {
             FramedLine::Text(line) => match Request::parse(line) {
@@ -83,10 +84,6 @@ impl<S: ByteStream> Connection<S> {
             Request::Host(request) => {
                 let answer = self.host.answer(request, &mut self.session);
                 answer.instrument(command_span(verb)).await
-            }
-            end @ Request::End(_) => {
-                self.session.set_owner(self.peer.share_owner());
-                self.answer(end).await
             }
             request => self.answer(request).await,
         }
@@ -175,6 +172,7 @@ impl<S: ByteStream> Connection<S> {
         let source = source.clone().filter(|_| hosts.is_none());
         let token = token.as_ref().map(Token::secret);
         self.peer.greet(&server, token).await?;
+        self.session.belongs_to(self.peer.holder());
         self.peer.authorize(&hello)?;
         if let Some(source) = source {
             let (source, from) = (source.text(), self.peer.from());

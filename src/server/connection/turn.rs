@@ -185,6 +185,7 @@ impl<S: ByteStream> Connection<S> {
             self.host.heard();
             self.session.heard();
             let now = Instant::now();
+            self.peer.heard(now);
             self.count_questions(humans, bots, now);
             self.postpone(now);
             self.inside_line = false;
@@ -209,6 +210,8 @@ pub(super) enum Signal {
     Stop,
     /// Another connection has resumed the game.
     Replaced,
+    /// Another connection has the place.
+    GivesUp,
     /// The configuration has been replaced.
     Outdated,
     /// There is a line to send without a request.
@@ -219,10 +222,21 @@ pub(super) enum Signal {
     Late,
 }
 
+/// What is cancelled when a connection has to end.
+pub(super) struct EndTokens {
+    /// The daemon stops.
+    pub(super) stop: CancellationToken,
+    /// Another connection has resumed the game.
+    pub(super) replaced: CancellationToken,
+    /// Another connection has the place.
+    pub(super) gives_up: CancellationToken,
+}
+
 /// The signals of one connection.
 pub(super) struct Signals {
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     replaced: Pin<Box<WaitForCancellationFutureOwned>>,
+    gives_up: Pin<Box<WaitForCancellationFutureOwned>>,
     outdated: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Lines to send without a request.
     pub(super) pushes: MailboxReceiver,
@@ -257,8 +271,7 @@ impl Wake for SignalWaker {
 impl Signals {
     /// The signals of a connection whose first time limit is `late`.
     pub(super) fn new(
-        stop: CancellationToken,
-        replaced: CancellationToken,
+        ends: EndTokens,
         outdated: CancellationToken,
         pushes: MailboxReceiver,
         late: Instant,
@@ -266,8 +279,9 @@ impl Signals {
         let woken = Arc::new(SignalWaker::default());
         woken.is_woken.store(true, Ordering::Relaxed);
         Self {
-            stop: Box::pin(stop.cancelled_owned()),
-            replaced: Box::pin(replaced.cancelled_owned()),
+            stop: Box::pin(ends.stop.cancelled_owned()),
+            replaced: Box::pin(ends.replaced.cancelled_owned()),
+            gives_up: Box::pin(ends.gives_up.cancelled_owned()),
             outdated: Box::pin(outdated.cancelled_owned()),
             pushes,
             timer: Box::pin(sleep_until(late)),
@@ -325,6 +339,9 @@ impl Signals {
         }
         if self.replaced.as_mut().poll(context).is_ready() {
             return Poll::Ready(Signal::Replaced);
+        }
+        if self.gives_up.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Signal::GivesUp);
         }
         if self.outdated.as_mut().poll(context).is_ready() {
             return Poll::Ready(Signal::Outdated);

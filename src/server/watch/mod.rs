@@ -14,8 +14,8 @@ mod status;
 pub use monitor::{Monitor, NotReady};
 pub use status::{
     BacklogStatus, BackupStatus, FollowStatus, GameStatus, HookStatus, HostingStatus,
-    JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus, Status,
-    StoreStatus,
+    JournalStatus, MatchStatus, OtherSettingsStatus, PredictionStatus, QueueStatus, ShareStatus,
+    Status, StoreStatus,
 };
 
 use parking_lot::Mutex;

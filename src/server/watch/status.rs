@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::Stage,
-    model::{Timestamp, share::ShareOwner, text::counted},
+    model::{Timestamp, holder::Holder, text::counted},
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };
@@ -39,6 +39,8 @@ pub struct Status {
     pub matches: MatchStatus,
     /// How good the predictions were.
     pub predictions: PredictionStatus,
+    /// How often a share of the daemon was used up since the start.
+    pub shares: ShareStatus,
     /// The journals of running games.
     pub journal: JournalStatus,
     /// What waits to be written.
@@ -104,6 +106,21 @@ pub struct PredictionStatus {
     pub gain_reach: Option<f64>,
     /// What that means, in a sentence; `None` while the weights are derived again.
     pub beside_coin: Option<String>,
+}
+
+/// How often a share of the daemon was used up since the start, so that something was refused or given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareStatus {
+    /// Number of questions for teams that had no turn in time.
+    pub questions_refused: u64,
+    /// Number of games that were given up before their server had connected again.
+    pub games_given_up: u64,
+    /// Number of tickets that were refused because their client had too many.
+    pub tickets_refused: u64,
+    /// Number of connections that were refused because there were too many.
+    pub connections_refused: u64,
+    /// Number of connections without a running game that gave up their place to another one.
+    pub connections_given_up: u64,
 }
 
 /// The journals of running games.
@@ -285,7 +302,7 @@ impl Monitor {
         let store = self.service.store();
         let held = timeout(PATIENCE, store.corrections().held_back()).await;
         let held = held.ok().and_then(Result::ok).unwrap_or_default();
-        let status = |(owner, matches): (ShareOwner, i64)| HeldStatus {
+        let status = |(owner, matches): (Holder, i64)| HeldStatus {
             by: owner.to_string(),
             matches,
         };
@@ -301,6 +318,21 @@ impl Monitor {
             keys: other.keys,
         });
         others.collect()
+    }
+
+    /// The shares that were used up.
+    fn shares(&self) -> ShareStatus {
+        let sessions = self.service.sessions().metrics();
+        let gate = self.gate.as_ref();
+        let [connections_refused, connections_given_up] =
+            gate.map_or([0; 2], |gate| gate.metrics().without_place());
+        ShareStatus {
+            questions_refused: sessions.no_turns(),
+            games_given_up: sessions.games_given_up(),
+            tickets_refused: self.service.queues().metrics().without_room(),
+            connections_refused,
+            connections_given_up,
+        }
     }
 
     /// The part of the status about games, matches and queues.
@@ -331,6 +363,7 @@ impl Monitor {
                 gain_reach: learned.beside_coin.and_then(|coin| coin.reach),
                 beside_coin: learned.beside_coin.map(|coin| coin.to_string()),
             },
+            shares: self.shares(),
             journal: JournalStatus {
                 unforced: levels.unforced_journals,
                 failures: metrics.journal_failures(),

@@ -27,6 +27,7 @@ pub use waits::CategoryWaits;
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap, HashMap},
+    time::Duration,
 };
 
 use crate::{
@@ -35,7 +36,6 @@ use crate::{
         draw::{exponential, log_normal},
         error::TicketError,
         planner::{PlanInput, PlannedMatch},
-        queue::{AGAIN_MILLIS, REST},
     },
     model::random::seeded_hash,
 };
@@ -145,12 +145,9 @@ impl<'q> Simulation<'q> {
         if self.line.tickets().is_empty() {
             return None;
         }
-        let spacing = self.settings.spacing_millis;
-        let spacing = if self.stale {
-            spacing
-        } else {
-            spacing.max(AGAIN_MILLIS)
-        };
+        // What a search costs depends on the machine, and nothing here does.
+        let spacing = self.settings.spacing().after(self.stale, Duration::ZERO);
+        let spacing = spacing.as_millis() as u64;
         let next = self.began.map_or(0, |began| began + spacing);
         Some(next.max(self.now))
     }
@@ -165,11 +162,6 @@ impl<'q> Simulation<'q> {
         }
     }
 
-    /// How long a round may take before the daemon would begin the next one later, in seconds.
-    pub fn allowed(&self) -> f64 {
-        self.settings.spacing_millis as f64 / 1_000.0 / f64::from(REST)
-    }
-
     /// The virtual time, in seconds.
     pub fn now(&self) -> f64 {
         self.now as f64 / 1_000.0
@@ -180,7 +172,7 @@ impl<'q> Simulation<'q> {
         let found = plan.matches.iter().map(|found| self.proposal(found));
         self.found = found.collect();
         if !self.found.is_empty() {
-            let search = self.settings.spacing_millis / u64::from(REST);
+            let search = self.settings.spacing().free_search().as_millis() as u64;
             self.agenda.add(self.now + search, CrowdEvent::Commit);
         }
     }

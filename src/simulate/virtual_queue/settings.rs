@@ -1,7 +1,9 @@
 //! The settings of a simulation.
 
+use std::time::Duration;
+
 use crate::{
-    matchmaking::{attribute::MAX_WORDS, queue::SPACING_MILLIS},
+    matchmaking::{attribute::MAX_WORDS, queue::RoundSpacing},
     simulate::Load,
 };
 
@@ -56,13 +58,20 @@ impl Default for SimulationSettings {
             weight_mean: 50.0,
             weight_deviation: 15.0,
             load: Load::default(),
-            spacing_millis: SPACING_MILLIS,
+            spacing_millis: RoundSpacing::default().least.as_millis() as u64,
             seed: 1,
         }
     }
 }
 
 impl SimulationSettings {
+    /// When rounds begin: by the daemon's rule.
+    pub fn spacing(&self) -> RoundSpacing {
+        RoundSpacing {
+            least: Duration::from_millis(self.spacing_millis),
+        }
+    }
+
     /// The nearest settings that can be simulated: no share is above 1, no number is negative or
     /// infinite.
     pub(super) fn bounded(mut self) -> Self {

@@ -18,7 +18,7 @@ use super::{
     sql::{rows::ROWS, state},
 };
 use crate::model::{
-    Kind, MatchRecord, PlayerKey, Timestamp, names::ClanTags, share::ShareOwner, steam,
+    Kind, MatchRecord, PlayerKey, Timestamp, holder::Holder, names::ClanTags, steam,
     weight::StartWeight,
 };
 
@@ -431,7 +431,7 @@ impl Corrections<'_> {
 
     /// Whose shares of new rulesets and players were used up when matches were recorded that are not rated since, and how
     /// many matches.
-    pub async fn held_back(self) -> Result<Vec<(ShareOwner, i64)>, StoreError> {
+    pub async fn held_back(self) -> Result<Vec<(Holder, i64)>, StoreError> {
         let query = tuple(
             "SELECT too_many_new, count(*) FROM matches WHERE too_many_new IS NOT NULL
              GROUP BY too_many_new ORDER BY too_many_new",
@@ -439,7 +439,7 @@ impl Corrections<'_> {
         let held: Vec<(String, i64)> = query.fetch_all(&self.0.readers).await?;
         let held = held.into_iter();
         Ok(held
-            .filter_map(|(owner, count)| Some((ShareOwner::parse(&owner)?, count)))
+            .filter_map(|(owner, count)| Some((Holder::parse(&owner)?, count)))
             .collect())
     }
 
@@ -448,7 +448,7 @@ impl Corrections<'_> {
     ///
     /// # Errors
     /// Fails if the record of one of them is damaged.
-    pub async fn admit(self, owner: &ShareOwner) -> Result<u64, StoreError> {
+    pub async fn admit(self, owner: &Holder) -> Result<u64, StoreError> {
         let (mut pace, mut admitted) = (Pace::new(), 0);
         loop {
             let rows = pace.next(ROWS);

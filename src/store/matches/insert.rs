@@ -19,8 +19,8 @@ use super::played::link_formed_matches;
 use crate::{
     ingest::jsonl::{read_record, write_record},
     model::{
-        Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint, record::score_text,
-        share::ShareOwner,
+        Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint, holder::Holder,
+        record::score_text,
     },
     store::{
         Recorded, StoreError,
@@ -286,7 +286,7 @@ pub(in crate::store) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> 
         count(Kind::Human),
         count(Kind::Bot),
         pack(record, fingerprint),
-        record.too_many_new.as_ref().map(ShareOwner::to_string),
+        record.too_many_new.as_ref().map(Holder::to_string),
     ]
 }
 

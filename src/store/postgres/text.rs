@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use crate::model::{Kind, MatchRecord, Participant, share::ShareOwner};
+use crate::model::{Kind, MatchRecord, Participant, holder::Holder};
 
 /// The text with U+FFFD in place of NUL.
 pub(in crate::store) fn without_nul(text: String) -> String {
@@ -27,12 +27,12 @@ pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
         &record.game_type,
         &record.mode,
     ];
-    let owner = match &record.too_many_new {
-        Some(ShareOwner::Client(name)) => Some(name),
-        Some(ShareOwner::Address(_)) | None => None,
+    let holder = match &record.too_many_new {
+        Some(Holder::Client(name)) => Some(&**name),
+        _ => None,
     };
-    let texts = texts.into_iter().chain(owner);
-    let mut texts = texts.chain(&record.mutators).chain(own);
+    let texts = texts.into_iter().chain(&record.mutators).chain(own);
+    let mut texts = texts.map(String::as_str).chain(holder);
     if !texts.any(|text| text.contains('\0')) {
         return Cow::Borrowed(record);
     }
@@ -47,8 +47,8 @@ pub(in crate::store) fn storable(record: &MatchRecord) -> Cow<'_, MatchRecord> {
     ] {
         clean(text);
     }
-    if let Some(ShareOwner::Client(name)) = &mut record.too_many_new {
-        clean(name);
+    if let Some(Holder::Client(name)) = &mut record.too_many_new {
+        *name = without_nul(name.to_string()).into();
     }
     record.mutators.iter_mut().for_each(clean);
     clean_ids(&mut record.participants);

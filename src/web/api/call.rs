@@ -23,6 +23,7 @@ use crate::{
     model::access::{Right, Secret},
     protocol::{Code, request::Charge},
     server::Caller,
+    session::{AskerClass, CoreTurn, TurnAsker},
     web::{
         Site,
         answer::json as json_answer,
@@ -125,6 +126,19 @@ impl Call {
     /// Whether the caller has shown the token of a client.
     pub(in crate::web) fn is_client(&self) -> bool {
         self.caller.name().is_some()
+    }
+
+    /// Waits for a turn to choose teams.
+    ///
+    /// # Errors
+    /// Fails if too many others ask.
+    pub(super) async fn turn(&self) -> Result<CoreTurn, ApiProblem> {
+        let class = match self.is_client() {
+            true => AskerClass::Program,
+            false => AskerClass::Visitor,
+        };
+        let asker = TurnAsker::new(class, self.caller.holder(), 0);
+        Ok(self.site.service().sessions().turn(asker).await?)
     }
 
     /// Whether everybody may pick teams.

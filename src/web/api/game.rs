@@ -130,7 +130,7 @@ impl AskedGame {
         }
     }
 
-    /// Plays the game up to the question. Returns the identity of each player, too.
+    /// Plays the game up to the question, once the caller has a turn. Returns the identity of each player, too.
     pub(super) async fn begin(&self, call: &Call) -> Result<BegunGame, ApiProblem> {
         self.check()?;
         let known = Identities::of(call, &self.names()).await?;
@@ -148,7 +148,8 @@ impl AskedGame {
         Identities::check_apart(call, &named).await?;
         let hidden = known.hidden_from(call, &ids).await?;
         let sessions = call.site.service().sessions().clone();
-        let mut session = Session::aside(sessions, self.stated(&ids, hidden));
+        let turn = call.turn().await?;
+        let mut session = Session::aside(sessions, self.stated(&ids, hidden), turn);
         self.play(&mut session, &ids, &known)?;
         let weighed = session.weigh_stated();
         weighed.map_err(|error| match error {

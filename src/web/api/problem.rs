@@ -139,6 +139,7 @@ impl From<SessionError> for ApiProblem {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Store(error) => error.into(),
+            SessionError::NoTurn(none) => Self::overloaded(none.to_string()).after(none.again),
             SessionError::TooManyReports(why) => Self::too_many(why, Duration::from_secs(3_600)),
             SessionError::UsedUp { why, again } => {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, Code::Overloaded, why);

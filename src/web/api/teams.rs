@@ -130,6 +130,7 @@ pub(in crate::web) async fn picked<'a>(
     let closest = alternative(&asking, numbers);
     let sums = sums(&asking).filter(|_| numbers).unwrap_or_default();
     let weighed = game.wanted.and_then(|_| weighed(&asking));
+    asking.session.end_turn();
     let decision = asking.keep().await?;
     Ok(TeamsAnswer {
         weighed,
@@ -245,6 +246,7 @@ pub(super) async fn rebalance(call: Call) -> Result<Response, ApiProblem> {
     });
     let moves = moves.collect();
     let why = asking.why()?;
+    asking.session.end_turn();
     let decision = asking.keep().await?;
     answer(&RebalanceAnswer {
         before: places(advice.before, 6),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::NONE;
 use crate::common::{
     api::Api,
+    http::HttpAnswer,
     process::{evenkeel, poll},
 };
 
@@ -286,6 +287,43 @@ fn visitors_pick_teams_only_where_they_may() {
     let path = "/v1/ratings?ids=ann,bob&ruleset=futsal";
     let (_, ratings) = api.call("", "GET", path, &NONE);
     assert_eq!(ratings["ratings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn visitors_who_ask_for_too_much_are_told_when_there_is_room() {
+    // Half of the cores are for visitors, each for three seconds.
+    let api = Api::start("[balance]\ndeadline_ms = 3000\n[api]\nenabled = true\nvisitors = true\n");
+    let player = |n: usize| json!({"id": format!("p{n}"), "weight": 20.0 + (n * n * 7919 % 6007) as f64 / 100.0});
+    let players: Vec<Value> = (0..128).map(player).collect();
+    let body = json!({"ruleset": "ctf", "teams": 8, "players": players}).to_string();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let fields = "Content-Type: application/json\r\n";
+    let asked: Vec<_> = (0..2 * cores + 2)
+        .map(|_| api.begin("POST", "/v1/teams", fields, &body))
+        .collect();
+    // A game server is answered all the while.
+    let said = api
+        .pages
+        .daemon
+        .ask("HELLO game-1 game-token\nGAME ctf\nJOIN a\nJOIN b\nBALANCE\nEXPLAIN\n");
+    assert!(said.contains("BALANCE 4 "), "{said}");
+    let mut refused = 0;
+    for stream in asked {
+        let answer = HttpAnswer::read(stream);
+        match answer.status {
+            200 => {}
+            503 => {
+                refused += 1;
+                let why = "visitors wait at most 1 s for their turn; try again in ";
+                assert!(answer.body.contains(why), "{}", answer.body);
+                let after: u64 = answer.field("retry-after").unwrap().parse().unwrap();
+                assert!((1..=60).contains(&after), "{after}");
+                api.check("POST", "/v1/teams", &answer);
+            }
+            _ => panic!("{} {}", answer.status, answer.body),
+        }
+    }
+    assert!((1..2 * cores + 2).contains(&refused), "{refused}");
 }
 
 #[test]

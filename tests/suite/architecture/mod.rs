@@ -186,10 +186,11 @@ const ROOMS: [(&str, &[&str]); 16] = [
 ];
 
 /// The parts of the program that are pure, as the crates are.
-const PURE: [&str; 4] = [
+const PURE: [&str; 5] = [
     "metrics",
     "webhooks::request",
     "server::access",
+    "session::turns",
     "simulate::virtual_queue",
 ];
 

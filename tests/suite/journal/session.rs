@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use evenkeel::{
     lobby::{Command, Update},
-    model::{Outcome, Timestamp, ident::Ident, in_game::Verdict},
+    model::{Outcome, Timestamp, holder::Holder, ident::Ident, in_game::Verdict},
     server::Service,
     session::{HandClock, Session},
     store::{self, StoredMatch},
@@ -34,8 +34,15 @@ async fn service_with(folder: &Path, games: &Path, minute: i64) -> (Arc<Service>
     let settings = config("server.resume_grace_seconds = 600").service();
     let service = Service::open_with_clock(store, settings, clock.clone()).unwrap();
     service.learning().refresh().await.unwrap();
+    service.sessions().share_by(Arc::new(client));
     service.sessions().open_journal(games).await.unwrap();
     (Arc::new(service), clock)
+}
+
+/// The client that the name of a game server means: what is before a dash.
+fn client(server: &str) -> Holder {
+    let name = server.split('-').next().unwrap_or_default();
+    Holder::Client(name.into())
 }
 
 async fn hello(service: &Service) -> (Session, bool) {
@@ -44,6 +51,7 @@ async fn hello(service: &Service) -> (Session, bool) {
 
 async fn hello_as(server: &str, service: &Service) -> (Session, bool) {
     let mut session = service.open_session();
+    session.belongs_to(client(server));
     let resumed = session.hello(&Ident::from_text(server), true, None).await;
     (session, resumed.unwrap().unwrap())
 }
@@ -271,4 +279,48 @@ async fn the_games_of_all_connections_can_be_parked_at_once() {
         assert_eq!(resumed, Some(true), "{number}");
         session.close(false);
     }
+}
+
+/// Opens and closes connections with games of these names.
+async fn park(service: &Service, names: impl Iterator<Item = String>) {
+    for name in names {
+        let (mut session, _) = hello_as(&name, service).await;
+        begin(&mut session);
+        session.write_journal();
+    }
+}
+
+fn rogue(numbers: std::ops::Range<usize>) -> impl Iterator<Item = String> {
+    numbers.map(|number| format!("rogue-{number}"))
+}
+
+#[tokio::test]
+async fn one_client_does_not_throw_out_the_parked_game_of_another() {
+    let folder = TempDir::new().unwrap();
+    let (service, _) = service(folder.path(), 0).await;
+    park(&service, ["club".to_owned()].into_iter()).await;
+    park(&service, rogue(0..300)).await;
+    let sessions = service.sessions();
+    assert_eq!(sessions.levels().parked, 256);
+    assert_eq!(sessions.metrics().games_given_up(), 45);
+    assert!(hello_as("club", &service).await.1);
+    // Its own oldest ones are gone.
+    assert!(!hello_as("rogue-0", &service).await.1);
+    assert!(hello_as("rogue-299", &service).await.1);
+}
+
+#[tokio::test]
+async fn after_a_restart_a_game_belongs_to_the_client_that_its_server_means() {
+    let folder = TempDir::new().unwrap();
+    let (first, _) = service(folder.path(), 0).await;
+    park(&first, ["club".to_owned()].into_iter()).await;
+    park(&first, rogue(0..255)).await;
+    first.sessions().drain().await.unwrap();
+    first.close().await;
+    drop(first);
+    let (second, _) = service(folder.path(), 1).await;
+    assert_eq!(second.sessions().levels().parked, 256);
+    park(&second, rogue(1_000..1_100)).await;
+    assert!(hello_as("club", &second).await.1);
+    assert_eq!(second.sessions().metrics().games_given_up(), 100);
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
-    model::Kind,
+    model::{Kind, holder::Holder},
     server::{ConnectionLimits, Peer, serve},
+    session::{AskerClass, CoreTurn, TurnAsker},
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt},
-    sync::OwnedSemaphorePermit,
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
@@ -44,11 +44,21 @@ async fn teach_a_hundred(daemon: &Daemon) {
     daemon.service.learning().refresh().await.unwrap();
 }
 
-/// Takes the permits of all cores, until the returned permit is dropped.
-async fn hold_the_cores(daemon: &Daemon) -> OwnedSemaphorePermit {
-    let cores = daemon.service.sessions().cores().clone();
-    let all = u32::try_from(cores.available_permits()).unwrap();
-    cores.acquire_many_owned(all).await.unwrap()
+/// Takes the turns of all cores, until the returned ones are dropped.
+async fn hold_the_cores(daemon: &Daemon) -> Vec<CoreTurn> {
+    let sessions = daemon.service.sessions();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut turns = Vec::new();
+    for number in 0..cores as u64 {
+        let asker = TurnAsker::new(
+            AskerClass::GameServer,
+            Holder::ThisMachine,
+            u64::MAX - number,
+        );
+        turns.push(sessions.turn(asker).await.unwrap());
+    }
+    assert_eq!(sessions.running_turns(), cores);
+    turns
 }
 
 /// Opens clients, each with a game of these players and before any request for teams.
@@ -63,7 +73,8 @@ async fn games(daemon: &Daemon, number: usize, script: &str) -> Vec<Client> {
 }
 
 #[tokio::test]
-async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
+async fn game_servers_wait_for_their_turn_and_nobody_else_waits() {
+    // The deadline counts from the turn on, however short it is.
     let daemon = Daemon::start("[balance]\ndeadline_ms = 20").await;
     teach_a_hundred(&daemon).await;
     let mut script = String::from("GAME ctf\nTEAMS 8\n");
@@ -75,45 +86,32 @@ async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
     for client in &mut busy {
         client.send("BALANCE\nPING\n").await;
     }
+    let sessions = daemon.service.sessions();
+    until(async || sessions.levels().waiting_questions[0] == 60).await;
     // A question about a weight needs no core.
     let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
     assert!(
         reply.starts_with("MEANBOT ") && reply.ends_with(" 0\n"),
         "{reply}"
     );
-    for client in &mut busy {
-        assert_eq!(
-            client.line().await,
-            "ERROR overloaded there was no time to choose teams"
-        );
-        assert_eq!(client.line().await, "PONG", "the session goes on");
+    // Others are refused in time, and told when they may try again.
+    for (class, seconds) in [(AskerClass::Program, 2), (AskerClass::Visitor, 1)] {
+        let asker = TurnAsker::new(class, Holder::Client("bot".into()), 0);
+        let began = Instant::now();
+        let refused = sessions.turn(asker).await.unwrap_err().to_string();
+        let text = format!("wait at most {seconds} s for their turn; try again in ");
+        assert!(refused.contains(&text), "{refused}");
+        let waited = began.elapsed();
+        assert!(waited.as_secs() == seconds, "{waited:?}");
     }
-    drop(held);
-    // With cores available again, teams are chosen within the deadline.
-    for client in &mut busy {
-        let head = client.ask("BALANCE\n").await;
-        assert!(head.starts_with("BALANCE 108 "), "{head}");
-        for _ in 0..108 {
-            client.line().await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn picks_wait_for_a_core_until_their_deadline() {
-    let daemon = Daemon::start("[balance]\ndeadline_ms = 60000").await;
-    let mut busy = games(&daemon, 60, "GAME ctf\nJOIN a\nJOIN b\n").await;
-    let held = hold_the_cores(&daemon).await;
-    for client in &mut busy {
-        client.send("BALANCE\n").await;
-    }
-    let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(reply, "MEANBOT 50.000 0\n");
     drop(held);
     for client in &mut busy {
         let head = client.line().await;
-        assert!(head.starts_with("BALANCE "), "{head}");
+        assert!(head.starts_with("BALANCE 108 "), "{head}");
+        client.lines(108).await;
+        assert_eq!(client.line().await, "PONG");
     }
+    assert_eq!(sessions.running_turns(), 0);
 }
 
 #[tokio::test]
@@ -129,34 +127,82 @@ async fn who_has_to_introduce_themselves_gets_no_more_time_by_talking() {
     task.await.unwrap();
 }
 
+const GIVES_UP: &str = "ERROR overloaded all places are taken, and your address has most of those without a \
+                        running game: this one gives up its place";
+
 #[tokio::test]
-async fn a_thousand_idle_connections_do_not_keep_those_inside_from_playing() {
+async fn a_thousand_idle_connections_do_not_keep_others_from_playing() {
     let daemon = Daemon::start("[server]\nmax_connections = 50").await;
     let mut inside = daemon.client().await;
-    inside.send("PING\n").await;
-    assert_eq!(inside.line().await, "PONG");
+    inside.tell("GAME ctf\n").await;
     let mut idle = Vec::new();
-    let mut turned_away = 0;
-    for n in 0..1_000 {
-        let mut client = daemon.client().await;
-        // The first 49 are accepted; each later one is refused with the reason.
-        if n >= 49 {
-            assert_eq!(client.line().await, "ERROR overloaded too many connections");
-            assert_eq!(client.line().await, "", "and closed");
-            turned_away += 1;
-        }
-        idle.push(client);
+    for _ in 0..1_000 {
+        idle.push(daemon.client().await);
     }
-    assert_eq!(turned_away, 951);
-    inside.send("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(inside.line().await, "MEANBOT 50.000 0");
-    drop(idle);
-    // Once the idle connections have ended, new ones are accepted.
-    loop {
-        let mut client = daemon.client().await;
-        client.send("PING\n").await;
-        if client.line().await == "PONG" {
-            break;
+    // Each of them has a place, and gives it up to a later one.
+    for client in &mut idle[..951] {
+        assert_eq!(client.line().await, GIVES_UP);
+        assert_eq!(client.line().await, "", "and closed");
+    }
+    assert_eq!(inside.ask("MEANBOT\n").await, "MEANBOT 50.000 0");
+    let mut late = daemon.client().await;
+    assert_eq!(late.ask("PING\n").await, "PONG");
+    assert_eq!(idle[951].line().await, GIVES_UP);
+    assert_eq!(idle[999].ask("PING\n").await, "PONG");
+    let [refused, given_up] = daemon.gate.metrics().without_place();
+    assert_eq!((refused, given_up), (0, 952));
+}
+
+#[tokio::test]
+async fn a_running_game_keeps_its_place() {
+    let daemon = Daemon::start("[server]\nmax_connections = 3").await;
+    let mut playing = games(&daemon, 3, "GAME ctf\n").await;
+    let mut late = daemon.client().await;
+    let why = "ERROR overloaded all 3 places are taken by connections with a running game";
+    assert_eq!(late.line().await, why);
+    assert_eq!(late.line().await, "", "and closed");
+    for client in &mut playing {
+        assert_eq!(client.ask("MEANBOT\n").await, "MEANBOT 50.000 0");
+    }
+    // A place is free again as soon as its connection has ended.
+    playing.pop();
+    until(async || {
+        let mut late = daemon.client().await;
+        late.send("PING\nQUIT\n").await;
+        late.rest().await == "PONG\n"
+    })
+    .await;
+}
+
+/// The daemon was restarted, and somebody holds all places, silently or with PING.
+#[tokio::test]
+async fn forty_game_servers_behind_one_address_come_back_beside_256_that_hold_every_place() {
+    for line in ["", "PING\n"] {
+        let daemon = Daemon::start("").await;
+        let mut others = Vec::new();
+        for _ in 0..256 {
+            let mut other = daemon.client().await;
+            if !line.is_empty() {
+                assert_eq!(other.ask(line).await, "PONG");
+            }
+            others.push(other);
+        }
+        // All come before one of them has said a word.
+        let mut servers = Vec::new();
+        for _ in 0..40 {
+            servers.push(daemon.client().await);
+        }
+        for (number, server) in servers.iter_mut().enumerate() {
+            server.hello(&format!("farm-{number}")).await;
+            server.tell("GAME ctf\nJOIN a\nJOIN b\n").await;
+        }
+        // The others come again.
+        for _ in 0..256 {
+            others.push(daemon.client().await);
+        }
+        for server in &mut servers {
+            let head = server.ask("BALANCE\n").await;
+            assert!(head.starts_with("BALANCE 4 "), "{head}");
         }
     }
 }
@@ -376,8 +422,7 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     idle.send("PING\n").await;
     assert_eq!(idle.line().await, "PONG");
     let sessions = daemon.service.sessions().clone();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let begun = until(async || sessions.cores().available_permits() < cores);
+    let begun = until(async || sessions.running_turns() > 0);
     // Either the pick is still running, or its reply has arrived.
     tokio::select! {
         () = begun => {}

@@ -116,7 +116,7 @@ async fn both_listeners_share_the_room_for_connections() {
     let certificate = certify(folder.path());
     let process = daemon(folder.path(), "server.max_connections = 1");
     let mut plain = process.connect();
-    plain.get_mut().write_all(b"PING\n").unwrap();
+    plain.get_mut().write_all(b"GAME ctf\nPING\n").unwrap();
     let mut line = String::new();
     std::io::BufRead::read_line(&mut plain, &mut line).unwrap();
     assert_eq!(line, "PONG\n");

@@ -9,5 +9,6 @@ mod explain;
 mod instances;
 mod maps;
 mod panics;
+mod pauses;
 mod restricted;
 mod tickets;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{DateOrMillis, EventEntry, PlayerEntry};
 use evenkeel_model::{
-    MatchRecord, Outcome, fingerprint::Fingerprint, names::escaped_json, record::UNTIMED_MILLIS,
-    share::ShareOwner,
+    MatchRecord, Outcome, fingerprint::Fingerprint, holder::Holder, names::escaped_json,
+    record::UNTIMED_MILLIS,
 };
 
 /// The version written, and the only one read.
@@ -26,7 +26,7 @@ struct MatchLine<'a> {
     #[serde(default, skip_serializing_if = "str::is_empty")]
     client: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    too_many_new: Option<ShareOwner>,
+    too_many_new: Option<Holder>,
     start: DateOrMillis,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<DateOrMillis>,
@@ -380,7 +380,7 @@ mod tests {
             |more: &str| format!(r#"{{"evenkeel":1,"start":0,"end":60000,"game":"g"{more}}}"#);
         let plain = only_match(&FORMAT, &line(""));
         let mut held = plain.clone();
-        held.too_many_new = Some(ShareOwner::Client("farm-*".to_owned()));
+        held.too_many_new = Some(Holder::Client("farm-*".into()));
         let written = write_record(&held, Fingerprint::of(&held));
         let mark = r#""too_many_new":{"client":"farm-*"}"#;
         assert!(written.contains(mark), "{written}");
@@ -483,8 +483,8 @@ mod tests {
             events in prop::collection::vec((0..=millis, 0..teams.max(1), number(), any::<Option<u32>>()), 0..5),
             outcome in 0u8..4,
             too_many_new in prop::option::of(prop_oneof![
-                text().prop_map(ShareOwner::Client),
-                any::<core::net::IpAddr>().prop_map(ShareOwner::Address),
+                text().prop_map(|name| Holder::Client(name.into())),
+                any::<core::net::IpAddr>().prop_map(Holder::Address),
             ]),
             millis in Just(millis),
         ) -> MatchRecord {

@@ -86,6 +86,7 @@ mod join;
 mod pickup;
 mod record;
 mod restore;
+mod shares;
 mod state;
 mod tickets;
 mod timeouts;
@@ -130,9 +131,17 @@ pub enum TicketRefused {
     /// No queue of this name is configured.
     #[error("there is no queue {0}")]
     NoQueue(String),
-    /// Too many tickets wait.
-    #[error("too many tickets wait")]
-    Full,
+    /// The client holds too many of the tickets that wait.
+    #[error(
+        "{held} tickets of yours wait, and there is room for {free} more of all clients: one client has at most nine \
+         times the room that is free; submit again when some of yours have ended"
+    )]
+    Full {
+        /// Number of tickets that the client has.
+        held: usize,
+        /// Number of tickets for which there is room.
+        free: usize,
+    },
     /// A player of the ticket is in another one that waits.
     #[error("{0} is in another ticket")]
     InAnother(String),

@@ -1,6 +1,9 @@
 //! All tickets, matches and instances, how they are looked up and changed, and what has come up since the last time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use evenkeel_model::{Timestamp, record::MatchId};
 
@@ -9,6 +12,7 @@ use super::{
     QueuedPlayer, Stage, State, TicketNumber, TicketRecord, TicketRefused, Why,
     clocks::{Due, HostAsking, Waits},
     millis,
+    shares::TicketShares,
 };
 
 /// All tickets whose state is kept, their matches, and the instances that host these.
@@ -21,8 +25,8 @@ pub struct Lifecycle {
     pub(super) instances: BTreeMap<String, Instance>,
     pub(super) index: TicketIndexes,
     pub(super) waits: HashMap<String, Waits>,
-    /// Number of tickets in no final state.
-    pub(super) waiting: usize,
+    /// The tickets in no final state.
+    pub(super) shares: TicketShares,
     /// The number of the next ticket.
     pub(super) next: TicketNumber,
     /// Hosted matches in no final state.
@@ -51,6 +55,15 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
+    /// Says whose share of the room for tickets the name of a client counts for. Before, each name has one of its own.
+    pub fn share_by(&mut self, of: Arc<dyn Fn(&str) -> String + Send + Sync>) {
+        self.shares = TicketShares::by(of);
+        let waiting = self.tickets.values().filter(|one| !one.state.is_final());
+        for record in waiting {
+            self.shares.enter(record.number, &record.ticket.owner);
+        }
+    }
+
     /// The time of the last event.
     pub fn now(&self) -> Timestamp {
         self.now
@@ -138,7 +151,7 @@ impl Lifecycle {
 
     /// Number of tickets in no final state.
     pub fn waiting(&self) -> usize {
-        self.waiting
+        self.shares.len()
     }
 
     /// The median wait of the tickets of a queue's last matches, in milliseconds.

@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, MAX_WAITING, Match, MatchSeat, Proposal,
-    QueueTerms, QueuedPlayer, Reason, Stage, State, Submission, TicketNumber, TicketRecord,
-    TicketRefused, clocks::Due,
+    Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, Match, MatchSeat, Proposal, QueueTerms,
+    QueuedPlayer, Reason, Stage, State, Submission, TicketNumber, TicketRecord, TicketRefused,
+    clocks::Due,
 };
 use evenkeel_model::{Timestamp, record::MatchId};
 
@@ -20,7 +20,7 @@ impl Lifecycle {
     /// is now.
     ///
     /// # Errors
-    /// Fails if the name has another ticket of this id, there is no such queue or no room in it, or a
+    /// Fails if the name has another ticket of this id, there is no such queue, the client holds too many tickets, or a
     /// player is in another ticket or in a match that is played.
     pub fn submit(&mut self, ticket: Submission) -> Result<TicketNumber, TicketRefused> {
         if let Some(number) = self.index.id(&ticket.owner, &ticket.id) {
@@ -43,9 +43,7 @@ impl Lifecycle {
         let Some(terms) = self.queues.get(&ticket.queue) else {
             return Err(TicketRefused::NoQueue(ticket.queue));
         };
-        if self.waiting >= MAX_WAITING {
-            return Err(TicketRefused::Full);
-        }
+        self.shares.check(&ticket.owner)?;
         let is_taken = |player: &&String| self.index.player(&terms.group, player).is_some();
         if let Some(player) = ticket.players.iter().find(is_taken) {
             return Err(TicketRefused::InAnother(player.clone()));
@@ -187,7 +185,7 @@ impl Lifecycle {
         if record.state.is_final() {
             self.index.ended.insert((record.changed_at, number));
         } else {
-            self.waiting += 1;
+            self.shares.enter(number, &ticket.owner);
         }
         if let Some(due) = self.ticket_due(&record) {
             self.due.insert((due, Due::Ticket(number)));
@@ -293,7 +291,7 @@ impl Lifecycle {
             self.index.ended.remove(&(record.changed_at, number));
             return;
         }
-        self.waiting -= 1;
+        self.shares.leave(number);
     }
 
     /// The players of a new ticket are in it from now on.

@@ -3,7 +3,7 @@
 use super::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
 };
-use crate::{Timestamp, share::ShareOwner};
+use crate::{Timestamp, holder::Holder};
 
 const MAX_MUTATORS: usize = 256;
 const MAX_TEXT: usize = 1_024;
@@ -33,8 +33,8 @@ impl MatchRecord {
         ];
         let texts = texts.into_iter().chain(&self.mutators);
         let owner = match &self.too_many_new {
-            Some(ShareOwner::Client(name)) => name.len(),
-            Some(ShareOwner::Address(_)) | None => 0,
+            Some(Holder::Client(name)) => name.len(),
+            Some(Holder::Address(_) | Holder::ThisMachine) | None => 0,
         };
         ensure(
             texts.into_iter().all(|t| t.len() <= MAX_TEXT) && owner <= MAX_TEXT,

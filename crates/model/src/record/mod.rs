@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PlayerKey, Timestamp, share::ShareOwner, worded};
+use crate::{PlayerKey, Timestamp, holder::Holder, worded};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -184,7 +184,7 @@ pub struct MatchRecord {
     pub untimed: bool,
     /// Whose share of new rulesets and players was used up when the match was recorded. It is not rated then, until an
     /// operator admits it; `None` for any other match.
-    pub too_many_new: Option<ShareOwner>,
+    pub too_many_new: Option<Holder>,
     /// The bytes of the fingerprint under which earlier versions have read the game from its log, where it does not follow
     /// from the rest: the record has players now whom they left out.
     #[serde(skip)]

@@ -367,7 +367,7 @@ impl World {
                 }
             }
         }
-        assert_eq!(life.waiting, count);
+        assert_eq!(life.waiting(), count);
         self.check_latest();
     }
 

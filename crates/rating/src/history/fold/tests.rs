@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use evenkeel_model::{
     Kind, Outcome, Participant,
+    holder::Holder,
     ident::Nobody,
     match_chances::Cause,
     record::{LeaveReason, Presence, ScoreEvent, Span},
     rulebook::{RulebookSpec, Scoring, Unknown},
-    share::ShareOwner,
     units::{Count, Share},
     weight::{WeightCause, WeightEntry},
     win_model::{LineupPlayer, TeamLoad},

@@ -183,7 +183,7 @@ fn codes_of_reasons_are_stable() {
 #[test]
 fn a_match_beyond_the_share_of_its_sender_teaches_nothing() {
     let mut record = duel(200_000, [1.0, 0.0]);
-    record.too_many_new = Some(ShareOwner::Client("liar".into()));
+    record.too_many_new = Some(Holder::Client("liar".into()));
     assert_eq!(rated(&record), Err(Unrated::TooManyNew));
     let fold = folded([&record]);
     assert_eq!((fold.players(), fold.rulesets().count()), (0, 0));
