@@ -19,7 +19,11 @@ use serde_json::{Value, json};
 
 use crate::{
     PROCESS,
-    common::{api::Api, http::HttpAnswer, process::HANG},
+    common::{
+        api::Api,
+        http::HttpAnswer,
+        process::{HANG, poll},
+    },
 };
 
 /// How often the honest game server asks.
@@ -131,9 +135,33 @@ fn honest(api: &Api) -> Duration {
     took[ASKED * 99 / 100 - 1]
 }
 
+/// Reports matches of 128 players until their weights differ, so that finding even teams takes long.
+fn teach(api: &Api) {
+    let names = |round: usize, red: bool| -> Vec<String> {
+        let is_red = |n: &usize| (n * (2 * round + 3) + round) % 128 < 64;
+        let members = (0..128).filter(|n| is_red(n) == red);
+        members.map(|n| format!("p{n}")).collect()
+    };
+    let played = |round| json!({"ruleset": "ctf", "teams": [names(round, true), names(round, false)], "winner": round % 2});
+    let matches: Vec<Value> = (0..12).map(played).collect();
+    let (status, answer) = api.call("club", "POST", "/v1/matches", &json!(matches));
+    assert_eq!(status, 201, "{answer}");
+    poll(|| {
+        let path = "/v1/ratings?ids=p0&ruleset=ctf";
+        let (_, answer) = api.call("asker", "GET", path, &Value::Null);
+        match answer["ratings"][0]["known"] == true {
+            true => Ok(()),
+            false => Err(answer),
+        }
+    });
+}
+
 /// A request for 128 players on eight teams, as bytes.
 fn request(address: SocketAddr, token: Option<&str>) -> Vec<u8> {
-    let player = |n: usize| json!({"id": format!("p{n}"), "weight": 20.0 + (n * n * 7919 % 6007) as f64 / 100.0});
+    let player = |n: usize| {
+        let weight = ((n * 245_489 + n * n * 104_729) % 10_007) as f64 / 100.0;
+        json!({"id": format!("p{n}"), "weight": weight, "party": format!("{}", n / 3)})
+    };
     let players: Vec<Value> = (0..128).map(player).collect();
     let body = json!({"ruleset": "ctf", "teams": 8, "players": players}).to_string();
     let token = token.map_or(String::new(), |token| {
@@ -184,6 +212,7 @@ fn by_line(api: &Api, number: usize) -> Attackers {
 fn whoever_asks_for_teams_all_the_time_the_honest_do_not_wait() {
     let _turn = PROCESS.blocking_lock();
     let api = Api::start("[api]\nenabled = true\nvisitors = true\n");
+    teach(&api);
     let alone = honest(&api);
     println!("alone: p99 {alone:?}");
     let attacks: [(&str, &dyn Fn() -> Attackers); 3] = [
@@ -210,6 +239,8 @@ fn whoever_asks_for_teams_all_the_time_the_honest_do_not_wait() {
 
 /// The configuration of a daemon whose queue never has a match: nobody is a medic.
 const QUEUE: &str = "
+[server]
+max_errors = 100000
 [limits]
 lines_per_second = 0
 reports_per_second = 0

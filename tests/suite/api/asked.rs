@@ -291,9 +291,12 @@ fn visitors_pick_teams_only_where_they_may() {
 
 #[test]
 fn visitors_who_ask_for_too_much_are_told_when_there_is_room() {
-    // Half of the cores are for visitors, each for three seconds.
+    // Half of the cores are for visitors. Teams of so many parties take the whole deadline.
     let api = Api::start("[balance]\ndeadline_ms = 3000\n[api]\nenabled = true\nvisitors = true\n");
-    let player = |n: usize| json!({"id": format!("p{n}"), "weight": 20.0 + (n * n * 7919 % 6007) as f64 / 100.0});
+    let player = |n: usize| {
+        let weight = ((n * 245_489 + n * n * 104_729) % 10_007) as f64 / 100.0;
+        json!({"id": format!("p{n}"), "weight": weight, "party": format!("{}", n / 3)})
+    };
     let players: Vec<Value> = (0..128).map(player).collect();
     let body = json!({"ruleset": "ctf", "teams": 8, "players": players}).to_string();
     let cores = thread::available_parallelism().map_or(1, usize::from);

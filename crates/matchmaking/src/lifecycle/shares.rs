@@ -119,13 +119,13 @@ mod tests {
             free: 5_000,
         };
         assert_eq!(shares.check("rogue-x"), Err(full));
-        // Nine others have room, and each of them leaves some.
-        for client in ["a", "b", "c", "d"] {
+        // Others have room, and each of them leaves some.
+        for client in ["a", "b", "c"] {
             let room = MAX_WAITING - shares.len();
             let taken = fill(&mut shares, client);
             assert!(taken >= room * 9 / 10 && taken < room, "{taken} of {room}");
         }
-        assert!(shares.check("somebody").is_err() || MAX_WAITING > shares.len());
+        assert!(shares.check("somebody").is_ok());
         // Once a ticket has ended, its room is free again.
         for number in 0..1_000 {
             shares.leave(number);
