@@ -15,7 +15,7 @@ use std::{
 
 use super::beside;
 use crate::{
-    files::{block, folder_of, is_full, room},
+    files::{allocate, block, folder_of, room},
     store::StoreError,
 };
 
@@ -112,25 +112,6 @@ fn length(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |found| found.len())
 }
 
-/// Gives a file all its blocks up to a length, without a change of its content.
-///
-/// # Errors
-/// The disk is full. A file system that cannot give blocks beforehand is no error.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn allocate(file: &File, length: u64) -> io::Result<()> {
-    let flags = rustix::fs::FallocateFlags::empty();
-    match rustix::fs::fallocate(file, flags, 0, length).map_err(io::Error::from) {
-        Err(error) if is_full(&error) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Elsewhere, SQLite's own way is all there is.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn allocate(_: &File, _: u64) -> io::Result<()> {
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,23 +125,5 @@ mod tests {
         assert_eq!(needed(FIRST * FRAME, FRAME), 2 * REGION);
         // No more than 17 regions for a write, however large the disk is.
         assert_eq!(needed(0, u64::MAX), 17 * REGION);
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    #[test]
-    fn a_file_gets_its_blocks_and_keeps_its_content() {
-        use std::{io::Read, os::unix::fs::MetadataExt};
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("index");
-        fs::write(&path, "abc").unwrap();
-        let file = OpenOptions::new().read(true).write(true).open(&path);
-        let mut file = file.unwrap();
-        allocate(&file, 2 * REGION).unwrap();
-        let found = file.metadata().unwrap();
-        assert_eq!(found.len(), 2 * REGION);
-        assert!(found.blocks() * 512 >= 2 * REGION, "{}", found.blocks());
-        let mut content = Vec::new();
-        file.read_to_end(&mut content).unwrap();
-        assert!(content.starts_with(b"abc\0"));
     }
 }

@@ -134,8 +134,13 @@ fn a_restore_that_was_cut_off_stays_an_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
     Process::start(folder.path()).stop();
-    let whole = fs::read(&path).unwrap();
+    let (code, _, error) = run(folder.path(), &["backup", "whole.db"]);
+    assert_eq!(code, 0, "{error}");
+    let whole = fs::read(folder.path().join("whole.db")).unwrap();
     for part in [0, 4_096, whole.len() / 2] {
+        for beside in ["evenkeel.db-wal", "evenkeel.db-shm"] {
+            let _ = fs::remove_file(folder.path().join(beside));
+        }
         fs::write(&path, &whole[..part]).unwrap();
         let (code, _, error) = run(folder.path(), &SERVE);
         assert_eq!(code, 5, "{part} of {} bytes: {error}", whole.len());

@@ -191,7 +191,7 @@ fn feeds_have_whole_links_and_an_id_for_each_match() {
 pub fn compressed(pages: &Pages, path: &str) -> (String, Vec<u8>) {
     let mut stream = pages.connect();
     let head = format!(
-        "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: br, gzip\r\n\r\n"
+        "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAccept-Encoding: br, gzip\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
     let mut bytes = Vec::new();

@@ -138,6 +138,35 @@ pub fn block(_: &Path) -> Option<u64> {
     None
 }
 
+/// Gives a file all its blocks up to a length, without a change of its content.
+///
+/// # Errors
+/// The disk is full. A file system or an operating system that cannot give blocks beforehand is no error.
+#[cfg(unix)]
+pub fn allocate(file: &File, length: u64) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let flags = rustix::fs::FallocateFlags::empty();
+        let done = rustix::fs::fallocate(file, flags, 0, length).map_err(io::Error::from);
+        if let Err(error) = done
+            && is_full(&error)
+        {
+            return Err(error);
+        }
+    }
+    let _ = (file, length);
+    Ok(())
+}
+
+/// Here, no blocks are given beforehand.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn allocate(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +210,26 @@ mod tests {
             let other = FileMode(0o660).open(&options, &path).unwrap();
             assert_eq!(of(other), number, "as it was");
             std::fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_gets_its_blocks_and_keeps_its_content() {
+        use std::{io::Read, os::unix::fs::MetadataExt};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        std::fs::write(&path, "abc").unwrap();
+        let file = OpenOptions::new().read(true).write(true).open(&path);
+        let mut file = file.unwrap();
+        allocate(&file, 65_536).unwrap();
+        let mut content = Vec::new();
+        file.read_to_end(&mut content).unwrap();
+        assert!(content.starts_with(b"abc"));
+        if cfg!(any(target_os = "linux", target_os = "android")) {
+            let found = file.metadata().unwrap();
+            assert_eq!(found.len(), 65_536);
+            assert!(found.blocks() * 512 >= 65_536, "{}", found.blocks());
         }
     }
 }
