@@ -10,6 +10,8 @@
 use std::{
     fmt::Write,
     fs,
+    io::BufReader,
+    net::TcpStream,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -121,13 +123,8 @@ fn bring(api: &Api, attack: Attack, connection: u32, over: &AtomicBool, sent: &A
             };
             let _ = writeln!(lines, "JOIN {unique} team={}", player % 2);
         }
-        lines.push_str("START\nCLOCK 600\nSCORE 0 1\n");
-        std::io::Write::write_all(stream.get_mut(), lines.as_bytes()).unwrap();
-        let mut said = ask(&mut stream, "END\n");
-        while !said.starts_with("END ") {
-            assert!(said.starts_with("OK") || said.starts_with("MEAN"), "{said}");
-            said = line(&mut stream);
-        }
+        let said = play(&mut stream, &lines);
+        assert!(said.starts_with("END "), "{said}");
         sent.fetch_add(1, Ordering::Relaxed);
         if over.load(Ordering::Relaxed) {
             return;
@@ -135,14 +132,30 @@ fn bring(api: &Api, attack: Attack, connection: u32, over: &AtomicBool, sent: &A
     }
 }
 
+/// Plays a game of these players. Returns the answer to END.
+fn play(stream: &mut BufReader<TcpStream>, game: &str) -> String {
+    let until = |stream: &mut BufReader<TcpStream>, lines: &str, start: &str| {
+        let mut said = ask(stream, lines);
+        while !said.starts_with(start) {
+            assert!(!said.is_empty() && !said.starts_with("ERROR"), "{said}");
+            said = line(stream);
+        }
+        said
+    };
+    until(stream, &format!("{game}START\nPING\n"), "PONG");
+    // A game of no time is not rated.
+    thread::sleep(Duration::from_millis(3));
+    until(stream, "SCORE 0 1\nEND\n", "END ")
+}
+
 /// Plays an honest match of new players. Returns how long it takes until they have weights.
 fn honest(api: &Api, number: u32) -> Duration {
     let (one, other) = (format!("honest{number}a"), format!("honest{number}b"));
-    let said = api.pages.daemon.ask(&format!(
-        "HELLO game-1 game-token\nGAME arena\nJOIN {one} team=0\nJOIN {other} team=1\nSTART\nCLOCK 600\nSCORE 0 1\nEND\n"
-    ));
-    let end = said.lines().find(|line| line.starts_with("END "));
-    assert!(end.is_some_and(|end| !end.contains("too-many")), "{said}");
+    let mut stream = api.pages.daemon.connect();
+    ask(&mut stream, "HELLO game-1 game-token\n");
+    let game = format!("GAME arena\nJOIN {one} team=0\nJOIN {other} team=1\n");
+    let said = play(&mut stream, &game);
+    assert!(!said.contains("unrated"), "{said}");
     let began = Instant::now();
     loop {
         let path = format!("/v1/ratings?ids={one}&ruleset=arena");

@@ -1,12 +1,17 @@
 //! What one client may bring and cost: the others, and the memory, do not suffer from it.
 
+use std::{thread, time::Duration};
+
 use serde_json::{Value, json};
 
 use super::{
     NONE,
     asked::{until, wait_for_weight},
 };
-use crate::common::{api::Api, process::run};
+use crate::common::{
+    api::Api,
+    process::{ask, line, run},
+};
 
 /// A short match of these players, half of them on each team, with more keys.
 fn game(players: &[String], more: Value) -> Value {
@@ -43,10 +48,21 @@ fn played(api: &Api, server: &str, game_type: &str, players: &[String]) -> Strin
     for (at, player) in players.iter().enumerate() {
         lines.push_str(&format!("JOIN {player} team={}\n", at % 2));
     }
-    lines.push_str("START\nCLOCK 600\nSCORE 0 1\nEND\n");
-    let said = api.pages.daemon.ask(&lines);
-    let end = said.lines().find(|line| line.starts_with("END "));
-    end.unwrap_or_else(|| panic!("{said}")).to_owned()
+    lines.push_str("START\nPING\n");
+    let mut stream = api.pages.daemon.connect();
+    let mut said = ask(&mut stream, &lines);
+    while said != "PONG" {
+        assert!(!said.starts_with("ERROR"), "{said}");
+        said = line(&mut stream);
+    }
+    // A game of no time is not rated.
+    thread::sleep(Duration::from_millis(5));
+    let mut said = ask(&mut stream, "SCORE 0 1\nEND\n");
+    while !said.starts_with("END ") {
+        assert!(!said.starts_with("ERROR"), "{said}");
+        said = line(&mut stream);
+    }
+    said
 }
 
 const FEW: &str =
