@@ -293,7 +293,62 @@ pub(in crate::store) fn handle(secret: &[u8], key: &PlayerKey) -> Result<String,
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
     use super::*;
+
+    #[tokio::test]
+    async fn digits_are_unique_among_the_players_of_a_ruleset() {
+        let folder = TempDir::new().unwrap();
+        let place = folder.path().join("x.db");
+        let store = crate::store::open(&place, true, Duration::from_secs(60));
+        let store = store.await.unwrap();
+        let mut tx = store.begin().await.unwrap();
+        let secret = state::handle_key(&mut tx).await.unwrap();
+        let key = |id: &str| PlayerKey {
+            kind: Kind::Human,
+            id: id.to_owned(),
+        };
+        let ann = key("ann");
+        let own = handle(&secret, &ann).unwrap();
+        // Handles that begin with as many digits of Ann's.
+        let like = |digits: usize| {
+            let other = if own[digits..].starts_with('0') {
+                '1'
+            } else {
+                '0'
+            };
+            format!("{}{other}{}", &own[..digits], &own[digits + 1..])
+        };
+        for (player, handle, ruleset) in [
+            ("ann", own.clone(), "ctf"),
+            ("bob", like(5), "ctf"),
+            ("cid", like(9), "tdm"),
+            ("dan", like(3), "ffa"),
+        ] {
+            let person = sql("INSERT INTO persons (kind, player, handle) VALUES ('human', $1, $2)");
+            let person = person.bind(player).bind(handle.as_str());
+            person.execute(&mut tx).await.unwrap();
+            let weight = sql("INSERT INTO weights (ruleset, game_type, mutators, kind, player, name, plain, weight,
+                    deviation, games, wins, last_seen, pinned)
+                 VALUES ($1, $1, '', 'human', $2, '', '', 50, 5, 1, 1, $3, FALSE)");
+            let weight = weight.bind(ruleset).bind(player).bind(Timestamp(0));
+            weight.execute(&mut tx).await.unwrap();
+        }
+        for (ruleset, digits) in [
+            (Some("ctf"), 6),
+            (Some("tdm"), 10),
+            (Some("ffa"), 4),
+            (Some("other"), 4),
+            (None, 10),
+        ] {
+            let names = nameless(&mut tx, ruleset, &BTreeSet::from([&ann])).await;
+            let name = format!("player {}", &own[..digits]);
+            assert_eq!(names.unwrap()[&ann], name, "{ruleset:?}");
+        }
+    }
 
     #[test]
     fn handles_depend_on_the_key_the_kind_and_the_identity() {

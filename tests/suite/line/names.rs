@@ -1,6 +1,6 @@
 //! Whether a name was stated, as the record of a match says it, and as others see the players of a running game.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::Daemon;
 
@@ -68,12 +68,8 @@ async fn who_comes_without_a_name_keeps_the_former_one() {
     }
     daemon.service.sessions().write_backlog().await.unwrap();
     daemon.service.learning().refresh().await.unwrap();
-    let store = daemon.service.store();
-    let weights = crate::common::weights(store).await;
-    let name = |id: &str| {
-        let row = weights.iter().find(|row| row.key.id == id);
-        row.map(|row| row.name.clone())
-    };
-    assert_eq!(name("ann").as_deref(), Some("Ann"));
-    assert_eq!(name("bob").as_deref(), Some("bob"));
+    let both = BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
+    let rows = daemon.service.learning().named("ctf", &both).await.unwrap();
+    let names: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, BTreeSet::from(["Ann", "bob"]));
 }

@@ -253,15 +253,32 @@ mod tests {
         let [a, b] = &game.participants[..] else {
             panic!("{game:?}")
         };
-        assert_eq!(
-            (a.name.as_str(), a.key.kind, b.key.kind),
-            ("a", Kind::Human, Kind::Bot)
-        );
+        assert_eq!((a.name.as_str(), a.key.kind), ("", Kind::Human));
+        assert_eq!((b.name.as_str(), b.key.kind), ("b", Kind::Bot));
         let whole = Span {
             from: 0,
             to: 600_000,
         };
         assert_eq!((b.presence[0].team, b.presence[0].span), (1, whole));
+    }
+
+    #[test]
+    fn a_line_says_whether_a_name_was_stated() {
+        let line = r#"{"evenkeel":1,"start":0,"end":600000,"game":"ctf","scores":[1,0],"players":[
+            {"id":"a","team":0},{"id":"b","name":"b","team":0},{"id":"c","name":"Cid","team":1},
+            {"id":"d","bot":true,"team":1}]}"#;
+        let game = only_match(&FORMAT, &line.replace('\n', ""));
+        let names = |game: &MatchRecord| -> Vec<String> {
+            let names = game.participants.iter().map(|one| one.name.clone());
+            names.collect()
+        };
+        assert_eq!(names(&game), ["", "b", "Cid", "d"]);
+        let again = write(&game, Fingerprint::of(&game));
+        assert!(again.contains(r#""name":"b""#) && !again.contains(r#""name":"a""#));
+        assert_eq!(
+            names(&read_back(again.trim().as_bytes()).unwrap()),
+            names(&game)
+        );
     }
 
     #[test]
