@@ -45,7 +45,8 @@ impl Rebalance {
     pub(crate) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
         let held = self.held_anyway();
         let settled = self.arrived(&self.view.sums(), &[]).sums;
-        let units = self.units(&held, &self.torn_by_moves(|| offered.iter()));
+        // Friends on a team go alone if the offer takes some of them and not all.
+        let units = self.units(&held, |human| self.is_torn_by(human, offered.iter()));
         let planner = Planner::new(settled, units, self.limit());
         let humans = &self.view.humans;
         let named = planner.plan_of(humans, offered)?;
