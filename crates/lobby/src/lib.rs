@@ -32,6 +32,9 @@ mod command;
 mod decide;
 mod decision;
 #[cfg(test)]
+#[path = "../../../tests/common/draw.rs"]
+mod draw;
+#[cfg(test)]
 #[path = "../../partition/src/tests/games.rs"]
 mod games;
 pub mod journal;
@@ -47,6 +50,9 @@ mod settings;
 mod state;
 mod streak;
 mod told;
+#[cfg(test)]
+#[path = "../../../tests/common/told.rs"]
+mod told_stories;
 mod weights;
 
 #[cfg(test)]
