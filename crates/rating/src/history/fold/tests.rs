@@ -6,7 +6,10 @@ mod order;
 mod outlook;
 mod rulesets;
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::LazyLock,
+};
 
 use evenkeel_model::{
     Cause, Kind, LeaveReason, LineupPlayer, Nobody, Outcome, Participant, Presence, RulebookSpec,
@@ -21,13 +24,17 @@ use crate::{
     history::{PART_FROM_ELSEWHERE, Unrated, points::points},
 };
 
-fn rulebook() -> Rulebook {
-    let mut spec = RulebookSpec::default();
-    spec.mutators.gameplay = vec!["insta".into()];
-    spec.mutators.unknown = Unknown::Ignore;
-    spec.game_types.free_for_all = vec!["ffa".into()];
-    spec.game_types.frags = vec!["ffa".into()];
-    Rulebook::new(&spec).unwrap()
+/// Made once: it compiles patterns, which takes longer than to rate a match.
+fn rulebook() -> &'static Rulebook {
+    static ONCE: LazyLock<Rulebook> = LazyLock::new(|| {
+        let mut spec = RulebookSpec::default();
+        spec.mutators.gameplay = vec!["insta".into()];
+        spec.mutators.unknown = Unknown::Ignore;
+        spec.game_types.free_for_all = vec!["ffa".into()];
+        spec.game_types.frags = vec!["ffa".into()];
+        Rulebook::new(&spec).unwrap()
+    });
+    &ONCE
 }
 
 fn someone(kind: Kind, id: &str, stays: Vec<Presence>) -> Participant {
