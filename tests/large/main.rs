@@ -1,7 +1,6 @@
-//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
-//! hundred times; restarts one fifty times under load; learns two thousand histories of equals; plays an evening of
-//! hosted matches; lets everything go wrong for three daemons on one PostgreSQL; kills a
-//! daemon and commands at chosen moments; plays simulated seasons. `.ci/run` runs these tests, and so does
+//! Kills a daemon and commands at chosen moments; lets everything go wrong for three daemons on one PostgreSQL. These two
+//! are in the gate, `.ci/run`; the others are in `.ci/nightly`: a gigabyte over the network and half a gigabyte of log, in
+//! bounded memory; two thousand histories of equals; an evening of hosted matches; simulated seasons. All of them:
 //! `cargo test --test large -- --ignored`; a plain `cargo test` does not build them.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -11,17 +10,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod api_kills;
 mod attacks;
 mod equals;
 mod evening;
 mod fleet;
 mod gigabyte;
 mod hosting;
-mod kills;
 mod long_logs;
-mod queue_kills;
-mod restarts;
 mod simulation;
 
 use std::fs;

@@ -5,6 +5,7 @@ mod exhausted;
 mod metrics;
 mod passing;
 mod process;
+mod reported;
 mod restart;
 mod service_manager;
 mod spans;
