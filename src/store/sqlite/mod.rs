@@ -116,6 +116,10 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         .map_err(fail)?;
     refuse_foreign(path, &mut first).await?;
     first.close().await.map_err(fail)?;
+    // From here on the file is there. A connection that is opened later, where somebody has removed the file, must not make
+    // a new one: it would take over the old file's index of the write-ahead log and cut it short, and whoever reads that
+    // index next ends with SIGBUS.
+    let options = options.create_if_missing(false);
     // Switch to WAL mode only now that the file is known to be Evenkeel's.
     let options = options
         .journal_mode(SqliteJournalMode::Wal)
