@@ -2,7 +2,7 @@
 
 use evenkeel_model::units::MaxDifference;
 
-use super::{World, nine_and_seven};
+use super::{World, joins, nine_and_seven};
 use crate::{AutoBalanceRules, Power};
 
 #[test]
@@ -95,16 +95,34 @@ fn of_players_with_equal_points_none_is_among_the_best() {
     }
 }
 
+/// Where auto-balance compares the sums of weights, whatever the sizes of teams.
+fn by_weight_alone(weights: &[u8]) -> World {
+    let mut world = World::new(weights);
+    world.settings.auto_balance = AutoBalanceRules {
+        power: Power::Weight,
+        like_sizes: MaxDifference::OFF,
+        ..AutoBalanceRules::default()
+    };
+    world
+}
+
+#[test]
+fn teams_that_are_ten_apart_are_unbalanced_and_nearer_ones_are_not() {
+    for (who, moves) in [("w10", true), ("w9", false)] {
+        let mut server = by_weight_alone(&[60, 10, 9, 31, 29]).server();
+        let teams = joins(&["w60", who], "team=0") + &joins(&["w31", "w29"], "team=1");
+        server.tell(&format!("GAME ctf\n{teams}START\n"));
+        server.pass(20_000);
+        let died = server.several(&format!("DEATH {who}\n"));
+        assert_eq!(!died.is_empty(), moves, "{who}: {:?}", server.why());
+    }
+}
+
 #[test]
 fn a_move_that_leaves_a_difference_of_ten_is_made_and_one_of_more_is_not() {
     for (who, moves) in [("w30", true), ("w31", false)] {
         let weights = [30, 31, 35, 45, 60];
-        let mut world = World::new(&weights);
-        world.settings.auto_balance = AutoBalanceRules {
-            power: Power::Weight,
-            like_sizes: MaxDifference::OFF,
-            ..AutoBalanceRules::default()
-        };
+        let world = by_weight_alone(&weights);
         let mut server = world.server();
         server
             .tell(&format!(

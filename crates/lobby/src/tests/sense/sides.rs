@@ -294,3 +294,17 @@ fn a_late_wish_counts_for_the_next_game() {
         "it did not count for the game in which it came"
     );
 }
+
+#[test]
+fn who_comes_late_and_wants_to_the_far_stronger_side_comes_to_the_other_one() {
+    let world = World::new(&[90, 80, 20, 10, 50]);
+    let mut server = world.server();
+    let strong = "JOIN w90 team=0\nJOIN w80 team=0\n";
+    let weak = "JOIN w20 team=1\nJOIN w10 team=1\n";
+    let game = format!("GAME ctf\nMINPLAYERS 0\n{strong}{weak}START\n");
+    server.tell(&format!("{game}JOIN w50 wish=0\n"));
+    assert_eq!(server.placed("w50"), 1);
+    let refused = refused(&mut server);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].contains("less even"), "{refused:?}");
+}
