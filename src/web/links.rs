@@ -132,7 +132,7 @@ pub(super) fn in_v1(path: &str, query: &str) -> Option<String> {
 
 /// A player as pages name them. Players who are hidden or were forgotten have no name and no handle.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Player {
+pub(super) struct NamedPlayer {
     /// The public handle; `None` if the player has no page.
     pub(super) handle: Option<String>,
     /// The name without its colours.
@@ -144,7 +144,7 @@ pub(super) struct Player {
     raw: String,
 }
 
-impl Player {
+impl NamedPlayer {
     pub(super) fn new(handle: Option<String>, name: Option<String>, kind: Kind) -> Self {
         Self {
             handle,
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn names_are_escaped() {
         let raw = "^1<script>^7\"&";
-        let player = Player::new(Some("ab12".into()), Some(raw.into()), Kind::Human);
+        let player = NamedPlayer::new(Some("ab12".into()), Some(raw.into()), Kind::Human);
         let html = player.link(&Links::new("/s")).into_string();
         assert_eq!(
             html,
@@ -260,7 +260,7 @@ mod tests {
             json,
             r#"{"handle":"ab12","name":"<script>\"&","bot":false}"#
         );
-        let gone = Player::new(None, None, Kind::Bot);
+        let gone = NamedPlayer::new(None, None, Kind::Bot);
         let html = gone.link(&Links::new("")).into_string();
         assert_eq!(
             html,

@@ -8,7 +8,7 @@ use std::{
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Site, WebError, chances::UsualScores, links::Player, words};
+use super::{Site, WebError, chances::UsualScores, links::NamedPlayer, words};
 use crate::{
     model::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
     session::{LiveGame, LivePlayer},
@@ -43,9 +43,9 @@ pub(super) struct PresentGame {
     pub(super) humans: usize,
     pub(super) bots: usize,
     /// The players of each team; empty without teams, and where a page has no room.
-    pub(super) teams: Vec<Vec<Player>>,
+    pub(super) teams: Vec<Vec<NamedPlayer>>,
     /// The players without a team.
-    pub(super) others: Vec<Player>,
+    pub(super) others: Vec<NamedPlayer>,
     /// What its teams are called.
     #[serde(skip)]
     pub(super) team_names: TeamNames,
@@ -60,12 +60,12 @@ fn time<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S:
 
 /// The most games, and the most players in all of them together, that a page shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct PresentLimits {
     pub(super) games: usize,
     pub(super) players: usize,
 }
 
-impl Room {
+impl PresentLimits {
     /// On a page that is about something else.
     pub(super) const BESIDES: Self = Self {
         games: 8,
@@ -104,7 +104,7 @@ pub(super) fn identities(site: &Site, games: &[Arc<LiveGame>]) -> BTreeSet<Playe
 pub(super) async fn present(
     site: &Site,
     games: &[Arc<LiveGame>],
-    room: Room,
+    room: PresentLimits,
 ) -> Result<Vec<PresentGame>, WebError> {
     let games = &games[..games.len().min(room.games)];
     if games.is_empty() {
@@ -188,7 +188,7 @@ impl PresentGame {
                 .team
                 .and_then(|team| self.teams.get_mut(usize::from(team)));
             let list = team.unwrap_or(&mut self.others);
-            list.push(Player::new(shown.handle, shown.name, player.key.kind));
+            list.push(NamedPlayer::new(shown.handle, shown.name, player.key.kind));
         }
     }
 
@@ -199,7 +199,7 @@ impl PresentGame {
     }
 
     /// The players of all teams, then those without one.
-    pub(super) fn players(&self) -> impl Iterator<Item = &Player> {
+    pub(super) fn players(&self) -> impl Iterator<Item = &NamedPlayer> {
         self.teams.iter().flatten().chain(&self.others)
     }
 
@@ -223,7 +223,7 @@ impl PresentGame {
 }
 
 /// The names of players as a list in a line of text, with links.
-pub(super) fn names<'a>(site: &Site, players: impl Iterator<Item = &'a Player>) -> Markup {
+pub(super) fn names<'a>(site: &Site, players: impl Iterator<Item = &'a NamedPlayer>) -> Markup {
     html! {
         @for (at, player) in players.enumerate() {
             @if at > 0 { ", " }

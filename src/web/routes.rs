@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::{
     Site, WebError,
     answer::{Form, Page, PageRequest, json, refuse},
-    api::{self, Problem},
+    api::{self, ApiProblem},
     frame::{self, Asset, data},
     links,
     pages::{
@@ -149,7 +149,7 @@ async fn guard(
     let is_call = is_call(&site, uri);
     let mut response = match (visit.may_ask(), long) {
         (false, _) => too_many(is_call),
-        (true, true) if is_call => Problem::from(WebError::TooLong).into_response(),
+        (true, true) if is_call => ApiProblem::from(WebError::TooLong).into_response(),
         (true, true) => refuse(&site, Form::Html, &WebError::TooLong),
         (true, false) => match led_to_v1(&site, uri) {
             Some(led) => led,
@@ -195,7 +195,7 @@ fn is_call(site: &Site, uri: &Uri) -> bool {
 fn too_many(is_call: bool) -> Response {
     let why = concat!("too many requests from your address", "\n");
     if is_call {
-        return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
+        return ApiProblem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
     }
     let later = [(header::RETRY_AFTER, "1")];
     (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()

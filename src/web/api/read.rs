@@ -4,7 +4,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::{answer, places},
     game::{Identities, check_name, shown},
 };
@@ -13,8 +13,8 @@ use crate::{
     model::{Kind, PlayerKey, Ruleset, plain_name},
     web::{
         WebError,
-        answer::{Nothing, Page},
-        links::Player,
+        answer::{NoQuery, Page},
+        links::NamedPlayer,
         pages::{
             BoardLine, GamePage, KnownPlayer, LivePage, MatchSummary, PlayerStanding, SEARCH,
             part_of_board, read_recounts,
@@ -33,7 +33,7 @@ const LAST_PLACE: i64 = 5_000_000;
 /// A part of a list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Part {
+struct ListPart {
     q: String,
     ruleset: Option<String>,
     kind: Option<String>,
@@ -42,32 +42,32 @@ struct Part {
     cursor: Option<i64>,
 }
 
-impl Part {
-    fn limit(&self) -> Result<i64, Problem> {
+impl ListPart {
+    fn limit(&self) -> Result<i64, ApiProblem> {
         match self.limit.unwrap_or(USUAL) {
             limit if (1..=MOST).contains(&limit) => Ok(limit),
-            _ => Err(Problem::bad(format!("limit: must be 1 to {MOST}"))),
+            _ => Err(ApiProblem::bad(format!("limit: must be 1 to {MOST}"))),
         }
     }
 
-    fn kind(&self) -> Result<Option<Kind>, Problem> {
-        let wrong = || Problem::bad("kind: must be human or bot");
+    fn kind(&self) -> Result<Option<Kind>, ApiProblem> {
+        let wrong = || ApiProblem::bad("kind: must be human or bot");
         let kind = self.kind.as_ref();
         kind.map(|kind| Kind::parse(kind).ok_or_else(wrong))
             .transpose()
     }
 
-    fn cursor(&self) -> Result<i64, Problem> {
+    fn cursor(&self) -> Result<i64, ApiProblem> {
         match self.cursor.unwrap_or(0) {
             cursor if (0..=LAST_PLACE).contains(&cursor) => Ok(cursor),
-            _ => Err(Problem::bad("cursor: state the next of an answer")),
+            _ => Err(ApiProblem::bad("cursor: state the next of an answer")),
         }
     }
 }
 
 /// A part of a leaderboard.
 #[derive(Debug, Serialize)]
-struct Board {
+struct BoardPart {
     ruleset: String,
     kind: &'static str,
     /// The number of players, also of those without a place.
@@ -77,17 +77,17 @@ struct Board {
 }
 
 /// `GET /v1/leaderboards/{ruleset}`
-pub(super) async fn leaderboard(call: Call) -> Result<Response, Problem> {
-    let part: Part = call.query()?;
+pub(super) async fn leaderboard(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query()?;
     if part.ruleset.is_some() || !part.q.is_empty() {
-        return Err(Problem::bad(
+        return Err(ApiProblem::bad(
             "unknown key \"q\" or \"ruleset\": see /v1/players",
         ));
     }
     answer(&board(&call, call.part("name"), &part).await?)
 }
 
-async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem> {
+async fn board(call: &Call, ruleset: &str, part: &ListPart) -> Result<BoardPart, ApiProblem> {
     let (limit, kind, skip) = (part.limit()?, part.kind()?, part.cursor()?);
     let kind = kind.unwrap_or(Kind::Human);
     let query = BoardQuery {
@@ -110,7 +110,7 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
         return Err(WebError::NoRuleset.into());
     }
     let line = |row| BoardLine::new(&call.site, kind, row, size.placed);
-    Ok(Board {
+    Ok(BoardPart {
         ruleset: ruleset.to_owned(),
         kind: kind.as_str(),
         players: size.all,
@@ -119,30 +119,32 @@ async fn board(call: &Call, ruleset: &str, part: &Part) -> Result<Board, Problem
     })
 }
 
-fn search(text: &str) -> Result<String, Problem> {
+fn search(text: &str) -> Result<String, ApiProblem> {
     match text.len() <= SEARCH {
         true => Ok(text.trim().to_lowercase()),
-        false => Err(Problem::bad(format!("q: must have at most {SEARCH} bytes"))),
+        false => Err(ApiProblem::bad(format!(
+            "q: must have at most {SEARCH} bytes"
+        ))),
     }
 }
 
 /// A player whom a search has found in all rulesets.
 #[derive(Debug, Serialize)]
-struct Found {
-    player: Player,
+struct FoundPlayers {
+    player: NamedPlayer,
     games: i64,
     last_seen: Option<String>,
 }
 
 /// `GET /v1/players`
-pub(super) async fn players(call: Call) -> Result<Response, Problem> {
-    let part: Part = call.query()?;
+pub(super) async fn players(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query()?;
     if let Some(ruleset) = &part.ruleset {
         return answer(&board(&call, ruleset, &part).await?);
     }
     let (text, limit, kind) = (search(&part.q)?, part.limit()?, part.kind()?);
     if text.is_empty() {
-        return Err(Problem::bad("state q, a part of a name, or a ruleset"));
+        return Err(ApiProblem::bad("state q, a part of a name, or a ruleset"));
     }
     let store = call.site.service().store();
     let found = store.matches().find_players(&text, kind, limit).await?;
@@ -153,14 +155,14 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
     let shown = call.site.pages().matches().present(&named).await?;
     // A part of an identity finds nobody here: it would tell whose it is.
     let is_named = |name: &str| plain_name(name).to_lowercase().contains(&text);
-    let players: Vec<Found> = found
+    let players: Vec<FoundPlayers> = found
         .into_iter()
         .zip(shown)
         .filter_map(|(found, one)| {
             let handle = one.handle?;
             let name = one.name.filter(|name| handle == text || is_named(name))?;
-            Some(Found {
-                player: Player::new(Some(handle), Some(name), found.key.kind),
+            Some(FoundPlayers {
+                player: NamedPlayer::new(Some(handle), Some(name), found.key.kind),
                 games: found.games,
                 last_seen: found.last_seen.map(|at| at.to_string()),
             })
@@ -170,8 +172,8 @@ pub(super) async fn players(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/players/{handle}`
-pub(super) async fn player(call: Call) -> Result<Response, Problem> {
-    let kind = call.query::<Part>()?.kind()?;
+pub(super) async fn player(call: Call) -> Result<Response, ApiProblem> {
+    let kind = call.query::<ListPart>()?.kind()?;
     let known = KnownPlayer::read(&call.site, call.part("name"), kind).await?;
     let recounts = read_recounts(&call.site, &known.person.key).await?;
     let line = |line| PlayerStanding::new(&call.site, known.person.key.kind, line);
@@ -190,7 +192,7 @@ struct AskedRatings {
 
 /// What is known of a player under a ruleset.
 #[derive(Debug, Serialize)]
-struct Rating<'a> {
+struct PlayerRating<'a> {
     /// As the request names the player.
     id: &'a str,
     handle: Option<String>,
@@ -205,19 +207,19 @@ struct Rating<'a> {
 }
 
 /// `GET /v1/ratings`
-pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
+pub(super) async fn ratings(call: Call) -> Result<Response, ApiProblem> {
     let AskedRatings { ids, ruleset } = call.query()?;
     check_name("ruleset", &ruleset)?;
     let asked: Vec<&str> = ids.split(',').filter(|id| !id.is_empty()).collect();
     if asked.is_empty() || asked.len() > MOST_RATINGS {
-        return Err(Problem::bad(format!(
+        return Err(ApiProblem::bad(format!(
             "ids: must be 1 to {MOST_RATINGS} ids"
         )));
     }
     let (site, learning) = (&call.site, call.site.learning());
     if learning.is_starting() {
         let why = "the weights are being derived from the stored matches: try again";
-        return Err(Problem::overloaded(why));
+        return Err(ApiProblem::overloaded(why));
     }
     let known = Identities::of(&call, &asked).await?;
     let key = |id: &&str| PlayerKey {
@@ -239,12 +241,12 @@ pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
         }
         if view.awaits(Kind::Human, &key.id) {
             let text = format!("{}: the weight is being derived: try again", shown(id));
-            return Err(Problem::overloaded(text));
+            return Err(ApiProblem::overloaded(text));
         }
         let weight = view.human(&key.id);
         let facts = view.facts(&key.id).filter(|_| weight.is_some());
         let rank = learning.displayed_rank(&standings, &ruleset, &key.id, site.now());
-        ratings.push(Rating {
+        ratings.push(PlayerRating {
             id,
             handle: one.handle,
             known: weight.is_some(),
@@ -258,10 +260,10 @@ pub(super) async fn ratings(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/matches`
-pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
-    let part: Part = call.query()?;
+pub(super) async fn matches(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query()?;
     if part.kind.is_some() || !part.q.is_empty() {
-        return Err(Problem::bad("unknown key \"q\" or \"kind\""));
+        return Err(ApiProblem::bad("unknown key \"q\" or \"kind\""));
     }
     let limit = part.limit()?;
     let (pages, ruleset) = (call.site.pages(), part.ruleset.as_deref());
@@ -275,11 +277,11 @@ pub(super) async fn matches(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/matches/{n}`
-pub(super) async fn game(call: Call) -> Result<Response, Problem> {
-    answer(&GamePage::read(&call.site, call.part("name"), &Nothing {}).await?)
+pub(super) async fn game(call: Call) -> Result<Response, ApiProblem> {
+    answer(&GamePage::read(&call.site, call.part("name"), &NoQuery {}).await?)
 }
 
 /// `GET /v1/live`
-pub(super) async fn live(call: Call) -> Result<Response, Problem> {
-    answer(&LivePage::read(&call.site, "", &Nothing {}).await?)
+pub(super) async fn live(call: Call) -> Result<Response, ApiProblem> {
+    answer(&LivePage::read(&call.site, "", &NoQuery {}).await?)
 }

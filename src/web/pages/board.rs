@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     lists::{MatchSummary, matches},
-    parts::Table,
+    parts::PageTable,
     standing::{BoardLine, part_of_board},
 };
 use crate::{
@@ -16,7 +16,9 @@ use crate::{
         answer::Page,
         links::path_part,
         plot::{self, Bar},
-        present::{PresentGame, Room, identities, names, present, ruleset as ruleset_of, running},
+        present::{
+            PresentGame, PresentLimits, identities, names, present, ruleset as ruleset_of, running,
+        },
         share::share,
         words,
     },
@@ -157,7 +159,7 @@ impl Page for Board {
             shows_away: choice.away,
             rows: rows.into_iter().map(line).collect(),
             distribution,
-            now: present(site, &games, Room::BESIDES).await?,
+            now: present(site, &games, PresentLimits::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
         })
@@ -297,14 +299,14 @@ impl Board {
     }
 
     /// A table of the first of the players.
-    fn table<'a>(&'a self, site: &'a Site, most: usize) -> Table<'a, BoardLine> {
+    fn table<'a>(&'a self, site: &'a Site, most: usize) -> PageTable<'a, BoardLine> {
         let player = |row: &BoardLine| {
             html! {
                 (row.player.link(&site.links))
                 @if row.plays_now { " " span.tag { "plays now" } }
             }
         };
-        Table::of("Players", self.rows.iter().take(most))
+        PageTable::of("Players", self.rows.iter().take(most))
             .num("Place", BoardLine::place_or_why)
             .only_if(site.settings.shows_numbers())
             .name("Player", player)
@@ -328,11 +330,11 @@ const STEPS: usize = 12;
 /// How many of the players with a place are worth how much at least: the weight minus one deviation.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(super) struct Distribution(Vec<Step>);
+pub(super) struct Distribution(Vec<WorthStep>);
 
 /// The players whose worth is from a number up to the next step's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct Step {
+struct WorthStep {
     from: f64,
     /// The share of the players with a place.
     share: f64,
@@ -370,7 +372,7 @@ impl Distribution {
                 .iter()
                 .filter(|own| (from..from + width).contains(*own));
             let share = within.count() as f64 / worth.len() as f64;
-            Step {
+            WorthStep {
                 from,
                 share: words::rounded(share, 4),
             }
@@ -388,7 +390,7 @@ impl Distribution {
     /// The plot, in which the step of a player who is worth `own` is marked.
     pub(super) fn body(&self, ruleset: &str, own: Option<(&str, f64)>) -> Result<Markup, WebError> {
         let marked = own.and_then(|(_, worth)| self.step_of(worth));
-        let bar = |(at, step): (usize, &Step)| Bar {
+        let bar = |(at, step): (usize, &WorthStep)| Bar {
             is_marked: marked == Some(at),
             ..Bar::new(words::number(step.from), 100.0 * step.share)
         };
@@ -438,7 +440,7 @@ mod tests {
         let equal = Distribution::of(&[50.0; FEWEST]).unwrap();
         assert_eq!(
             equal.0,
-            [Step {
+            [WorthStep {
                 from: 50.0,
                 share: 1.0
             }]

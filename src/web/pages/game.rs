@@ -7,12 +7,12 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{
-    lists::{Entry, MatchSummary, ruleset_link},
-    parts::Table,
+    lists::{AccountEntry, MatchSummary, ruleset_link},
+    parts::PageTable,
     reasons::{Reasons, reasons},
 };
 use crate::{
-    learning::{Exchange, SwapSeat, Swaps, swaps},
+    learning::{PlayerExchange, SwapSeat, Swaps, swaps},
     model::{
         MAX_TEAM_CHANGES, Ruleset, TeamCause, TeamChances, TeamChange, TeamNames, UNTIMED_MILLIS,
         counted, plain_name, versus,
@@ -20,12 +20,12 @@ use crate::{
     store::{PageMatch, PageSeat, PageStay},
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         chances::{
             AS_PICKED, AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, OF_WITH_SCORE, UsualScores,
             favourite, of_forecast, sentence,
         },
-        links::Player,
+        links::NamedPlayer,
         plot,
         share::share,
         words::{self, known},
@@ -44,7 +44,7 @@ pub(in crate::web) struct GamePage {
     /// Players who were on no team, or in a game without teams.
     others: Vec<GameSeat>,
     #[serde(flatten)]
-    course: Course,
+    prediction_history: GamePredictions,
     /// The exchange of two players that would have made the teams most even.
     #[serde(skip_serializing_if = "Option::is_none")]
     fairest: Option<FairestExchange>,
@@ -113,11 +113,11 @@ impl GamePage {
 }
 
 impl Page for GamePage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/matches/{name}";
 
     /// Reads the match with this number.
-    async fn read(site: &Site, number: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, number: &str, _: &NoQuery) -> Result<Self, WebError> {
         let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
         let found = site.pages().matches().page_match(id).await?;
         let found = found.ok_or(WebError::NoMatch)?;
@@ -129,7 +129,7 @@ impl Page for GamePage {
             false => Swaps::default(),
         };
         let summary = MatchSummary::new(site, found.line.clone());
-        let course = Course::read(site, &found, &ruleset).await?;
+        let prediction_history = GamePredictions::read(site, &found, &ruleset).await?;
         let fairest = swapped
             .fairest
             .and_then(|exchange| FairestExchange::of(exchange, &found.seats));
@@ -150,7 +150,7 @@ impl Page for GamePage {
             teams: found.line.scores.iter().enumerate().map(team).collect(),
             others: Vec::new(),
             reasons: balance.and_then(reasons),
-            course,
+            prediction_history,
             fairest,
             summary,
         };
@@ -240,7 +240,7 @@ impl Page for GamePage {
                 }
             }
             @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }
-            (self.course.body(&self.summary, self.millis())?)
+            (self.prediction_history.body(&self.summary, self.millis())?)
             (chances_table(site, &self.summary, &self.changes))
             @if let Some(reasons) = &self.reasons {
                 h2 { "Why these teams" }
@@ -254,7 +254,7 @@ impl Page for GamePage {
 /// A player of the match.
 #[derive(Debug, Serialize)]
 struct GameSeat {
-    player: Player,
+    player: NamedPlayer,
     points: Option<f64>,
     kills: i64,
     deaths: i64,
@@ -264,7 +264,7 @@ struct GameSeat {
     left: Option<String>,
     /// What the match has entered into the player's account.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    entry: Option<Entry>,
+    entry: Option<AccountEntry>,
     /// The forecast for the other team if this player alone had been on it, by the weights before the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_side: Option<f64>,
@@ -275,7 +275,7 @@ impl GameSeat {
     fn new(seat: PageSeat, numbers: bool, pinned: bool, other_side: Option<f64>) -> Self {
         let entry = seat.entry.filter(|_| numbers);
         Self {
-            player: Player::new(seat.handle, seat.name, seat.key.kind),
+            player: NamedPlayer::new(seat.handle, seat.name, seat.key.kind),
             points: seat.points,
             kills: seat.kills,
             deaths: seat.deaths,
@@ -286,13 +286,13 @@ impl GameSeat {
                 .sum(),
             stays: seat.stays,
             left: seat.left,
-            entry: entry.map(|entry| Entry::new(&entry, pinned)),
+            entry: entry.map(|entry| AccountEntry::new(&entry, pinned)),
             other_side,
         }
     }
 
     fn before(&self) -> Option<f64> {
-        self.entry.as_ref().map(Entry::before)
+        self.entry.as_ref().map(AccountEntry::before)
     }
 
     fn reason(&self) -> Option<String> {
@@ -315,14 +315,14 @@ fn players<'a>(
     list: &'a [GameSeat],
     whole: i64,
     other: bool,
-) -> Table<'a, GameSeat> {
+) -> PageTable<'a, GameSeat> {
     let player = |seat: &GameSeat| {
         html! {
             (seat.player.link(&site.links))
             @if let Some(left) = &seat.left { " " span.tag { (left) } }
         }
     };
-    Table::of(caption, list)
+    PageTable::of(caption, list)
         .name("Player", player)
         .num("Points", |seat| known(seat.points, words::number))
         .only_if(list.iter().any(|seat| seat.points.is_some()))
@@ -334,7 +334,7 @@ fn players<'a>(
         .explained("The weight before this match")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
         .num("Change", |seat| {
-            known(seat.entry.as_ref().map(Entry::change), words::signed)
+            known(seat.entry.as_ref().map(AccountEntry::change), words::signed)
         })
         .explained("How the weight changed from before this match to after it")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
@@ -360,7 +360,7 @@ struct GameChange {
     at: u64,
     cause: TeamCause,
     /// Whose team it was; `None` for all.
-    player: Option<Player>,
+    player: Option<NamedPlayer>,
     from: Option<u8>,
     to: Option<u8>,
     /// The teams after the change.
@@ -376,8 +376,8 @@ impl GameChange {
     fn new(change: &TeamChange, seats: &[PageSeat]) -> Self {
         let seat = |who| seats.iter().find(|seat| seat.seat == who);
         let seat = change.who.and_then(seat);
-        let player =
-            seat.map(|seat| Player::new(seat.handle.clone(), seat.name.clone(), seat.key.kind));
+        let player = seat
+            .map(|seat| NamedPlayer::new(seat.handle.clone(), seat.name.clone(), seat.key.kind));
         Self {
             at: change.at,
             cause: change.cause,
@@ -441,7 +441,7 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
     };
     let has_bots = |one: &Moment<'_>| one.teams.bots.iter().any(|&bots| bots > 0);
     let sizes = |one: &Moment<'_>| Some(one.teams.sizes()).filter(|sizes| !sizes.is_empty());
-    let mut table = Table::of("Chances", &moments)
+    let mut table = PageTable::of("Chances", &moments)
         .text("Time", |one| &one.time)
         .name("Teams", |one| &one.what)
         .num("Players", move |one| words::or_dash(sizes(one)))
@@ -464,14 +464,14 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
 
 /// How a match went on.
 #[derive(Debug, Serialize)]
-struct Course {
+struct GamePredictions {
     /// Changes of the score: milliseconds, team, and points.
     events: Vec<(i64, u8, f64)>,
     /// The chance of team 0 with the score, as (milliseconds, chance). Empty if it is not known.
     chance_over_time: Vec<(u64, f64)>,
 }
 
-impl Course {
+impl GamePredictions {
     /// The course of a match under this ruleset.
     async fn read(site: &Site, found: &PageMatch, ruleset: &Ruleset) -> Result<Self, WebError> {
         let line = &found.line;
@@ -482,7 +482,7 @@ impl Course {
             true => {
                 let millis = u64::try_from(line.ended.0.saturating_sub(line.started.0));
                 let usual = UsualScores::of(site, ruleset).await?;
-                usual.course(&before, &found.events, millis.unwrap_or(0))
+                usual.prediction_history(&before, &found.events, millis.unwrap_or(0))
             }
             false => Vec::new(),
         };
@@ -559,17 +559,17 @@ fn before(found: &PageMatch) -> Vec<(u64, f64)> {
 /// Two players who would have changed places, and the forecast for team 0 then.
 #[derive(Debug, Serialize)]
 struct FairestExchange {
-    players: [Player; 2],
+    players: [NamedPlayer; 2],
     chance: f64,
 }
 
 impl FairestExchange {
     /// The exchange of players with these seats.
-    fn of(exchange: Exchange, seats: &[PageSeat]) -> Option<Self> {
+    fn of(exchange: PlayerExchange, seats: &[PageSeat]) -> Option<Self> {
         let player = |at: usize| {
             let seat = seats.get(at)?;
             let (handle, name) = (seat.handle.clone(), seat.name.clone());
-            Some(Player::new(handle, name, seat.key.kind))
+            Some(NamedPlayer::new(handle, name, seat.key.kind))
         };
         let [one, other] = exchange.seats.map(player);
         Some(Self {

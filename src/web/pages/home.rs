@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     board::SEARCH,
     lists::{MatchSummary, matches},
-    parts::Table,
+    parts::PageTable,
 };
 use crate::{
     learning::{BoardSize, FoundPerson},
@@ -15,10 +15,10 @@ use crate::{
     rating::history::RulesetTotals,
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         chances::{OF_DECIDED, OF_FORECAST},
-        links::{Player, path_part},
-        present::{PresentGame, Room, names, present, running},
+        links::{NamedPlayer, path_part},
+        present::{PresentGame, PresentLimits, names, present, running},
         words::{self, as_text, known, percent, tenths},
     },
 };
@@ -75,11 +75,11 @@ impl RulesetSummary {
 }
 
 impl Page for Home {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/";
 
     /// Reads what the home page shows.
-    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
         let rulesets = site.rulesets();
         let names: Vec<String> = rulesets.iter().map(|own| own.ruleset.clone()).collect();
         let sizes = site.learning().board_sizes(&names).await?;
@@ -89,7 +89,7 @@ impl Page for Home {
             .matches()
             .latest_finished(None, MATCHES)
             .await?;
-        let now = present(site, &running(site), Room::BESIDES).await?;
+        let now = present(site, &running(site), PresentLimits::BESIDES).await?;
         Ok(Self {
             is_counting: site.balance().is_none(),
             rulesets: rulesets
@@ -162,12 +162,12 @@ impl Home {
     }
 }
 
-fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> {
+fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> PageTable<'a, PresentGame> {
     let players = |game: &PresentGame| match game.players().count() {
         0 => html! { (game.humans + game.bots) },
         _ => names(site, game.players()),
     };
-    Table::of("Playing now", list)
+    PageTable::of("Playing now", list)
         .name("Server", PresentGame::server_or_dash)
         .wide_text("Game type", |game| words::ruleset(&game.ruleset))
         .wide_text("Map", |game| words::or_dash(game.map.clone()))
@@ -176,9 +176,9 @@ fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> 
 }
 
 /// A table of rulesets, without the columns that have nothing to say about any of them.
-fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> Table<'a, RulesetSummary> {
+fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> PageTable<'a, RulesetSummary> {
     let any = |has: fn(&RulesetSummary) -> bool| list.iter().any(|line| has(line));
-    Table::of("Game types", list.iter().copied())
+    PageTable::of("Game types", list.iter().copied())
         .name("Game type", |line| site.links.to_ruleset(&line.name))
         .num("Matches", |line| line.rated_matches)
         .wide_num("Humans", |line| line.humans)
@@ -216,7 +216,7 @@ pub(in crate::web) struct SearchPage {
 /// A player whom the search has found.
 #[derive(Debug, Serialize)]
 struct FoundLine {
-    player: Player,
+    player: NamedPlayer,
     games: i64,
     #[serde(serialize_with = "as_text")]
     last_seen: Timestamp,
@@ -227,7 +227,7 @@ struct FoundLine {
 impl From<FoundPerson> for FoundLine {
     fn from(found: FoundPerson) -> Self {
         Self {
-            player: Player::new(Some(found.handle), Some(found.name), found.kind),
+            player: NamedPlayer::new(Some(found.handle), Some(found.name), found.kind),
             games: found.games,
             last_seen: found.last_seen,
             ruleset: found.ruleset,
@@ -280,7 +280,7 @@ impl Page for SearchPage {
             }
             @if !self.players.is_empty() {
                 h2 { (counted(self.players.len(), "player")) }
-                (Table::of("Players", &self.players)
+                (PageTable::of("Players", &self.players)
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Games", |row| row.games)
                     .text("Mostly", |row| site.links.to_ruleset(&row.ruleset))

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::parts::Table;
+use super::parts::PageTable;
 use crate::{
     learning,
     model::{
@@ -233,7 +233,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
     let as_started = list.iter().any(|line| line.chances.started.is_some());
     let (head, means) = chance_head(as_started);
     let numbers = site.settings.shows_numbers();
-    let table = Table::of("Matches", list)
+    let table = PageTable::of("Matches", list)
         .text("Match", |line| match_link(site, line.id, line.ended))
         .text("Map", |line| site.links.to_map(&line.raw_map))
         .wide_text("Game type", |line| ruleset_link(site, line))
@@ -276,7 +276,7 @@ pub(super) fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
 
 /// What a match has entered into a player's account.
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
+pub(super) struct AccountEntry {
     weight_before: f64,
     weight: f64,
     change: f64,
@@ -289,7 +289,7 @@ pub(super) struct Entry {
     reason: Option<String>,
 }
 
-impl Entry {
+impl AccountEntry {
     pub(super) fn new(entry: &WeightEntry, pinned: bool) -> Self {
         Self {
             weight_before: rounded(entry.before, 3),

@@ -17,8 +17,8 @@ use crate::{
     store::MatchFilter,
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
-        links::{Player, path_part},
+        answer::{NoQuery, Page},
+        links::{NamedPlayer, path_part},
         words,
     },
 };
@@ -54,7 +54,7 @@ pub(in crate::web) struct MatchesPage {
     /// What the matches have in common, as names and values of the query.
     filter: Vec<(&'static str, String)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    players: Vec<Player>,
+    players: Vec<NamedPlayer>,
     matches: Vec<MatchSummary>,
     /// The number with which the next page begins, as `before`.
     next: Option<i64>,
@@ -307,10 +307,10 @@ fn list(site: &Site, name: &str, raw: &str, found: &[MatchSummary]) -> Markup {
 }
 
 impl Page for MapPage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/maps/{name}";
 
-    async fn read(site: &Site, name: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, name: &str, _: &NoQuery) -> Result<Self, WebError> {
         let filter = MatchFilter {
             map: Some(name),
             ..MatchFilter::default()
@@ -368,10 +368,10 @@ impl Page for MapPage {
 }
 
 impl Page for ServerPage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/servers/{name}";
 
-    async fn read(site: &Site, name: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, name: &str, _: &NoQuery) -> Result<Self, WebError> {
         let filter = MatchFilter {
             server: Some(name),
             ..MatchFilter::default()

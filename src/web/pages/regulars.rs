@@ -9,8 +9,8 @@ use crate::{
     web::{
         Site, WebError,
         answer::Page,
-        links::{Player, path_part},
-        plot::{self, Line},
+        links::{NamedPlayer, path_part},
+        plot::{self, PlotLine},
         words::{self, as_text},
     },
 };
@@ -47,7 +47,7 @@ pub(in crate::web) struct RegularsPage {
 /// A regular.
 #[derive(Debug, Serialize)]
 struct RegularLine {
-    player: Player,
+    player: NamedPlayer,
     /// In how many of the latest matches the player was.
     matches: i64,
     /// The weights after matches, the first one first.
@@ -82,7 +82,7 @@ impl RegularLine {
             is_picked: picked.split(',').any(|own| own == regular.handle),
             matches: regular.matches,
             history: places.into_iter().map(point).collect(),
-            player: Player::new(Some(regular.handle), Some(regular.name), regular.kind),
+            player: NamedPlayer::new(Some(regular.handle), Some(regular.name), regular.kind),
         }
     }
 
@@ -195,7 +195,7 @@ impl Page for RegularsPage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let any = self.regulars.iter().any(|line| line.is_picked);
-        let line = |line: &RegularLine| Line {
+        let line = |line: &RegularLine| PlotLine {
             points: line
                 .history
                 .iter()
@@ -203,7 +203,7 @@ impl Page for RegularsPage {
                 .collect(),
             is_picked: line.is_picked || !any,
         };
-        let lines: Vec<Line> = self.regulars.iter().map(line).collect();
+        let lines: Vec<PlotLine> = self.regulars.iter().map(line).collect();
         let label = format!(
             "Weights over time in {0}: {1}",
             self.ruleset,

@@ -8,7 +8,7 @@ use crate::{
     store::PersonRow,
     web::{
         Site, WebError,
-        links::Player,
+        links::NamedPlayer,
         plot::WeightPoint,
         words::{self, as_text},
     },
@@ -20,7 +20,7 @@ pub(in crate::web) struct BoardLine {
     /// `None` without a place, and where only divisions are shown.
     pub(super) place: Option<i64>,
     pub(super) standing: Standing,
-    pub(super) player: Player,
+    pub(super) player: NamedPlayer,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) weight: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ impl BoardLine {
         Self {
             place: row.place.filter(|_| numbers),
             standing: row.standing,
-            player: Player::new(Some(row.handle), Some(row.name), kind),
+            player: NamedPlayer::new(Some(row.handle), Some(row.name), kind),
             weight: shown(row.weight),
             deviation: shown(row.deviation),
             division: row.division,
@@ -164,7 +164,7 @@ fn begin_season(site: &Site, player: &PlayerKey, standings: &mut [StandingLine])
 /// A player with a page, and where the player stands.
 pub(in crate::web) struct KnownPlayer {
     pub(in crate::web) person: PersonRow,
-    pub(in crate::web) player: Player,
+    pub(in crate::web) player: NamedPlayer,
     pub(in crate::web) standings: Vec<StandingLine>,
 }
 
@@ -182,7 +182,7 @@ impl KnownPlayer {
         let latest = standings.iter().max_by_key(|line| line.row.last_seen);
         let name = latest.map(|line| line.row.name.clone());
         Ok(Self {
-            player: Player::new(Some(person.handle.clone()), name, person.key.kind),
+            player: NamedPlayer::new(Some(person.handle.clone()), name, person.key.kind),
             person,
             standings,
         })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     lists::{MatchSummary, matches},
-    parts::Table,
+    parts::PageTable,
     player::KnownPlayer,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     web::{
         Site, WebError,
         answer::Page,
-        links::{Player, path_part},
+        links::{NamedPlayer, path_part},
         words::{self, known},
     },
 };
@@ -37,7 +37,7 @@ pub(in crate::web) struct VersusChoice {
 /// The matches of two players.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct VersusPage {
-    players: [Player; 2],
+    players: [NamedPlayer; 2],
     /// On the same team, and on different ones.
     together: SharedLine,
     against: SharedLine,
@@ -86,13 +86,13 @@ impl VersusPage {
         &'a self,
         site: &'a Site,
         rows: &'a [(&'static str, SharedLine)],
-    ) -> Table<'a, (&'static str, SharedLine)> {
+    ) -> PageTable<'a, (&'static str, SharedLine)> {
         let to = move |word: &str| {
             let (own, other) = (path_part(self.handle(0)), path_part(self.handle(1)));
             site.links
                 .to(&format!("/matches?player={own}&{word}={other}"))
         };
-        Table::of("Matches of both", rows)
+        PageTable::of("Matches of both", rows)
             .name("Teams", |(name, _)| *name)
             .num("Matches", move |(name, line)| {
                 let word = if *name == TOGETHER { "with" } else { "against" };
@@ -195,7 +195,7 @@ pub(super) struct CompanionTables {
 
 #[derive(Debug, Serialize)]
 struct CompanionLine {
-    player: Player,
+    player: NamedPlayer,
     games: i64,
     /// The share of these matches that the player of this page won; a draw is half a win.
     won: f64,
@@ -225,7 +225,7 @@ fn lines(list: Vec<Companion>) -> Vec<CompanionLine> {
     let line = |companion: Companion| CompanionLine {
         won: companion.won / companion.games.max(1) as f64,
         games: companion.games,
-        player: Player::new(companion.handle, Some(companion.name), companion.kind),
+        player: NamedPlayer::new(companion.handle, Some(companion.name), companion.kind),
     };
     let mut lines: Vec<CompanionLine> = list.into_iter().map(line).collect();
     lines.sort_by(|a, b| b.won.total_cmp(&a.won).then(b.games.cmp(&a.games)));
@@ -272,7 +272,7 @@ fn table(site: &Site, own: &str, title: &str, (list, of): (&[CompanionLine], usi
             h3 { (title) }
             @if list.is_empty() { p { "Nobody yet." } } @else {
                 p { (mark!("{0} of {1}", { (list.len()) }, { (counted(of as u64, "player")) })) }
-                (Table::of(title, list)
+                (PageTable::of(title, list)
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Won", |row| words::percent(row.won))
                     .num("Games", |row| {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::web) use super::standing::{KnownPlayer, PlayerStanding};
 use super::{
     board::Distribution,
-    parts::{Span, Table},
+    parts::{PageTable, RecentSpan},
     versus::{CompanionTables, companions},
 };
 use crate::{
@@ -23,14 +23,14 @@ use crate::{
     web::{
         Site, WebError,
         answer::Page,
-        links::{Player, path_part},
+        links::{NamedPlayer, path_part},
         plot,
         share::share,
         words,
     },
 };
 
-use past::{PlayedGame, Progress, Record, Since, in_a_line};
+use past::{PlayedGame, Record, Since, WeightProgress, in_a_line};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 300;
@@ -45,7 +45,7 @@ pub(in crate::web) struct KindChoice {
     /// The ruleset of the badge.
     ruleset: Option<String>,
     /// Which time the plots show.
-    span: Span,
+    span: RecentSpan,
 }
 
 impl KindChoice {
@@ -61,24 +61,24 @@ impl KindChoice {
 /// The page of a player.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct PlayerPage {
-    player: Player,
+    player: NamedPlayer,
     #[serde(skip_serializing_if = "Option::is_none")]
     identity: Option<String>,
     /// Which time the plots show.
     #[serde(skip)]
-    span: Span,
+    span: RecentSpan,
     /// Whether an operator has fixed the weight.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pinned: bool,
     /// How the weight under the first of the standings has moved, unless it is fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<Progress>,
+    progress: Option<WeightProgress>,
     record: Record,
     standings: Vec<PlayerStanding>,
     /// How strong the players of the first of the standings are.
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Distribution>,
-    form: Form,
+    form: RecentForm,
     /// The latest notices of corrections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recounts: Vec<Recounted>,
@@ -117,8 +117,8 @@ fn weight_here(line: &StandingLine) -> WeightHere {
 }
 
 impl PlayerPage {
-    fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStanding> {
-        Table::of("Standings", &self.standings)
+    fn standings<'a>(&'a self, site: &'a Site) -> PageTable<'a, PlayerStanding> {
+        PageTable::of("Standings", &self.standings)
             .name("Game type", |row| site.links.to_ruleset(&row.ruleset))
             .num("Weight", |row| words::or_dash(row.line.measure()))
             .only_if(site.settings.shows_numbers())
@@ -180,7 +180,7 @@ impl Page for PlayerPage {
         let first = standings.first().filter(|_| numbers);
         let progress = first.filter(|_| !pinned);
         let progress =
-            progress.and_then(|line| Progress::of(&games, &line.ruleset, line.row.weight));
+            progress.and_then(|line| WeightProgress::of(&games, &line.ruleset, line.row.weight));
         let placed = first.filter(|line| line.row.standing == Standing::Placed);
         let distribution = async {
             match placed {
@@ -204,7 +204,7 @@ impl Page for PlayerPage {
             recounts,
             why: why.iter().map(WhyWeight::from).collect(),
             companions,
-            form: Form::of(&games),
+            form: RecentForm::of(&games),
             games: listed,
             best_maps,
             worst_maps,
@@ -270,9 +270,9 @@ const FORM: usize = 10;
 
 /// The results of the last matches, the latest first: `W`, `D` or `L`.
 #[derive(Debug, Serialize)]
-struct Form(Vec<char>);
+struct RecentForm(Vec<char>);
 
-impl Form {
+impl RecentForm {
     /// The form after these matches, the latest first.
     pub fn of(games: &[GameOfPerson]) -> Self {
         let results = games.iter().filter_map(|game| game.result);
@@ -365,7 +365,7 @@ fn map_table(title: &str, list: &[MapResult]) -> Markup {
     html! {
         section {
             h3 { (title) }
-            (Table::of(title, list)
+            (PageTable::of(title, list)
                 .name("Map", |row| &row.map)
                 .num("Won", |row| words::percent(row.won))
                 .num("Games", |row| row.games))
@@ -400,7 +400,7 @@ impl PlayerPage {
         }
         let path = site.links.to(&self.path());
         Ok(html! {
-            @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
+            @if many.clone().any(|row| RecentSpan::Month.part_of(&row.history).len() < row.history.len()) {
                 (self.span.tabs("Time of the plots", |name| format!("{path}?span={name}")))
             }
             @for (ruleset, plot) in plots {

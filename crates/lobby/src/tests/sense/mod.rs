@@ -206,8 +206,8 @@ impl Server {
 
     /// The reply to a decision whose reasons are kept for EXPLAIN.
     fn because(&mut self, decision: Decision, reply: Reply) -> Reply {
-        let told = decision.told(&Naming::default()).to_string();
-        self.reasons = told.lines().map(str::to_owned).collect();
+        let announced = decision.announced(&Naming::default()).to_string();
+        self.reasons = announced.lines().map(str::to_owned).collect();
         reply
     }
 
