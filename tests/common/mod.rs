@@ -18,6 +18,7 @@ pub mod process;
 pub mod proxy;
 pub mod queue_kills;
 pub mod restarts;
+pub mod told;
 pub mod worlds;
 
 use std::{

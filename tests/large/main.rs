@@ -1,7 +1,7 @@
-//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
-//! hundred times; restarts one fifty times under load; learns two thousand histories of equals; plays an evening of
-//! hosted matches; lets everything go wrong for three daemons on one PostgreSQL; kills a
-//! daemon and commands at chosen moments; uses up every share beside honest players; plays simulated seasons. `.ci/run` runs these tests, and so does
+//! Kills a daemon and commands at chosen moments; lets everything go wrong for three daemons on one PostgreSQL. These two
+//! are in the gate, `.ci/run`; the others are in `.ci/nightly`: a gigabyte over the network and half a gigabyte of log, in
+//! bounded memory; two thousand histories of equals; an evening of hosted matches; somebody who uses up every share, beside
+//! honest players; simulated seasons. All of them:
 //! `cargo test --test large -- --ignored`; a plain `cargo test` does not build them.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -11,7 +11,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod api_kills;
 mod attacks;
 mod equals;
 mod evening;
@@ -19,10 +18,7 @@ mod fair;
 mod fleet;
 mod gigabyte;
 mod hosting;
-mod kills;
 mod long_logs;
-mod queue_kills;
-mod restarts;
 mod shares;
 mod simulation;
 

@@ -34,6 +34,13 @@ pub mod command;
 mod decide;
 pub mod decision;
 #[cfg(test)]
+#[allow(
+    unreachable_pub,
+    reason = "the tests of the program compile this file, too"
+)]
+#[path = "../../../tests/common/draw.rs"]
+mod draw;
+#[cfg(test)]
 #[path = "../../partition/src/tests/games.rs"]
 mod games;
 pub mod journal;
@@ -48,6 +55,13 @@ pub mod roster;
 pub mod settings;
 pub mod state;
 mod streak;
+#[cfg(test)]
+#[allow(
+    unreachable_pub,
+    reason = "the tests of the program compile this file, too"
+)]
+#[path = "../../../tests/common/told.rs"]
+mod told_stories;
 pub mod weights;
 
 #[cfg(test)]

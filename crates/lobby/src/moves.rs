@@ -7,7 +7,7 @@
 use std::{cmp::Ordering, ops::Range};
 
 use evenkeel_partition::{
-    GameView, TeamSums,
+    GameView, HumanInGame, TeamSums,
     sums::{Counted, EQUAL},
 };
 
@@ -35,12 +35,12 @@ impl Unit {
         }
     }
 
-    /// The units of these humans; the members of the parties in `split` go alone. An arrival who must be on a certain team
-    /// goes there without their friends.
+    /// The units of these humans, of whom some go without their friends. An arrival who must be on a certain team goes there
+    /// without them, too.
     pub(super) fn of(
         view: &GameView,
         humans: impl Iterator<Item = usize>,
-        split: &[&str],
+        goes_alone: impl Fn(&HumanInGame) -> bool,
     ) -> Vec<Self> {
         let mut units: Vec<Self> = Vec::new();
         for who in humans {
@@ -48,7 +48,7 @@ impl Unit {
             let from = human.team.map(usize::from);
             let pin = human.pin.map(usize::from).filter(|_| from.is_none());
             let party = human.party.as_deref();
-            let party = party.filter(|party| pin.is_none() && !split.contains(party));
+            let party = party.filter(|_| pin.is_none() && !goes_alone(human));
             let with = |unit: &&mut Self| {
                 let first = &view.humans[unit.members[0]];
                 let together = party.is_some() && first.party.as_deref() == party;
@@ -68,6 +68,11 @@ impl Unit {
             }
         }
         units
+    }
+
+    /// Whether a human is of one of these parties, whose members go alone.
+    pub(super) fn of_parties(split: &[&str]) -> impl Fn(&HumanInGame) -> bool {
+        |human| (human.party.as_deref()).is_some_and(|party| split.contains(&party))
     }
 
     /// Those of `teams` teams that it can go to.
@@ -346,7 +351,7 @@ impl Arrived {
         split: &[&str],
         limit: usize,
     ) -> Self {
-        let mut units = Unit::of(view, waiting, split);
+        let mut units = Unit::of(view, waiting, Unit::of_parties(split));
         units.sort_by(|a, b| b.counted.weight.total_cmp(&a.counted.weight));
         let ways = |ways: usize, _: &Unit| ways.saturating_mul(sums.sides().len());
         let exact = units.iter().fold(1, ways) <= MAX_TRIED;

@@ -1,6 +1,7 @@
 //! Tests that no explanation disagrees with its reply, in random games.
 
 mod golden;
+mod sense;
 
 use proptest::prelude::*;
 

@@ -267,6 +267,16 @@ mod tests {
         (full.view.humans[4].pin, full.view.humans[5].pin) = (Some(0), Some(1));
         full.relax();
         assert_eq!(full.parties, [[0, 1]]);
+        // Two strangers leave one place on team 0: nobody goes there alone while others have room for several.
+        let mut scattered = spec(&[50.0; 9]);
+        scattered.view.teams = 3;
+        scattered.parties = vec![vec![0, 1, 2, 3, 4]];
+        for stranger in [5, 6] {
+            scattered.view.humans[stranger].pin = Some(0);
+        }
+        scattered.relax();
+        let sizes: Vec<usize> = scattered.parties.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [3, 2]);
     }
 
     #[test]

@@ -18,6 +18,16 @@ pub struct Moments {
     pub w: f64,
 }
 
+impl Moments {
+    /// Those of the negative variable.
+    pub fn mirrored(self) -> Self {
+        Self {
+            v: -self.v,
+            w: self.w,
+        }
+    }
+}
+
 /// The observation that the variable is above `-z`: v = φ(z)/Φ(z), w = v(v + z).
 ///
 /// Uses Mills' ratio, which needs no exponential on the side where φ and Φ vanish.
@@ -100,14 +110,11 @@ pub(crate) fn between(low: f64, high: f64) -> Moments {
 pub(crate) fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
     match result {
         Ordering::Less => above(t - margin),
+        // A tie that was hardly expected is found in the lower tail, where the distribution is exact, for either order of
+        // the two.
+        Ordering::Equal if t < 0.0 => between(t - margin, t + margin).mirrored(),
         Ordering::Equal => between(-margin - t, margin - t),
-        Ordering::Greater => {
-            let moments = above(-t - margin);
-            Moments {
-                v: -moments.v,
-                w: moments.w,
-            }
-        }
+        Ordering::Greater => above(-t - margin).mirrored(),
     }
 }
 

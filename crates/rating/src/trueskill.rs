@@ -133,12 +133,8 @@ impl TrueSkill {
             let heads = ours.len() + theirs.len();
             let margin = self.margin * libm::sqrt(heads as f64) / c;
             let moments = normal::truncated((a.mean - b.mean) / c, margin, result);
-            let mirrored = Moments {
-                v: -moments.v,
-                w: moments.w,
-            };
             self.learn(ours, c, moments);
-            self.learn(theirs, c, mirrored);
+            self.learn(theirs, c, moments.mirrored());
         }
     }
 
@@ -389,7 +385,7 @@ impl ResultGraph {
                 let (l, r) = (left.gaussian(), right.gaussian());
                 let (mean, variance) = (l.mean - r.mean, l.variance + r.variance);
                 let c = libm::sqrt(variance);
-                let moments = truncated(mean / c, margins[k] / c, result);
+                let moments = normal::truncated(mean / c, margins[k] / c, result);
                 // First the message about the difference d, then those about its ends: left = d +
                 // right.
                 let kept = (1.0 - moments.w).max(1e-9);
@@ -415,17 +411,6 @@ impl ResultGraph {
             }
         }
         teams.into_iter().map(Natural::gaussian).collect()
-    }
-}
-
-/// [`normal::truncated`], but a tie that was hardly expected is found where the distribution is exact, in its lower tail.
-fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
-    match result {
-        Ordering::Equal if t < 0.0 => {
-            let Moments { v, w } = normal::truncated(-t, margin, result);
-            Moments { v: -v, w }
-        }
-        _ => normal::truncated(t, margin, result),
     }
 }
 

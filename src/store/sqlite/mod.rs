@@ -148,6 +148,8 @@ async fn try_open(
     let room = Room::take(path).map_err(|error| StoreError::at(&path.display(), error))?;
     let watch = Arc::new(Watch::begin(path));
     let options = options
+        // The file is there. If somebody removes it now, a later connection must not make a new one: it would take over the
+        // old file's index of the write-ahead log, and whoever reads that index next ends with SIGBUS.
         .create_if_missing(false)
         .journal_mode(SqliteJournalMode::Wal)
         // Sync at each commit, so that a match whose END was answered survives a power cut.

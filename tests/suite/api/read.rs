@@ -97,7 +97,10 @@ fn a_player_is_found_by_name_and_known_by_handle_everywhere() {
         .as_str()
         .unwrap()
         .to_owned();
-    let found = get(&api, "/v1/players?q=ann");
+    // The rows by which a player is found in all rulesets are written a moment after the leaderboard has them.
+    let found = until(&api, "/v1/players?q=ann", |found| {
+        found["players"][0].is_object()
+    });
     assert_eq!(
         found["players"][0]["player"],
         json!({"handle": handle, "name": "Ann", "bot": false})

@@ -7,6 +7,7 @@ mod metrics;
 mod modes;
 mod passing;
 mod process;
+mod reported;
 mod restart;
 mod service_manager;
 mod spans;

@@ -365,7 +365,7 @@ fn a_damaged_database_is_named() {
     )
     .unwrap();
     for args in [
-        &["serve"][..],
+        &["serve", "--listen", "127.0.0.1:0"][..],
         &["ingest", CTF],
         &["weights", "--game", "x"],
         &["rebuild"],

@@ -86,14 +86,16 @@ class Evening:
     # What people do
 
     async def step(self, act, done, attack, what):
-        """Somebody does something, and again until it is done; in the first try, something is killed meanwhile."""
+        """Somebody does something, and again until it is done; in the first try, something is killed meanwhile. Who has not
+        been answered waits, unless something was killed: on a slow machine, they would do it twice."""
         until = time.monotonic() + PATIENCE
-        await act()
+        token = await act()
         if attack:
             await self.attack(attack)
         while not (found := await self.fake.wait(done, 4.0)):
             assert time.monotonic() < until, f"{what}: {self.fake.notes[-3:]} {self.last(A)} {self.last(B)}"
-            await act()
+            if attack or self.fake.has_answered(token):
+                token = await act()
         return found
 
     def last(self, channel):
@@ -129,7 +131,7 @@ class Evening:
         async def act():
             ids = [b for b in buttons(self.fake.messages[message]) if b.startswith(f"ek:{what}")]
             if ids:
-                await self.fake.press(who, message, ids[0])
+                return await self.fake.press(who, message, ids[0])
         return await self.step(act, lambda: done(self.text(message)), attack, what)
 
     async def begin(self, channel, people, attacks):

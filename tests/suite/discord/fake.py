@@ -148,7 +148,7 @@ class Fake:
         """Sends an interaction, and returns its token."""
         id = self.next()
         token = f"token{id}"
-        self.calls[token] = {"id": id, "message": message, "done": None, "channel": channel, "who": who, "dispatched": len(self.sessions)}
+        self.calls[token] = {"id": id, "message": message, "done": None, "answered": False, "channel": channel, "who": who, "dispatched": len(self.sessions)}
         event = {"id": id, "application_id": APPLICATION, "type": kind, "data": data, "guild_id": GUILD, "channel_id": channel,
                  "channel": {"id": channel, "type": TEXT, "name": self.channels[channel], "guild_id": GUILD, "position": 0,
                              "permission_overwrites": [], "nsfw": False, "parent_id": None, "permissions": "0"},
@@ -173,6 +173,10 @@ class Fake:
         found = self.messages[message]
         return await self.interact(who, found["channel_id"], 3, {"custom_id": custom_id, "component_type": 2}, message)
 
+    def has_answered(self, token):
+        """Whether the bot has answered this interaction; nothing to do is answered, too."""
+        return token is None or self.calls[token]["answered"]
+
     # REST
 
     async def me(self, _):
@@ -193,6 +197,7 @@ class Fake:
         if call["done"]:
             return reply({"code": 40060, "message": "Interaction has already been acknowledged."}, status=400)
         call["done"], data = asked["type"], asked.get("data") or {}
+        call["answered"] = asked["type"] not in (5, 6)  # these two promise an answer
         call["hidden"] = bool((data.get("flags") or 0) & EPHEMERAL)
         made = None
         if asked["type"] == 4:  # a message of its own, also where a button was pressed
@@ -232,12 +237,14 @@ class Fake:
 
     async def edit(self, request):
         call = self.calls[request.match_info["token"]]
+        call["answered"] = True
         made = self.change(call, await request.json())
         await self.tell()
         return reply(made)
 
     async def follow(self, request):
         call, data = self.calls[request.match_info["token"]], await request.json()
+        call["answered"] = True
         self.check(data)
         self.notes.append((call["who"], data.get("content")))
         await self.tell()

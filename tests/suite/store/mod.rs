@@ -736,6 +736,18 @@ async fn a_database_that_has_lost_its_content_does_not_begin_anew() {
     store::open(&path, true, BUSY).await.unwrap();
 }
 
+#[tokio::test]
+async fn a_connection_that_is_opened_later_makes_no_new_file() {
+    let (store, folder) = store().await;
+    let path = folder.path().join("test.db");
+    fs::remove_file(&path).unwrap();
+    // More readers at a time than there are connections so far.
+    let reading = (0..8).map(|_| store.matches().extent());
+    let found = futures_util::future::join_all(reading).await;
+    assert!(found.iter().any(Result::is_err), "one had to be opened");
+    assert!(!path.exists());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn games_that_end_while_the_database_is_locked_wait_for_it_together() {
     let folder = TempDir::new().unwrap();

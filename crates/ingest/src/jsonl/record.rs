@@ -273,10 +273,10 @@ mod tests {
             names.collect()
         };
         assert_eq!(names(&game), ["", "b", "Cid", "d"]);
-        let again = write(&game, Fingerprint::of(&game));
+        let again = write_record(&game, Fingerprint::of(&game));
         assert!(again.contains(r#""name":"b""#) && !again.contains(r#""name":"a""#));
         assert_eq!(
-            names(&read_back(again.trim().as_bytes()).unwrap()),
+            names(&read_record(again.trim().as_bytes()).unwrap()),
             names(&game)
         );
     }

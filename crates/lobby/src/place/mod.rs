@@ -162,7 +162,7 @@ impl Place {
             exact &= all_tried;
             prospect
         };
-        let arrival = &Unit::of(&self.view, std::iter::once(self.who), &[])[0];
+        let arrival = &Unit::of(&self.view, std::iter::once(self.who), |_| false)[0];
         let teams = arrival.targets(strength.sides().len());
         let mut sides: Vec<Prospect> = teams.map(prospect).collect();
         self.excuse(&mut sides);

@@ -86,7 +86,7 @@ pub struct EvennessOfPlans {
 
 impl Advice {
     /// All moves; those of humans without a team come first.
-    pub fn steps(&self) -> impl Iterator<Item = &Move> {
+    pub fn steps(&self) -> impl Iterator<Item = &Move> + Clone {
         self.placed.iter().chain(&self.moves)
     }
 }
@@ -161,7 +161,7 @@ impl Rebalance {
         let arrived = self.arrived(&now, split);
         let arrived_sums = arrived.sums.clone();
         let held = self.held();
-        let mut units = self.units(&held, split);
+        let mut units = self.units(&held, Unit::of_parties(split));
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let has_empty_team = arrived_sums.empty_teams() > 0;
         let enough = self.enough(split);
@@ -318,11 +318,16 @@ impl Default for RebalanceSettings {
 const LOWER: f64 = 0.67;
 
 impl Rebalance {
-    /// The units that can be moved. A party that is not in `split` is one unit: it stays if one of its members is `held`.
-    fn units(&self, held: &[Option<MoveBlock>], split: &[&str]) -> Vec<Unit> {
+    /// The units that can be moved. The members of a party who do not go alone are one unit on each team: it stays if one of
+    /// them is `held`.
+    fn units(
+        &self,
+        held: &[Option<MoveBlock>],
+        goes_alone: impl Fn(&HumanInGame) -> bool,
+    ) -> Vec<Unit> {
         let humans = 0..self.view.humans.len();
         let placed = humans.filter(|&who| self.view.humans[who].team.is_some());
-        let mut units = Unit::of(&self.view, placed, split);
+        let mut units = Unit::of(&self.view, placed, goes_alone);
         units.retain(|unit| unit.members.iter().all(|&member| held[member].is_none()));
         units
     }

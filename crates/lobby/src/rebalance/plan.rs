@@ -300,23 +300,23 @@ impl Rebalance {
     /// The parties that this advice splits: members who are together now, also those who are on no team yet, are not
     /// together then.
     fn torn_by(&self, advice: &Advice) -> Vec<&str> {
-        self.torn_by_moves(|| advice.steps())
-    }
-
-    /// The parties that these moves split.
-    pub(super) fn torn_by_moves<'m, I>(&self, steps: impl Fn() -> I) -> Vec<&str>
-    where
-        I: Iterator<Item = &'m Move>,
-    {
-        let then = |human: &HumanInGame| team_after(human, steps());
         let is_torn = |party: &&str| {
-            let apart = |one: &HumanInGame| {
-                let mut mates = self.members(party).filter(|mate| mate.team == one.team);
-                mates.any(|mate| then(mate) != then(one))
-            };
-            self.members(party).any(apart)
+            let mut members = self.members(party);
+            members.any(|one| self.is_torn_by(one, advice.steps()))
         };
         self.parties().into_iter().filter(is_torn).collect()
+    }
+
+    /// Whether these moves take a human away from friends who are on the same team now, or wait with them.
+    pub(super) fn is_torn_by<'m>(
+        &self,
+        one: &HumanInGame,
+        steps: impl Iterator<Item = &'m Move> + Clone,
+    ) -> bool {
+        let then = |human: &HumanInGame| team_after(human, steps.clone());
+        let party = one.party.as_deref();
+        let mut mates = party.into_iter().flat_map(|party| self.members(party));
+        mates.any(|mate| mate.team == one.team && then(mate) != then(one))
     }
 
     /// What the teams lack once this advice is followed.

@@ -49,7 +49,8 @@ impl Rebalance {
     pub(crate) fn asking(&self, offered: &[Move]) -> Option<OfferInGame<'_>> {
         let held = self.held_anyway();
         let arrived_sums = self.arrived(&self.view.sums(), &[]).sums;
-        let units = self.units(&held, &self.torn_by_moves(|| offered.iter()));
+        // Friends on a team go alone if the offer takes some of them and not all.
+        let units = self.units(&held, |human| self.is_torn_by(human, offered.iter()));
         let planner = Planner::new(arrived_sums, units, self.limit());
         let humans = &self.view.humans;
         let named = planner.plan_of(humans, offered)?;

@@ -163,18 +163,23 @@ fn two_matches_of_mostly_the_same_people_are_a_streak() {
         wins: 2,
         of: Contest::Matches,
     };
-    for (second, lead, expected) in [
-        ("abc", 6.0, Some(streak)),
-        ("abx", 6.0, Some(streak)),
-        ("axy", 6.0, None),
-        ("abcxyz", 6.0, None),
-        ("abc", 5.0, None),
+    for (before, second, lead, expected) in [
+        (6.0, "abc", 6.0, Some(streak)),
+        (6.0, "abx", 6.0, Some(streak)),
+        (6.0, "axy", 6.0, None),
+        (6.0, "abcxyz", 6.0, None),
+        (6.0, "abc", 5.0, None),
+        (5.0, "abc", 6.0, None),
     ] {
         let mut lobby = Lobby::new(LobbySettings::default());
-        won(&mut lobby, "abc", "def", 6.0);
+        won(&mut lobby, "abc", "def", before);
         assert_eq!(lobby.take_streak(&usual(2.9)), None, "a single match");
         won(&mut lobby, second, "def", lead);
-        assert_eq!(lobby.take_streak(&usual(2.9)), expected, "{second} {lead}");
+        assert_eq!(
+            lobby.take_streak(&usual(2.9)),
+            expected,
+            "{before} {second} {lead}"
+        );
         assert_eq!(lobby.take_streak(&usual(2.9)), None, "once");
     }
 }

@@ -6,6 +6,7 @@ mod errors;
 pub(crate) mod games;
 mod invariants;
 mod picks;
+mod specs;
 mod ties;
 mod wishes;
 mod wishes_oracle;

@@ -305,6 +305,26 @@ mod tests {
     }
 
     #[test]
+    fn from_three_times_the_mean_on_all_counts_are_alike() {
+        let beside_seven_with_one_kill = |kills: f64| {
+            let tally = |player: u32| Tally {
+                kills: if player == 0 { kills } else { 1.0 },
+                minutes: 10.0,
+                ..Tally::new(Player(player))
+            };
+            let mut game = RatedGame::new(Vec::new());
+            game.tallies = (0..8).map(tally).collect();
+            Newcomers::features(&game, Player(0)).unwrap()[1]
+        };
+        assert_eq!(beside_seven_with_one_kill(0.0), -1.0);
+        assert!(beside_seven_with_one_kill(1.0).abs() < 1e-12);
+        assert!((beside_seven_with_one_kill(2.0) - (16.0 / 9.0 - 1.0)).abs() < 1e-12);
+        for many in [5.0, 20.0, 500.0] {
+            assert_eq!(beside_seven_with_one_kill(many), 2.0, "{many}");
+        }
+    }
+
+    #[test]
     fn what_tells_something_moves_the_prior_to_what_is_expected() {
         let predicted = learned(0.8).predict(&[0.0, 0.5, 0.0, 0.0]).unwrap();
         // Strengths have variance 0.8²/3 + 0.6²/12 + 0.1²; the last two remain unexplained.

@@ -7,7 +7,10 @@ mod places;
 mod rulesets;
 mod win_model;
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::LazyLock,
+};
 
 use evenkeel_model::{
     Kind, Outcome, Participant,
@@ -28,13 +31,17 @@ use crate::{
     history::{PART_FROM_ELSEWHERE, Unrated, points::points},
 };
 
-fn rulebook() -> Rulebook {
-    let mut spec = RulebookSpec::default();
-    spec.mutators.gameplay = vec!["insta".into()];
-    spec.mutators.unknown = Unknown::Ignore;
-    spec.game_types.free_for_all = vec!["ffa".into()];
-    spec.game_types.frags = vec!["ffa".into()];
-    Rulebook::new(&spec).unwrap()
+/// Made once: it compiles patterns, which takes longer than to rate a match.
+fn rulebook() -> &'static Rulebook {
+    static ONCE: LazyLock<Rulebook> = LazyLock::new(|| {
+        let mut spec = RulebookSpec::default();
+        spec.mutators.gameplay = vec!["insta".into()];
+        spec.mutators.unknown = Unknown::Ignore;
+        spec.game_types.free_for_all = vec!["ffa".into()];
+        spec.game_types.frags = vec!["ffa".into()];
+        Rulebook::new(&spec).unwrap()
+    });
+    &ONCE
 }
 
 fn someone(kind: Kind, id: &str, stays: Vec<Presence>) -> Participant {
@@ -101,7 +108,7 @@ fn folded<'a>(matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
 }
 
 fn folded_by<'a>(system: SystemName, matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
-    let mut fold = Fold::new(&rulebook(), settings(system));
+    let mut fold = Fold::new(rulebook(), settings(system));
     for record in matches {
         assert_eq!(record.check(), Ok(()));
         fold.push(record, Fingerprint::of(record)).unwrap();
@@ -110,7 +117,7 @@ fn folded_by<'a>(system: SystemName, matches: impl IntoIterator<Item = &'a Match
 }
 
 fn rated(record: &MatchRecord) -> Result<(), Unrated> {
-    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
+    let mut fold = Fold::new(rulebook(), settings(SystemName::Presence));
     let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
     assert_eq!(ruling.rated.is_err(), fold.weights().next().is_none());
     ruling.rated.map(drop)
@@ -224,10 +231,10 @@ fn with_and_without_a_checkpoint(system: SystemName, matches: &[MatchRecord], k:
             fold.push(record, Fingerprint::of(record)).unwrap();
         }
     };
-    let mut whole = Fold::new(&rulebook(), settings.clone());
+    let mut whole = Fold::new(rulebook(), settings.clone());
     push(&mut whole, &matches[..k]);
     let state = saved(&whole);
-    let mut resumed = Fold::restore(&rulebook(), settings, &state).unwrap();
+    let mut resumed = Fold::restore(rulebook(), settings, &state).unwrap();
     assert_eq!(saved(&resumed), state, "{system}");
     push(&mut whole, &matches[k..]);
     push(&mut resumed, &matches[k..]);
@@ -325,7 +332,7 @@ proptest! {
         matches in any_history(),
     ) {
         for system in SystemName::ALL {
-            let mut fold = Fold::new(&rulebook(), settings(system));
+            let mut fold = Fold::new(rulebook(), settings(system));
             let mut last: HashMap<Who, f64> = HashMap::new();
             for record in &matches {
                 let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
@@ -401,7 +408,7 @@ proptest! {
     fn who_differs_is_found(matches in any_history(), k in any::<prop::sample::Index>()) {
         let k = k.index(matches.len() + 1);
         for system in SystemName::ALL {
-            let mut fold = Fold::new(&rulebook(), in_divisions(system));
+            let mut fold = Fold::new(rulebook(), in_divisions(system));
             let mut before = fold.clone();
             for (number, record) in matches.iter().enumerate() {
                 if number == k {
@@ -417,7 +424,7 @@ proptest! {
 #[test]
 fn a_match_touches_no_other_ruleset_than_its_own() {
     for system in SystemName::ALL {
-        let mut fold = Fold::new(&rulebook(), settings(system));
+        let mut fold = Fold::new(rulebook(), settings(system));
         for (number, players) in (0_i64..).zip([["a", "b"], ["c", "d"], ["a", "c"], ["b", "d"]]) {
             let mut record = duel(200_000 * (number + 1), [3.0, 1.0]);
             record.game_type = format!("type {number}");
@@ -453,7 +460,7 @@ proptest! {
         noise in prop::collection::vec(any::<u8>(), 0..200),
     ) {
         for system in SystemName::ALL {
-            let restore = |bytes: &[u8]| Fold::restore(&rulebook(), settings(system), bytes);
+            let restore = |bytes: &[u8]| Fold::restore(rulebook(), settings(system), bytes);
             let state = saved(&folded_by(system, &matches));
             prop_assert!(restore(&state[..at.index(state.len())]).is_err(), "truncated");
             prop_assert!(restore(&[state.as_slice(), &[0]].concat()).is_err(), "longer");
@@ -492,7 +499,7 @@ fn a_season_brings_everyone_nearer_to_a_newcomer() {
                 season_keeps: Share::of(0.3),
                 ..settings(system)
             };
-            let mut fold = Fold::new(&rulebook(), settings);
+            let mut fold = Fold::new(rulebook(), settings);
             for record in &matches {
                 fold.push(record, Fingerprint::of(record)).unwrap();
             }
@@ -517,7 +524,7 @@ fn a_season_that_has_begun_is_that_of_the_next_match() {
         season_keeps: Share::of(0.5),
         ..settings(SystemName::Elo)
     };
-    let mut fold = Fold::new(&rulebook(), settings);
+    let mut fold = Fold::new(rulebook(), settings);
     for record in &matches[..8] {
         fold.push(record, Fingerprint::of(record)).unwrap();
     }
@@ -554,7 +561,7 @@ fn after_losses(system: SystemName, start: Option<StartWeight>, losses: i64) -> 
         sides: false,
         ..settings(system)
     };
-    let mut fold = Fold::new(&rulebook(), settings).with_starts(starts);
+    let mut fold = Fold::new(rulebook(), settings).with_starts(starts);
     for record in &matches {
         fold.push(record, Fingerprint::of(record)).unwrap();
     }
@@ -602,7 +609,7 @@ fn a_start_weight_survives_a_checkpoint_and_concerns_its_player_alone() {
         uncertain: false,
     };
     let starts: BTreeMap<_, _> = [(one.participants[0].key.clone(), start)].into();
-    let fresh = || Fold::new(&rulebook(), settings(SystemName::Joint)).with_starts(starts.clone());
+    let fresh = || Fold::new(rulebook(), settings(SystemName::Joint)).with_starts(starts.clone());
     let mut whole = fresh();
     let mut first = fresh();
     for record in [&one, &two] {
@@ -610,7 +617,7 @@ fn a_start_weight_survives_a_checkpoint_and_concerns_its_player_alone() {
     }
     first.push(&one, Fingerprint::of(&one)).unwrap();
     let state = saved(&first);
-    let mut second = Fold::restore(&rulebook(), settings(SystemName::Joint), &state)
+    let mut second = Fold::restore(rulebook(), settings(SystemName::Joint), &state)
         .unwrap()
         .with_starts(starts.clone());
     second.push(&two, Fingerprint::of(&two)).unwrap();

@@ -56,7 +56,7 @@ fn in_use(fold: &Fold, ruleset: &Ruleset) -> BTreeMap<String, (f64, Level)> {
 /// Returns the number of checked players, and of those whose weight moved.
 fn first_matches(system: SystemName, matches: &[MatchRecord]) -> (usize, usize) {
     let (mut checked, mut moved) = (0, 0);
-    let mut fold = Fold::new(&rulebook(), settings(system));
+    let mut fold = Fold::new(rulebook(), settings(system));
     for record in matches {
         let ruleset = rulebook().ruleset(&record.game_type, &record.mutators);
         let before = in_use(&fold, &ruleset);
@@ -136,7 +136,7 @@ fn newcomers_of_a_long_history_move_with_their_results() {
 fn matches_of_other_rulesets_change_no_weight_that_is_known() {
     let matches = long(120);
     for system in SystemName::ALL {
-        let mut fold = Fold::new(&rulebook(), settings(system));
+        let mut fold = Fold::new(rulebook(), settings(system));
         for record in &matches {
             let own = rulebook().ruleset(&record.game_type, &record.mutators);
             let others = || (0..RULESETS.len()).map(ruleset_of).filter(|r| *r != own);
@@ -340,7 +340,7 @@ fn a_start_weight_stays_in_what_other_rulesets_say() {
     };
     for system in SystemName::ALL {
         let starts: BTreeMap<_, _> = [(key.clone(), start)].into();
-        let mut fold = Fold::new(&rulebook(), settings(system)).with_starts(starts);
+        let mut fold = Fold::new(rulebook(), settings(system)).with_starts(starts);
         let first = two_by_two(0, INSTA, true);
         fold.push(&first, Fingerprint::of(&first)).unwrap();
         let (there, here) = (weight_of_p0(&fold, INSTA), weight_of_p0(&fold, ORDINARY));

@@ -15,7 +15,7 @@ fn nothing_is_learned_about_nobody() {
     let mut record = duel(200_000, [3.0, 1.0]);
     record.participants.extend([nobody(1, 0), nobody(2, 1)]);
     for system in [SystemName::Presence, SystemName::Hive, SystemName::Joint] {
-        let mut fold = Fold::new(&rulebook(), settings(system));
+        let mut fold = Fold::new(rulebook(), settings(system));
         let ruling = fold.push(&record, Fingerprint::of(&record)).unwrap();
         let counts: Vec<bool> = ruling.rated.unwrap().iter().map(|own| own.counts).collect();
         assert_eq!(counts, [true, true, false, false]);
@@ -39,7 +39,7 @@ fn two_games_by_hand() {
 
 #[test]
 fn what_may_have_made_a_match_one_sided_is_read_from_its_record() {
-    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
+    let mut fold = Fold::new(rulebook(), settings(SystemName::Presence));
     let mut causes = |record: &MatchRecord| {
         let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
         let causes = ruling.causes?;
@@ -151,7 +151,7 @@ fn humans_among_mostly_bots_are_not_rated_and_the_bots_are() {
         };
         assert_eq!(everyone(&fold), expected, "{system}"); // no tally has points
     }
-    let ruling = Fold::new(&rulebook(), Settings::default())
+    let ruling = Fold::new(rulebook(), Settings::default())
         .push(&mixed, Fingerprint::of(&mixed))
         .unwrap();
     let counts = ruling.rated.unwrap().into_iter().map(|p| p.counts);
@@ -195,7 +195,7 @@ fn a_match_beyond_the_share_of_its_sender_teaches_nothing() {
 fn before_any_match_chances_are_even_whatever_the_numbers() {
     let on = |id: &str, team| someone(Kind::Human, id, vec![stay(team, 0, 100_000)]);
     let two_to_one = |end| game(end, &[3.0, 1.0], vec![on("a", 0), on("b", 0), on("c", 1)]);
-    let mut fold = Fold::new(&rulebook(), settings(SystemName::Joint));
+    let mut fold = Fold::new(rulebook(), settings(SystemName::Joint));
     let mut chance = |end| {
         let record = two_to_one(end);
         fold.push(&record, Fingerprint::of(&record)).unwrap().chance

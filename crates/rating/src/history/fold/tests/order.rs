@@ -29,7 +29,7 @@ fn entries(ruling: Ruling) -> Vec<Option<([u64; 3], Option<WeightCause>)>> {
 
 /// Everything that a fold of matches in order gives.
 fn in_one_go(system: SystemName, matches: &[MatchRecord]) -> (Bits, Entries) {
-    let mut fold = Fold::new(&rulebook(), season_settings(system));
+    let mut fold = Fold::new(rulebook(), season_settings(system));
     let push = |record: &MatchRecord| {
         let print = Fingerprint::of(record);
         let ruling = fold.push(record, print).unwrap();
@@ -42,7 +42,7 @@ fn in_one_go(system: SystemName, matches: &[MatchRecord]) -> (Bits, Entries) {
 /// The same of matches that arrive in any order: a late one is folded from the checkpoint before it, with all later ones.
 fn as_they_arrive(system: SystemName, arriving: &[MatchRecord]) -> (Bits, Entries) {
     let (rulebook, settings) = (rulebook(), season_settings(system));
-    let mut fold = Fold::new(&rulebook, settings.clone());
+    let mut fold = Fold::new(rulebook, settings.clone());
     let mut known: Vec<((Timestamp, Fingerprint), &MatchRecord, Vec<u8>)> = Vec::new();
     let mut entered = Entries::new();
     for record in arriving {
@@ -50,7 +50,7 @@ fn as_they_arrive(system: SystemName, arriving: &[MatchRecord]) -> (Bits, Entrie
         let at = known.partition_point(|(other, ..)| *other < place);
         let later: Vec<_> = known.drain(at..).collect();
         if let Some((.., state)) = later.first() {
-            fold = Fold::restore(&rulebook, settings.clone(), state).unwrap();
+            fold = Fold::restore(rulebook, settings.clone(), state).unwrap();
         }
         let later = later.into_iter().map(|(_, record, _)| record);
         for record in [record].into_iter().chain(later) {
@@ -95,7 +95,7 @@ fn listed_backwards(record: &MatchRecord) -> MatchRecord {
 /// The weights, comparable to the bit, of all but `p0`, whose matches are listed under another name from the start on if
 /// `forgotten`. Matches keep the fingerprints under which they are stored.
 fn bits_of_others(system: SystemName, recorded: &[MatchRecord], forgotten: bool) -> Bits {
-    let mut fold = Fold::new(&rulebook(), season_settings(system));
+    let mut fold = Fold::new(rulebook(), season_settings(system));
     for record in recorded {
         let (mut own, print) = (record.clone(), Fingerprint::of(record));
         if forgotten {

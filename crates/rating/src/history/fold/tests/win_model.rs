@@ -125,7 +125,7 @@ fn a_party_counts_in_predictions_what_was_learned_of_friends() {
         sides: false,
         ..settings(SystemName::Joint)
     };
-    let mut fold = Fold::new(&rulebook(), settings);
+    let mut fold = Fold::new(rulebook(), settings);
     for record in with_friends(200) {
         fold.push(&record, Fingerprint::of(&record)).unwrap();
     }
@@ -226,7 +226,7 @@ fn predictions_count_who_will_command() {
             sides: false,
             ..settings(system)
         };
-        let mut fold = Fold::new(&rulebook(), settings);
+        let mut fold = Fold::new(rulebook(), settings);
         for record in &matches {
             fold.push(record, Fingerprint::of(record)).unwrap();
         }
