@@ -9,7 +9,7 @@ use tokio::{sync::watch, time::Instant};
 use tracing::Span;
 
 use super::{
-    CURRENT, Learning, LearningError, Standings,
+    CHUNK, CURRENT, Learning, LearningError, Standings,
     gaps::Gaps,
     knowledge::Knowledge,
     late::processor_time,
@@ -18,8 +18,6 @@ use super::{
 };
 use crate::store::{Correction, Cursor, DerivedFrom, OperatorOverrides, RecountCause, StoredMatch};
 
-/// Number of matches read per query.
-pub(super) const CHUNK: u32 = 512;
 /// How many matches are folded again while new ones wait: for some tens of milliseconds.
 pub(super) const SHORT: i64 = 512;
 

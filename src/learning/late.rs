@@ -64,7 +64,7 @@ fn remaining(used: f64, at: u64, now: u64) -> f64 {
 
 /// The processor time that this thread has used.
 #[cfg(unix)]
-pub(super) fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
     Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
@@ -72,7 +72,7 @@ pub(super) fn processor_time() -> Duration {
 
 /// The time on the clock, where threads tell no other.
 #[cfg(not(unix))]
-pub(super) fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     static BEGAN: std::sync::LazyLock<tokio::time::Instant> =
         std::sync::LazyLock::new(tokio::time::Instant::now);
     BEGAN.elapsed()

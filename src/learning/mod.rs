@@ -81,10 +81,14 @@ use crate::{
 use boards::SortedBoards;
 use checkpoint::Folder;
 use late::LateBudgets;
+pub use late::processor_time;
 use learned::LearnedState;
 use leases::SharedSettings;
 use write_derived::Written;
 use writer::Writer;
+
+/// Number of matches read per query.
+const CHUNK: u32 = 512;
 
 /// The learned state, and the weights published from it.
 pub struct Learning {

@@ -1,6 +1,6 @@
 //! What is known of one player under a ruleset, and which players are perhaps another account of a known player.
 
-use super::{Learning, LearningError, derive::CHUNK};
+use super::{CHUNK, Learning, LearningError};
 use crate::{
     model::{Timestamp, weight::Rank},
     rating::history::{AtOnce, AtOnceFinder, Level, Suspect, Weight, unrated},

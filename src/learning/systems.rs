@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learning, LearningError, derive::on_blocking_thread, learned::LearnedState};
+use super::{CHUNK, Learning, LearningError, derive::on_blocking_thread, learned::LearnedState};
 use crate::{
     model::{MatchRecord, Rulebook, Timestamp, merge::CountsAs},
     rating::SystemName,
@@ -250,9 +250,6 @@ impl LearnedState {
         }
     }
 }
-
-/// Number of matches read per query.
-const CHUNK: u32 = 512;
 
 impl Learning {
     /// Reads every stored match in (end time, fingerprint) order, except for those that an operator has made

@@ -15,8 +15,10 @@ pub const NAMELESS_DIGITS: usize = 4;
 /// id in any form, 16 or more hexadecimal digits, or a long key in base 64.
 pub fn looks_like_account(id: &str) -> bool {
     let number = id.strip_prefix("d-").unwrap_or(id);
-    let is_number = number.len() >= ACCOUNT && number.bytes().all(|b| b.is_ascii_digit());
-    is_number || is_guid(id)
+    match number.bytes().all(|b| b.is_ascii_digit()) {
+        true => number.len() >= ACCOUNT,
+        false => is_guid(id),
+    }
 }
 
 /// The name of a human of whom none was stated, where identities are names: the identity, and none if it looks like an
