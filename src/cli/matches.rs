@@ -54,10 +54,14 @@ enum MatchCommand {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "whose", required = true, multiple = false)]
 struct AdmitArgs {
     /// Those of this client, by its name in [[clients]]
-    #[arg(long, value_name = "NAME")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "address",
+        conflicts_with = "address"
+    )]
     client: Option<String>,
     /// Those that came from this address, without a client
     #[arg(long, value_name = "ADDRESS")]

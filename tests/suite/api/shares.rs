@@ -10,7 +10,7 @@ use super::{
 };
 use crate::common::{
     api::Api,
-    process::{ask, line, run},
+    process::{ask, configured, line, run},
 };
 
 /// A short match of these players, half of them on each team, with more keys.
@@ -154,15 +154,18 @@ fn end_is_never_refused_and_an_operator_admits_what_was_too_much() {
         marked.len() == 1 && marked[0].contains(r#""too_many_new":{"client":"game-*"}"#),
         "{lines}"
     );
-    let other = tempfile::TempDir::new().unwrap();
+    let other = configured("[rating]\nmin_seconds = 0\n");
     std::fs::write(other.path().join("all.jsonl"), &lines).unwrap();
-    run(other.path(), &["ingest", "all.jsonl"]);
+    run(
+        other.path(),
+        &["ingest", "all.jsonl", "--config", "evenkeel.toml"],
+    );
     for (one, copied) in lines.lines().zip(run(other.path(), &["export"]).1.lines()) {
         assert_eq!(one, copied);
     }
-    let weights = |folder: &std::path::Path| run(folder, &["weights", "ctf", "--csv"]).1;
+    let weights = |folder: &std::path::Path| run(folder, &["weights", "--game", "ctf", "--csv"]).1;
     assert_eq!(weights(other.path()), weights(folder));
-    run(other.path(), &["rebuild"]);
+    run(other.path(), &["rebuild", "--config", "evenkeel.toml"]);
     assert_eq!(weights(other.path()), weights(folder));
     assert!(!weights(folder).contains("player-9"));
 
@@ -172,7 +175,15 @@ fn end_is_never_refused_and_an_operator_admits_what_was_too_much() {
         "{why}"
     );
     for folder in [folder, other.path()] {
-        let (code, said, why) = run(folder, &["match", "admit", "--client", "game-*"]);
+        let words = [
+            "match",
+            "admit",
+            "--client",
+            "game-*",
+            "--config",
+            "evenkeel.toml",
+        ];
+        let (code, said, why) = run(folder, &words);
         assert_eq!((code, said.as_str()), (0, "1 match counts now\n"), "{why}");
     }
     wait_for_weight_of(&api, "player-9", "ctf");
@@ -278,7 +289,7 @@ fn what_a_client_has_brought_is_taken_out_and_in_again() {
     assert_eq!(post(&api, "club", &game(&names(0..4), timed(0))).0, 201);
     wait_for_weight(&api, "player-0");
     let folder = api.folder.path();
-    let weights = || run(folder, &["weights", "futsal", "--csv"]).1;
+    let weights = || run(folder, &["weights", "--game", "futsal", "--csv"]).1;
     let honest = weights();
     for minute in 2..5 {
         // It says that it is the server of another client.
@@ -286,7 +297,7 @@ fn what_a_client_has_brought_is_taken_out_and_in_again() {
             "players": [{"id": "player-0", "team": 0}, {"id": "player-9", "team": 1}]});
         let more = timed(minute).as_object().unwrap().clone();
         lie["start"] = more["start"].clone();
-        lie["end"] = json!(format!("2026-11-20T10:{minute:02}:59Z"));
+        lie["end"] = json!(format!("2026-11-20T10:{:02}:00Z", minute + 1));
         let (status, answer) = post(&api, "other", &lie);
         assert_eq!(status, 201, "{answer}");
     }
