@@ -8,11 +8,11 @@ use std::{
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Site, WebError, chances::UsualScores, links::Player, words};
+use super::{Site, WebError, chances::UsualScores, words};
 use crate::{
     model::{ChanceSummary, Kind, PlayerKey, Ruleset, TeamNames, Timestamp, plain_name},
     session::{LiveGame, LivePlayer},
-    store::PresentPlayer,
+    store::Player,
 };
 
 /// A running game, with the players that a page shows.
@@ -181,14 +181,14 @@ fn line(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> PresentGame {
 
 impl PresentGame {
     /// Puts the players on their teams; `shown` has them in the order of the game.
-    fn seat(&mut self, game: &LiveGame, shown: &mut impl Iterator<Item = PresentPlayer>) {
+    fn seat(&mut self, game: &LiveGame, shown: &mut impl Iterator<Item = Player>) {
         self.teams.resize_with(usize::from(game.teams), Vec::new);
         for (player, shown) in game.players.iter().zip(shown) {
             let team = player
                 .team
                 .and_then(|team| self.teams.get_mut(usize::from(team)));
             let list = team.unwrap_or(&mut self.others);
-            list.push(Player::new(shown.handle, shown.name, player.key.kind));
+            list.push(shown);
         }
     }
 

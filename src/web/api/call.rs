@@ -18,14 +18,14 @@ use futures_util::StreamExt;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::{sleep, timeout};
 
-use super::{Api, Problem};
+use super::{Api, Problem, game::Asker};
 use crate::{
     model::{Right, Secret},
     protocol::{Charge, Code},
     server::Caller,
     web::{
         Site,
-        answer::json as json_answer,
+        answer::{JSON, encoded, fresh, json as json_answer},
         visitors::{Visit, origin},
     },
 };
@@ -113,6 +113,16 @@ impl Call {
             .map_err(|error| Problem::bad(format!("the query: {}", wrong_in(&error.body_text()))))
     }
 
+    /// What the query states, in which there must be no other keys than these.
+    pub(super) fn query_of<Q: DeserializeOwned>(&self, keys: &[&str]) -> Result<Q, Problem> {
+        let asked = self.uri.query().unwrap_or_default().split('&');
+        let mut asked = asked.filter_map(|pair| pair.split('=').next());
+        match asked.find(|key| !key.is_empty() && !keys.contains(key)) {
+            Some(key) => Err(Problem::bad(format!("the query: unknown key {key:.60}"))),
+            None => self.query(),
+        }
+    }
+
     /// What the body states, which must be an object.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         match self.body.trim_ascii_start().first() {
@@ -125,6 +135,17 @@ impl Call {
     /// Whether the caller has shown the token of a client.
     pub(in crate::web) fn is_client(&self) -> bool {
         self.caller.name().is_some()
+    }
+
+    /// Who asks about a game.
+    pub(super) fn asker(&self) -> Asker<'_> {
+        let is_client = self.is_client();
+        Asker {
+            service: self.site.service(),
+            client: self.caller.name(),
+            sees_hidden: is_client,
+            sees_numbers: is_client || self.site.settings.shows_numbers(),
+        }
     }
 
     /// Whether everybody may pick teams.
@@ -161,7 +182,8 @@ impl Call {
 /// Who sends a request. The sender of a wrong token waits for the answer.
 async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, Problem> {
     let from = address(site, parts);
-    let Some(field) = parts.headers.get(header::AUTHORIZATION) else {
+    let field = parts.headers.get(header::AUTHORIZATION);
+    let Some(field) = field.filter(|_| site.takes_calls()) else {
         return Ok(api.gate.stranger(from));
     };
     let text = field.to_str().unwrap_or_default();
@@ -198,7 +220,13 @@ pub(in crate::web) async fn prove(api: &Api, token: &str, from: IpAddr) -> Resul
     Err(Problem::unauthorized(why))
 }
 
-/// An answer with this content.
+/// An answer with what the pages show to everybody, which may be kept as long as a page.
+pub(super) fn fresh_answer(call: &Call, content: &impl Serialize) -> Result<Response, Problem> {
+    let text = encoded(content).map_err(|_| Problem::internal())?;
+    Ok(fresh(&call.fields, JSON, text))
+}
+
+/// An answer with this content, which nobody keeps.
 pub(super) fn answer(content: &impl Serialize) -> Result<Response, Problem> {
     json_answer(content).map_err(|_| Problem::internal())
 }

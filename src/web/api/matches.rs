@@ -159,9 +159,9 @@ pub(super) async fn report(
         (true, false) => long(call, client, object, now).await?,
         (false, true) => {
             let short: ShortMatch = stated(Value::Object(object))?;
-            let known = Identities::of(call, &short.ids()).await?;
+            let known = Identities::of(call.site.service(), &short.ids()).await?;
             let record = short.record(client, now, &known)?;
-            Identities::check_apart(call, &short.humans(&known)).await?;
+            Identities::check_apart(call.site.service(), &short.humans(&known)).await?;
             record
         }
         _ => return Err(Problem::bad("a match has either players or teams")),
@@ -212,7 +212,7 @@ async fn long(
     })?;
     let participants = &mut record.participants;
     let ids: Vec<&str> = participants.iter().map(|one| one.key.id.as_str()).collect();
-    let known = Identities::of(call, &ids).await?;
+    let known = Identities::of(call.site.service(), &ids).await?;
     for one in participants {
         one.key.id = known.get(&one.key.id);
     }

@@ -23,8 +23,8 @@ use super::{
 use crate::{
     model::{Ident, Kind, PlayerKey, Right, steam},
     protocol::Charge,
-    store::Link,
-    web::{Site, links::Player},
+    store::{Link, Player},
+    web::Site,
 };
 
 /// The routes of links.
@@ -173,9 +173,8 @@ async fn shown_player(call: &Call, id: &str) -> Result<Player, Problem> {
     let found = store.called(kind, &key.id).await?.into_iter().next();
     let name = found.map(|one| one.name).unwrap_or_default();
     let shown = call.site.pages().matches().present(&[(key, name)]).await?;
-    let shown = shown.into_iter().next();
-    let (handle, name) = shown.map_or((None, None), |one| (one.handle, one.name));
-    Ok(Player::new(handle, name, kind))
+    let nobody = || Player::new(None, None, kind);
+    Ok(shown.into_iter().next().unwrap_or_else(nobody))
 }
 
 async fn shown_link(call: &Call, link: &Link) -> Result<serde_json::Value, Problem> {
@@ -206,7 +205,7 @@ pub(super) async fn report_behaviour(call: Call) -> Result<StatusCode, Problem> 
     let AskedReport { id, points } = call.json()?;
     check_name("id", &id)?;
     call.count(Charge::Report, 1)?;
-    let known = Identities::of(&call, &[id.as_str()]).await?;
+    let known = Identities::of(call.site.service(), &[id.as_str()]).await?;
     let id = Ident::from_text(&known.get(&id));
     let sessions = call.site.service().sessions();
     let reported = sessions.report_behaviour(client, Some(client), &id, points);

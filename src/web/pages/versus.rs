@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     model::{Timestamp, counted},
-    store::{Companion, GameOfPerson, SharedGame},
+    store::{Companion, GameOfPerson, Player, SharedGame},
     web::{
         Site, WebError,
         answer::Page,
-        links::{Player, path_part},
+        links::path_part,
         words::{self, known},
     },
 };
@@ -41,6 +41,7 @@ pub(in crate::web) struct VersusPage {
     /// On the same team, and on different ones.
     together: SharedLine,
     against: SharedLine,
+    #[serde(skip)]
     matches: Vec<MatchSummary>,
 }
 

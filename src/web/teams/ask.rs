@@ -31,7 +31,7 @@ pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, W
         skip: 0,
         limit: COMPARED,
     };
-    let (rows, _) = site.learning().board(query).await?;
+    let (rows, ..) = site.learning().board(query).await?;
     Ok(rows.iter().map(Known::new).collect())
 }
 
@@ -68,8 +68,8 @@ pub(super) async fn called(
             continue;
         };
         let standings = site.learning().standings_of(&person).await?;
-        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-        known.extend(latest.map(|line| Known::new(&line.row)));
+        let latest = standings.iter().max_by_key(|own| own.line.last_seen);
+        known.extend(latest.map(|own| Known::new(&own.line)));
     }
     Ok(known)
 }

@@ -150,6 +150,7 @@ const ROOMS: [(&str, &[&str]); 14] = [
             "logs",
             "session",
             "server",
+            "web",
             "client",
             "config",
             "simulate",
