@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{BalanceArgs, args::LobbyFlags};
+use super::args::{BalanceArgs, LobbyFlags};
 use crate::{
     cli::{
         CliError, open, print_json,
