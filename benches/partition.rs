@@ -9,7 +9,7 @@ use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenkeel::{
-    model::{Company, Crowding, Link, Outlook, SAME_CHANCE},
+    model::{Company, Crowding, Link, SAME_CHANCE, WinModel},
     partition::{
         ChanceModel, Engine, Fill, GameView, HumanInGame, Objective, Problem, ProblemSpec,
         Settings, solve,
@@ -54,7 +54,7 @@ fn spec(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Probl
 
 /// The same lobby, whose teams are compared by the chance to win.
 fn by_chance(count: usize) -> Problem {
-    let outlook = Outlook {
+    let win_model = WinModel {
         link: Link::Normal,
         per_strength: 0.4,
         players: count as f64,
@@ -63,22 +63,22 @@ fn by_chance(count: usize) -> Problem {
         per_log_size: 0.0,
         side: 0.1,
         unit: 0.5,
-        doubt: 0.2,
+        deviation: 0.2,
         company: Company::default(),
     };
     let model = ChanceModel {
-        outlook,
+        win_model,
         humans: weights(count)
             .map(|weight| (weight - 50.0) / 20.0)
             .collect(),
         bots: Vec::new(),
         next_bot: -0.5,
-        doubts: Vec::new(),
+        deviations: Vec::new(),
         party_multiplier: Vec::new(),
     };
     let mut spec = spec(count, Some(1), &[]);
     spec.view.chance = Some(model);
-    spec.doubt = Some(SAME_CHANCE);
+    spec.equal_within = Some(SAME_CHANCE);
     Problem::new(spec).unwrap()
 }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 use evenkeel::{
-    matchmaking::{Cores, Effort, Known, Plan, Queue, QueueSettings, Ticket, plan},
+    matchmaking::{Cores, Effort, KnownAttributes, Plan, Queue, QueueSettings, Ticket, plan},
     model::{Stream, StreamPurpose},
     queues::Threads,
     simulate::{Load, Shape},
@@ -42,7 +42,9 @@ fn shaped(queue: &Queue, shape: Shape, count: usize, seed: u64) -> Vec<Ticket> {
     let ticket = |number: usize| {
         let waited = 10.0 * (1.0 - number as f64 / count as f64);
         let spec = load.ticket(number, waited, queue.name() == "rated", &mut stream);
-        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+        queue
+            .ticket(&spec, &mut |_| KnownAttributes::default())
+            .unwrap()
     };
     (0..count).map(ticket).collect()
 }

@@ -11,7 +11,7 @@ use evenkeel::{
         Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, Rulebook, RulebookSpec,
         Span, Timestamp,
     },
-    rating::history::{Fold, Plan, Settings, evaluate},
+    rating::history::{EvaluationPlan, Fold, Settings, evaluate},
     rating::{self, Player, RatedGame, Seat, System, SystemName},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
@@ -162,7 +162,7 @@ fn histories(c: &mut Criterion) {
         group.bench_function(format!("rebuild {system}"), |b| b.iter(rebuild));
     }
     let all = || {
-        let plan = Plan::default();
+        let plan = EvaluationPlan::default();
         let settings = Settings::default();
         evaluate(
             matches.iter(),

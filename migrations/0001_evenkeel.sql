@@ -335,10 +335,10 @@ CREATE TABLE tickets (
     match_id INTEGER CHECK ((match_id IS NOT NULL) = (state IN ('proposed', 'hosted', 'called', 'matched'))),
     reason TEXT NOT NULL, -- why it has this state
     changed_at TIME NOT NULL,
-    told BOOLEAN NOT NULL -- whether the client was sent this state
+    announced BOOLEAN NOT NULL -- whether the client was sent this state
 );
 CREATE UNIQUE INDEX tickets_once ON tickets (owner, ticket, (number >> 40));
-CREATE INDEX tickets_untold ON tickets (owner, number) WHERE NOT told;
+CREATE INDEX tickets_unannounced ON tickets (owner, number) WHERE NOT announced;
 CREATE INDEX tickets_waiting ON tickets (queue, submitted_at) WHERE state = 'queued';
 
 CREATE TABLE ticket_players (
@@ -359,7 +359,7 @@ CREATE TABLE pools (
     searched_at TIME NOT NULL, -- the time until which the waits of the tickets count
     tickets TEXT NOT NULL, -- their numbers, as in '3-7 9'
     known TEXT NOT NULL, -- what was known of their players, as JSON
-    outlook TEXT -- how strengths become chances, as JSON
+    win_model TEXT -- how strengths become chances, as JSON
 );
 
 CREATE TABLE formed_matches (

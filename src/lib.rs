@@ -47,9 +47,9 @@
 //! | weight | the account of a player's own results, a number from 0 to 100 that people read; 50 is the average seat; where no chance is known, teams are compared by it |
 //! | unit | a constant of each rating system: the strength that 8 1/3 points are worth |
 //! | rating | all numbers that one rating system has for a player |
+//! | rating pool | a rating system applied to one level (a ruleset, a game type, all games), with the players who have been in its games |
 //! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, on its own scale, without limits; chances are computed from it, and weights move towards it; in points, 50 is that of the average seat |
-//! | deviation | the standard deviation of a weight or a rating |
-//! | doubt | the standard deviation of a strength, or of an edge; also by how much two chances may differ and still count as equal |
+//! | deviation | the standard deviation of a weight, a rating, a strength or an edge |
 //! | newcomer | a player of whom nothing is known |
 //! | behaviour | what reports of game servers about a human add up to, and the matches to which the human did not come; older ones count less |
 //! | division | a part of the players of a ruleset, by weight, whose name players may be shown |
@@ -61,7 +61,7 @@
 //! | forecast | the chance of a stored match with everybody who played, each for as long as they did, as predicted before it is learned from |
 //! | probability | how likely one of several candidates is picked; who wins has a chance |
 //! | edge | how far one team is ahead of another by strengths, numbers of players and the side of the map; a rating system turns it into a chance |
-//! | outlook | the function by which a rating system computes edges and chances |
+//! | win model | the function by which a rating system computes edges and chances |
 //! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team divided by that of the stronger one |
 //! | caller | the sender of a request over HTTP: a client, or somebody without a token |
 //! | decision | a question and its answer; it can be stored and replayed |

@@ -8,7 +8,7 @@ use std::f64::consts::LN_2;
 use evenkeel::{
     model::{MatchRecord, Rulebook},
     rating::SystemName,
-    rating::history::{Interval, Plan, Settings, evaluate, interval},
+    rating::history::{EvaluationPlan, Interval, Settings, evaluate, interval},
 };
 
 use crate::Set;
@@ -21,11 +21,11 @@ const FIRST: [usize; 2] = [50, 100];
 /// Prints the mean log loss of `joint` and of `presence` over the decided ones of the first matches, and the intervals of the
 /// differences.
 pub fn run(set: &Set, matches: &[MatchRecord], rulebook: &Rulebook) {
-    let plan = Plan {
+    let plan = EvaluationPlan {
         systems: vec![SystemName::Joint, SystemName::Presence],
         warm_up: 0.0,
         exchange: (!set.sides).then_some(1),
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     for first in FIRST {
         let last = matches.len().saturating_sub(first);

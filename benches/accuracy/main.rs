@@ -30,7 +30,7 @@ use evenkeel::{
     logs::{LogError, read_matches},
     model::{Fingerprint, MatchRecord, Rulebook, RulebookSpec},
     rating::SystemName,
-    rating::history::{FEWEST_COMPARED, Plan, Settings, Subset, evaluate},
+    rating::history::{EvaluationPlan, FEWEST_COMPARED, Settings, Subset, evaluate},
 };
 
 use report::{Predicted, print, print_first, print_peers};
@@ -119,12 +119,12 @@ impl Set {
     }
 
     fn report(&self, matches: &[MatchRecord], rulebook: &Rulebook) {
-        let plan = Plan {
+        let plan = EvaluationPlan {
             exchange: (!self.sides).then_some(1),
-            ..Plan::default()
+            ..EvaluationPlan::default()
         };
         let begun = Instant::now();
-        let run = |plan: &Plan, matches: &[MatchRecord]| {
+        let run = |plan: &EvaluationPlan, matches: &[MatchRecord]| {
             let mut timer = || begun.elapsed().as_secs_f64();
             let settings = Settings::default();
             let (matches, count) = (matches.iter(), matches.len());
@@ -147,14 +147,14 @@ impl Set {
         print_peers(&predicted);
         print(&predicted.evaluation, Subset::Experienced);
         if self.given {
-            let given = Plan {
+            let given = EvaluationPlan {
                 exchange: None,
                 ..plan.clone()
             };
             println!("with the teams as they are given:");
             print(&run(&given, matches), Subset::All);
         }
-        let from_first = Plan {
+        let from_first = EvaluationPlan {
             warm_up: 0.0,
             ..plan.clone()
         };
@@ -225,7 +225,7 @@ fn read_folder(folder: &Path) -> Result<Vec<MatchRecord>, LogError> {
 }
 
 /// Prints what `joint` loses without sides, without time shares, and without points.
-fn print_without(matches: &[MatchRecord], rulebook: &Rulebook, plan: &Plan) {
+fn print_without(matches: &[MatchRecord], rulebook: &Rulebook, plan: &EvaluationPlan) {
     println!("joint without");
     let settings = Settings::default();
     let no_sides = Settings {
@@ -262,8 +262,13 @@ fn without_points(record: &MatchRecord) -> MatchRecord {
     record
 }
 
-fn joint(matches: &[MatchRecord], rulebook: &Rulebook, settings: &Settings, plan: &Plan) -> f64 {
-    let plan = Plan {
+fn joint(
+    matches: &[MatchRecord],
+    rulebook: &Rulebook,
+    settings: &Settings,
+    plan: &EvaluationPlan,
+) -> f64 {
+    let plan = EvaluationPlan {
         systems: vec![SystemName::Joint],
         ..plan.clone()
     };

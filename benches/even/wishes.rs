@@ -20,7 +20,7 @@ pub fn wish(id: &str, at: usize, share: f64) -> Option<u8> {
 
 /// Prints the share of wishes that the picks grant, and the most that could be granted if only sizes counted.
 pub fn print(way: Way, share: f64, lobbies: &[Lobby], picked: &[Picked]) {
-    let (mut granted, mut possible, mut wished) = (0, 0, 0);
+    let (mut satisfied, mut possible, mut wished) = (0, 0, 0);
     for (lobby, picked) in lobbies.iter().zip(picked) {
         let wishes: Vec<Option<u8>> = lobby
             .players
@@ -31,7 +31,7 @@ pub fn print(way: Way, share: f64, lobbies: &[Lobby], picked: &[Picked]) {
         let of = |team: u8| wishes.iter().filter(|wish| **wish == Some(team)).count();
         for teams in &picked.teams {
             let kept = wishes.iter().zip(teams);
-            granted += kept.filter(|(wish, team)| **wish == Some(**team)).count();
+            satisfied += kept.filter(|(wish, team)| **wish == Some(**team)).count();
             possible += of(0).min(room) + of(1).min(room);
             wished += of(0) + of(1);
         }
@@ -39,7 +39,7 @@ pub fn print(way: Way, share: f64, lobbies: &[Lobby], picked: &[Picked]) {
     let percent = |part: usize| 100.0 * part as f64 / wished.max(1) as f64;
     println!(
         "    {way:?}: {:.1} % of the wishes are granted; at most {:.1} % have room",
-        percent(granted),
+        percent(satisfied),
         percent(possible)
     );
 }

@@ -52,7 +52,7 @@ enum ConfigCommand {
         #[arg(long)]
         json: bool,
     },
-    Show(ShowArgs),
+    Show(ShowConfigArgs),
 }
 
 pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
@@ -100,7 +100,7 @@ fn list_presets(out: &mut impl Write) -> io::Result<()> {
 /// A value comes from a flag, a variable of the environment, a line of the configuration file, or it is the default.
 /// Takes the flags of `evenkeel serve` that set a value. Tokens and passwords are not shown.
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct ShowConfigArgs {
     /// Only the values that somebody has set
     #[arg(long)]
     changed: bool,
@@ -123,7 +123,7 @@ struct ShownConfig {
     values: Vec<ValueInForce>,
 }
 
-fn run_config_show(args: &ShowArgs) -> Result<(), CliError> {
+fn run_config_show(args: &ShowConfigArgs) -> Result<(), CliError> {
     // Names the line or the variable of a mistake.
     args.common.load()?;
     let ConfigSource { file, folder } = args.common.source();
@@ -145,7 +145,7 @@ fn run_config_show(args: &ShowArgs) -> Result<(), CliError> {
 }
 
 /// Puts the values of flags in the place of those from the file and the environment.
-fn override_values(args: &ShowArgs, values: &mut [ValueInForce]) {
+fn override_values(args: &ShowConfigArgs, values: &mut [ValueInForce]) {
     let path = |path: &Path| path.display().to_string();
     let flags = &args.overrides;
     let set = [

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use super::{
     CliError, CommonArgs, SettingsArgs, archive, open, print_json, sqlite_file,
-    table::{Progress, printable},
+    table::{ProgressLine, printable},
 };
 use crate::{
     config::Config,
@@ -62,7 +62,7 @@ pub(super) async fn run(args: BackupArgs) -> Result<(), CliError> {
 /// weights there anew, and compares them to the last bit. The database itself is only read; the daemon may
 /// run. Exits with 5 if something is wrong.
 #[derive(Debug, Args)]
-pub(super) struct CheckArgs {
+pub(super) struct CheckDatabaseArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -72,7 +72,7 @@ pub(super) struct CheckArgs {
 
 /// What a check has found.
 #[derive(Debug, Serialize)]
-struct Findings {
+struct CheckFindings {
     /// The number of rows in each table.
     rows: Vec<(String, i64)>,
     /// What is wrong, one sentence each.
@@ -81,12 +81,12 @@ struct Findings {
     notes: Vec<String>,
 }
 
-pub(super) async fn run_check(args: CheckArgs) -> Result<(), CliError> {
+pub(super) async fn run_check(args: CheckDatabaseArgs) -> Result<(), CliError> {
     let mut config = args.common.load()?;
     let busy = config.store.busy_ms.duration();
     let path = sqlite_file(&config)?;
     let database = store::open_file(&path, busy).await?;
-    let mut findings = Findings {
+    let mut findings = CheckFindings {
         rows: Vec::new(),
         faults: database.faults().await?,
         notes: Vec::new(),
@@ -117,7 +117,7 @@ pub(super) async fn run_check(args: CheckArgs) -> Result<(), CliError> {
 async fn derive_again(
     config: &Config,
     copy: &SqliteFile,
-    findings: &mut Findings,
+    findings: &mut CheckFindings,
 ) -> Result<(), CliError> {
     let service = open(config, false).await?;
     let mut damaged = service.store().orphans().await?;
@@ -130,7 +130,7 @@ async fn derive_again(
     }
     let before = copy.derived_hashes().await?;
     let from = service.store().learned().derived_from().await?;
-    let mut progress = Progress::of_matches(&service).await?;
+    let mut progress = ProgressLine::of_matches(&service).await?;
     let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
     let again = service.store().learned().derived_from().await?;
@@ -172,7 +172,7 @@ fn incomparable(from: Option<&DerivedFrom>, again: Option<&DerivedFrom>) -> Opti
     })
 }
 
-fn report_faults(findings: &Findings, json: bool) -> Result<(), CliError> {
+fn report_faults(findings: &CheckFindings, json: bool) -> Result<(), CliError> {
     if json {
         return print_json(findings);
     }
@@ -271,7 +271,8 @@ async fn read_again(
     archive: &Arc<Archive>,
     zones: &RereadZones,
 ) -> Result<Reread, CliError> {
-    let mut progress = Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
+    let mut progress =
+        ProgressLine::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
     let reread = logs::reread(service.store(), archive, zones, |done, _| {
         progress.set(done)
     })
@@ -322,7 +323,7 @@ fn write_logs(reread: &Reread) -> io::Result<()> {
 
 /// Folds all stored matches again, with a progress bar.
 async fn learn(service: &Service) -> Result<Rebuilt, CliError> {
-    let mut progress = Progress::of_matches(service).await?;
+    let mut progress = ProgressLine::of_matches(service).await?;
     let rebuilt = service.learning().rebuild(|done| progress.set(done)).await;
     progress.done();
     Ok(rebuilt?)
@@ -361,7 +362,7 @@ pub(super) async fn run_migrate_store(args: MigrateStoreArgs) -> Result<(), CliE
     let mut bar = None;
     let moved = store::transfer(&from, &to, patience, |done, total| {
         bar.get_or_insert_with(|| {
-            Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go")
+            ProgressLine::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go")
         })
         .set(done);
     });

@@ -27,11 +27,11 @@ use crate::{
     daemon::ShutdownSignal,
     learning::Standings,
     logs::Ingest,
-    model::{Kind, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset, SAME_CHANCE},
+    model::{Kind, LineupPlayer, MatchRecord, PlayerKey, Rulebook, Ruleset, SAME_CHANCE, WinModel},
     partition::{
         self, ChanceModel, GameView, HumanInGame, Objective, Problem, ProblemSpec, Solution, WhatIf,
     },
-    rating::history::{self, Plan, Subset},
+    rating::history::{self, EvaluationPlan, Subset},
     server::Service,
     store::WeightRow,
 };
@@ -70,7 +70,7 @@ pub(super) struct DemoArgs {
 /// Returns [`INTERRUPTED`] if Ctrl-C or SIGTERM ends it.
 pub(super) async fn run(args: DemoArgs) -> Result<ExitCode, CliError> {
     let mut shutdown = ShutdownSignal::install()?;
-    let kept = args.keep.as_deref().map(Kept::prepare).transpose()?;
+    let kept = args.keep.as_deref().map(KeptFiles::prepare).transpose()?;
     // Removes itself when it goes out of scope, on errors, too.
     let folder = TempDir::with_prefix("evenkeel-demo-")?;
     let database = folder.path().join(DATABASE);
@@ -141,14 +141,14 @@ async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<
 }
 
 /// The two files that `--keep` writes, with absolute paths.
-struct Kept {
+struct KeptFiles {
     database: PathBuf,
     config: PathBuf,
     /// The folder of both.
     folder: PathBuf,
 }
 
-impl Kept {
+impl KeptFiles {
     /// Creates the folder.
     ///
     /// # Errors
@@ -219,10 +219,10 @@ impl HeldOut {
     /// Predicts with the configured rating system. `matches` must be in the order of the fold.
     fn of(matches: &[MatchRecord], rulebook: &Rulebook, config: &Config) -> Self {
         let settings = config.history();
-        let plan = Plan {
+        let plan = EvaluationPlan {
             systems: vec![settings.rating.system.name()],
             warm_up: LEARNED,
-            ..Plan::default()
+            ..EvaluationPlan::default()
         };
         let result = history::evaluate(
             matches.iter(),
@@ -441,7 +441,7 @@ fn tries(chance: f64) -> String {
     }
 }
 
-fn next(out: &mut impl Write, kept: Option<&Kept>) -> io::Result<()> {
+fn next(out: &mut impl Write, kept: Option<&KeptFiles>) -> io::Result<()> {
     let program = program();
     writeln!(out, "5. What to run next\n")?;
     match kept {
@@ -552,7 +552,7 @@ impl PickedTeams {
                 chance: model(&standings, &ruleset),
                 ..GameView::default()
             },
-            doubt: Some(SAME_CHANCE),
+            equal_within: Some(SAME_CHANCE),
             ..ProblemSpec::default()
         };
         if spec.view.chance.is_none() {
@@ -584,16 +584,16 @@ impl PickedTeams {
 fn model(standings: &Standings, ruleset: &Ruleset) -> Option<ChanceModel> {
     let view = standings.view(ruleset);
     let teams = [0, 1].map(|team| members(&[0, 1, 0, 1, 0, 1, 0, 1], team));
-    let outlook = standings.reading(ruleset, MAP, &teams)?.outlook;
+    let win_model = standings.reading(ruleset, MAP, &teams)?.win_model;
     let strength = |name| view.strength(Kind::Bot, name).unwrap_or(0.0);
-    Some(outlook)
-        .filter(Outlook::is_sound)
-        .map(|outlook| ChanceModel {
-            outlook,
+    Some(win_model)
+        .filter(WinModel::is_sound)
+        .map(|win_model| ChanceModel {
+            win_model,
             humans: PLAYERS.map(strength).to_vec(),
             bots: Vec::new(),
             next_bot: 0.0,
-            doubts: Vec::new(),
+            deviations: Vec::new(),
             party_multiplier: Vec::new(),
         })
 }

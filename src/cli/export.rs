@@ -7,12 +7,12 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, table::Progress};
+use super::{CliError, CommonArgs, OutputFile, ingest::parse_date, open, table::ProgressLine};
 use crate::{
     ingest::write_record,
     model::Timestamp,
     server::Service,
-    store::{Cursor, Part},
+    store::{ContentPart, Cursor},
 };
 
 /// Write the stored matches as JSON objects, one per line
@@ -84,7 +84,7 @@ async fn write(
     fail: impl Fn(io::Error) -> CliError,
 ) -> Result<(), CliError> {
     let store = service.store();
-    let mut progress = Progress::of_matches(service).await?;
+    let mut progress = ProgressLine::of_matches(service).await?;
     let mut cursor = args.since.map_or(Cursor::START, Cursor::since);
     let mut done = 0;
     'all: loop {
@@ -110,11 +110,11 @@ async fn write(
 /// Writes all that the database contains to a private file, which appears whole or not at all.
 async fn all_to_file(service: &Service, path: &Path) -> Result<(), CliError> {
     let fail = CliError::in_file(path);
-    let mut progress = Progress::of_matches(service).await?;
+    let mut progress = ProgressLine::of_matches(service).await?;
     let mut file = BufWriter::new(OutputFile::create_private(path).map_err(fail)?);
     let mut done = 0;
     let written = service.store().export_all(async |part| {
-        if let Part::Match(_) = part {
+        if let ContentPart::Match(_) = part {
             done += 1;
             progress.set(done);
         }

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 use super::{
     CliError, CommonArgs, archive, log_to_stderr, open, print_json,
-    table::{Progress, Table},
+    table::{ProgressLine, Table},
 };
 use crate::{
     daemon::{self, ShutdownSignal},
@@ -32,7 +32,7 @@ use crate::{
     model::{Nobody, Timestamp, counted},
     server::Service,
     store::{
-        Part, Parts,
+        ContentPart, PartSource,
         operator_lines::{FORMAT, OperatorLine},
     },
 };
@@ -167,7 +167,7 @@ async fn record(
     let sizes = files.iter().filter_map(|(_, file)| file.metadata().ok());
     let all = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
-    let mut progress = Progress::new(all, template);
+    let mut progress = ProgressLine::new(all, template);
     let (mut all_read, mut done) = (true, 0);
     let mut logs = vec![0u64; args.paths.len()];
     for (at, file) in &files {
@@ -413,10 +413,10 @@ pub(super) async fn import(service: &Service, path: &Path) -> Result<String, Cli
     let fail = CliError::in_file(path);
     let file = File::open(path).map_err(&fail)?;
     let size = file.metadata().map_err(&fail)?.len();
-    let mut lines = Lines {
+    let mut lines = ExportLines {
         path,
         input: BufReader::new(file),
-        progress: Progress::new(size, "{wide_bar} {bytes}/{total_bytes}, {eta} to go"),
+        progress: ProgressLine::new(size, "{wide_bar} {bytes}/{total_bytes}, {eta} to go"),
         number: 0,
         bytes: 0,
         has_numbers: false,
@@ -441,10 +441,10 @@ pub(super) async fn import(service: &Service, path: &Path) -> Result<String, Cli
 }
 
 /// The lines of an export.
-struct Lines<'a> {
+struct ExportLines<'a> {
     path: &'a Path,
     input: BufReader<File>,
-    progress: Progress,
+    progress: ProgressLine,
     /// The number of the last line that was read, from 1.
     number: u64,
     bytes: u64,
@@ -458,11 +458,11 @@ struct Lines<'a> {
     matches: u64,
 }
 
-impl Parts for &mut Lines<'_> {
+impl PartSource for &mut ExportLines<'_> {
     type Error = CliError;
 
     /// The next part. Fails if a line is not one of an export, or if the last one is missing.
-    async fn next(&mut self) -> Result<Option<(u64, Part)>, CliError> {
+    async fn next(&mut self) -> Result<Option<(u64, ContentPart)>, CliError> {
         self.progress.set(self.bytes);
         let Some(line) = self.line()? else {
             return match self.is_ended {
@@ -487,11 +487,11 @@ impl Parts for &mut Lines<'_> {
                 let record = self.parsed(read_record(&line))?;
                 self.parsed(record.check())?;
                 self.matches += 1;
-                Part::Match(Box::new((*head, record)))
+                ContentPart::Match(Box::new((*head, record)))
             }
             line => {
                 self.note(&line)?;
-                Part::Line(line)
+                ContentPart::Line(line)
             }
         };
         Ok(Some((number, part)))
@@ -502,7 +502,7 @@ impl Parts for &mut Lines<'_> {
     }
 }
 
-impl Lines<'_> {
+impl ExportLines<'_> {
     /// Notes what a line says about the file. Fails if that does not hold.
     fn note(&mut self, line: &OperatorLine) -> Result<(), CliError> {
         match line {

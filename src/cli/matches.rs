@@ -37,7 +37,7 @@ enum MatchCommand {
     /// List the latest matches, the last one first
     List(ListArgs),
     /// Show who played in a match, how it ended, and whether it is rated
-    Show(ShowArgs),
+    Show(ShowMatchArgs),
     /// Make matches void: those with these ids, or all matches of a player who cheated
     Void(SelectionArgs),
     /// Let void matches count again
@@ -134,17 +134,17 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
 /// Writes the forecast, and the chances as picked, as started, and after each change of the teams.
 pub(super) fn write_chances(
     out: &mut impl Write,
-    told: &PageMatch,
+    shown: &PageMatch,
     record: &MatchRecord,
 ) -> io::Result<()> {
-    if let Some(forecast) = told.line.forecast.filter(|_| record.scores.len() == 2) {
+    if let Some(forecast) = shown.line.forecast.filter(|_| record.scores.len() == 2) {
         writeln!(
             out,
             "forecast: team 0 wins with {}, with everybody who played, each for as long as they did",
             percent(forecast)
         )?;
     }
-    let summary = &told.line.chances;
+    let summary = &shown.line.chances;
     let picked = summary
         .picked
         .iter()
@@ -153,7 +153,7 @@ pub(super) fn write_chances(
         .started
         .iter()
         .map(|teams| (Some(0), "as started".to_owned(), teams));
-    let changes = told.changes.iter();
+    let changes = shown.changes.iter();
     let changes =
         changes.map(|change| (Some(change.at), chance_text(change, record), &change.teams));
     let rows: Vec<_> = picked.chain(started).chain(changes).collect();
@@ -286,7 +286,7 @@ async fn of_player(
 
 /// Show who played in a match, how it ended, and whether it is rated
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct ShowMatchArgs {
     /// The id of the match, as END replies it and the views list it
     #[arg(value_name = "N", value_parser = parse_id)]
     id: i64,
@@ -333,20 +333,20 @@ struct ShownPlayer {
     outcome: &'static str,
 }
 
-async fn run_match_show(args: &ShowArgs) -> Result<(), CliError> {
+async fn run_match_show(args: &ShowMatchArgs) -> Result<(), CliError> {
     let id = args.id;
     let service = open(&args.common.load()?, false).await?;
     let stored = service.store().matches().match_with_id(id).await?;
     let record = stored.ok_or_else(|| unknown(id))?.record;
     let ruling = service.store().learned().rulings(&[id]).await?.pop();
-    let told = service.store().matches().page_match(id).await?;
-    let told = told.ok_or_else(|| unknown(id))?;
+    let shown = service.store().matches().page_match(id).await?;
+    let shown = shown.ok_or_else(|| unknown(id))?;
     service.close().await;
     match args.json {
-        true => print_match(&told, &record, ruling),
+        true => print_match(&shown, &record, ruling),
         false => Ok(write_text(
             &mut io::stdout().lock(),
-            &told,
+            &shown,
             &record,
             ruling,
         )?),
@@ -354,19 +354,19 @@ async fn run_match_show(args: &ShowArgs) -> Result<(), CliError> {
 }
 
 fn print_match(
-    told: &PageMatch,
+    shown: &PageMatch,
     record: &MatchRecord,
     ruling: Option<Option<String>>,
 ) -> Result<(), CliError> {
     let player = |one| ShownPlayer::new(record, one);
     print_json(&ShownMatch {
-        line: &told.line,
+        line: &shown.line,
         game_type: &record.game_type,
         client: &record.client,
         mutators: &record.mutators,
         rated: ruling.map(|unrated| unrated.is_none()),
         players: record.participants.iter().map(player).collect(),
-        changes: &told.changes,
+        changes: &shown.changes,
     })
 }
 
@@ -386,11 +386,11 @@ impl ShownPlayer {
 
 fn write_text(
     out: &mut impl Write,
-    told: &PageMatch,
+    shown: &PageMatch,
     record: &MatchRecord,
     ruling: Option<Option<String>>,
 ) -> io::Result<()> {
-    let id = told.line.id;
+    let id = shown.line.id;
     let lasted = record.millis() as f64 / 60_000.0;
     let server = match record.server.as_str() {
         "" => "an unnamed server".to_owned(),
@@ -443,7 +443,7 @@ fn write_text(
         .num("deaths", |one| one.deaths)
         .text("outcome", |one| own_outcome(record.outcome, one));
     writeln!(out, "{players}")?;
-    write_chances(out, told, record)
+    write_chances(out, shown, record)
 }
 
 fn word(outcome: Outcome) -> String {

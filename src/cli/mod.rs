@@ -73,11 +73,11 @@ use output_file::OutputFile;
 #[command(name = "evenkeel", version, about, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     Demo(demo::DemoArgs),
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
@@ -87,7 +87,7 @@ enum Command {
     Weights(weights::WeightsArgs),
     Rebuild(database::RebuildArgs),
     Backup(database::BackupArgs),
-    Check(database::CheckArgs),
+    Check(database::CheckDatabaseArgs),
     MigrateStore(database::MigrateStoreArgs),
     Status(status::DaemonStatusArgs),
     Evaluate(evaluate::EvaluateArgs),
@@ -143,34 +143,34 @@ pub fn run(cli: Cli) -> ExitCode {
     }
 }
 
-fn dispatch(command: Command) -> Result<ExitCode, CliError> {
+fn dispatch(command: CliCommand) -> Result<ExitCode, CliError> {
     let done = |()| ExitCode::SUCCESS;
     match command {
-        Command::Balance(args) => balance::run(&args).map(done),
-        Command::Config(args) => config::run(&args).map(done),
-        Command::Man(args) => manual::man(&args).map(done),
-        Command::Completions(args) => manual::completions(&args).map(done),
-        Command::Token(args) => config::run_token(&args).map(done),
-        Command::Queue(args) => queue::run(&args),
-        Command::Webhook(args) => webhook::run(&args),
-        Command::Hosting(args) => block_on(hosting::run(args)).map(done),
-        Command::Demo(args) => block_on(demo::run(args)),
-        Command::Serve(args) => block_on(serve::run(args)).map(done),
-        Command::Ingest(args) => block_on(ingest::run(args)),
-        Command::Follow(args) => block_on(ingest::run_follow(args)).map(done),
-        Command::Export(args) => block_on(export::run(args)).map(done),
-        Command::Weights(args) => block_on(weights::run(args)).map(done),
-        Command::Backup(args) => block_on(database::run(args)).map(done),
-        Command::Status(args) => status::run(&args),
-        Command::Check(args) => block_on(database::run_check(args)).map(done),
-        Command::MigrateStore(args) => block_on(database::run_migrate_store(args)).map(done),
-        Command::Rebuild(args) => block_on(database::run_rebuild(args)).map(done),
-        Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
-        Command::Match(args) => block_on(matches::run(args)).map(done),
-        Command::Player(args) => block_on(player::run(args)).map(done),
-        Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
-        Command::ReplayDecision(args) => block_on(replay::run(args)),
-        Command::Simulate(args) => block_on(simulate::run(args)).map(done),
+        CliCommand::Balance(args) => balance::run(&args).map(done),
+        CliCommand::Config(args) => config::run(&args).map(done),
+        CliCommand::Man(args) => manual::man(&args).map(done),
+        CliCommand::Completions(args) => manual::completions(&args).map(done),
+        CliCommand::Token(args) => config::run_token(&args).map(done),
+        CliCommand::Queue(args) => queue::run(&args),
+        CliCommand::Webhook(args) => webhook::run(&args),
+        CliCommand::Hosting(args) => block_on(hosting::run(args)).map(done),
+        CliCommand::Demo(args) => block_on(demo::run(args)),
+        CliCommand::Serve(args) => block_on(serve::run(args)).map(done),
+        CliCommand::Ingest(args) => block_on(ingest::run(args)),
+        CliCommand::Follow(args) => block_on(ingest::run_follow(args)).map(done),
+        CliCommand::Export(args) => block_on(export::run(args)).map(done),
+        CliCommand::Weights(args) => block_on(weights::run(args)).map(done),
+        CliCommand::Backup(args) => block_on(database::run(args)).map(done),
+        CliCommand::Status(args) => status::run(&args),
+        CliCommand::Check(args) => block_on(database::run_check(args)).map(done),
+        CliCommand::MigrateStore(args) => block_on(database::run_migrate_store(args)).map(done),
+        CliCommand::Rebuild(args) => block_on(database::run_rebuild(args)).map(done),
+        CliCommand::Evaluate(args) => block_on(evaluate::run(args)).map(done),
+        CliCommand::Match(args) => block_on(matches::run(args)).map(done),
+        CliCommand::Player(args) => block_on(player::run(args)).map(done),
+        CliCommand::Sidecar(args) => block_on(sidecar::run(args)).map(done),
+        CliCommand::ReplayDecision(args) => block_on(replay::run(args)),
+        CliCommand::Simulate(args) => block_on(simulate::run(args)).map(done),
     }
 }
 

@@ -17,12 +17,12 @@ use std::{
 pub(super) struct OutputFile {
     /// `None` once it is committed.
     file: Option<File>,
-    end: End,
+    end: OutputEnd,
 }
 
 /// What happens to the content in the end.
 #[derive(Debug)]
-enum End {
+enum OutputEnd {
     /// It is where it belongs already: in a device, in a pipe, or in a new file behind a link.
     There,
     /// This file gets the place of the other.
@@ -71,7 +71,7 @@ impl OutputFile {
     fn there(file: File) -> Self {
         Self {
             file: Some(file),
-            end: End::There,
+            end: OutputEnd::There,
         }
     }
 
@@ -91,7 +91,7 @@ impl OutputFile {
         }
         Ok(Self {
             file: Some(tempfile::tempfile()?),
-            end: End::Copied(path),
+            end: OutputEnd::Copied(path),
         })
     }
 
@@ -114,7 +114,7 @@ impl OutputFile {
         let file = options.write(true).create_new(true).open(&fresh)?;
         Ok(Self {
             file: Some(file),
-            end: End::Replaces { fresh, path },
+            end: OutputEnd::Replaces { fresh, path },
         })
     }
 
@@ -127,15 +127,15 @@ impl OutputFile {
             return Ok(());
         };
         let done = match &self.end {
-            End::There => match file.metadata()?.is_file() {
+            OutputEnd::There => match file.metadata()?.is_file() {
                 true => file.sync_all(),
                 false => file.flush(), // a pipe or a device cannot be synchronised
             },
-            End::Replaces { fresh, path } => {
+            OutputEnd::Replaces { fresh, path } => {
                 let synced = file.sync_all();
                 synced.and_then(|()| fs::rename(fresh, path))
             }
-            End::Copied(path) => copy(&mut file, path),
+            OutputEnd::Copied(path) => copy(&mut file, path),
         };
         if done.is_err() {
             self.discard();
@@ -144,7 +144,7 @@ impl OutputFile {
     }
 
     fn discard(&self) {
-        if let End::Replaces { fresh, .. } = &self.end {
+        if let OutputEnd::Replaces { fresh, .. } = &self.end {
             let _ = fs::remove_file(fresh);
         }
     }

@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 
 use super::{
     CliError, SettingsArgs, between, print_json,
-    table::{Progress, Table, or_dash},
+    table::{ProgressLine, Table, or_dash},
 };
 use crate::{
     model::LeaveReason,
@@ -29,7 +29,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
         world: args.world.settings(),
         quit_reason: args.quit_reason,
     };
-    let mut progress = Progress::new(plan.total(), "{wide_bar} {pos}/{len} games, {eta} to go");
+    let mut progress = ProgressLine::new(plan.total(), "{wide_bar} {pos}/{len} games, {eta} to go");
     let seasons = plan.play(&config, |done| progress.set(done)).await?;
     progress.done();
     let system = config.rating.rating.system.as_str();

@@ -18,10 +18,10 @@ use crate::server::Service;
 /// A table of rows of one kind.
 pub(super) struct Table<'a, R> {
     rows: Vec<&'a R>,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
 }
 
-struct Column {
+struct TableColumn {
     head: String,
     is_number: bool,
     cells: Vec<String>,
@@ -59,7 +59,7 @@ impl<'a, R> Table<'a, R> {
         cell: impl Fn(&'a R) -> C,
     ) -> Self {
         let text = |row: &&'a R| printable(&cell(row).to_string());
-        self.columns.push(Column {
+        self.columns.push(TableColumn {
             head: printable(head),
             is_number,
             cells: self.rows.iter().map(text).collect(),
@@ -119,13 +119,13 @@ pub(super) fn printable(text: &str) -> String {
 const DELAY: Duration = Duration::from_secs(1);
 
 /// A bar on stderr that appears after a second, and only if stderr is a terminal.
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     bar: ProgressBar,
     since: Instant,
     shown: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// A bar of `total` steps; `template` uses indicatif's syntax.
     pub(super) fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());

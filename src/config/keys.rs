@@ -29,7 +29,7 @@ use crate::{
     },
     rating::divisions,
     rating::history,
-    server::{Limits, access::RateSettings},
+    server::{ConnectionLimits, access::RateSettings},
     session::BalanceSettings,
     store::postgres::PostgresUrl,
     web::{ApiSettings, WebSettings},
@@ -78,7 +78,7 @@ pub struct ServerSection {
     #[serde(deserialize_with = "values::address")]
     pub listen: SocketAddr,
     #[serde(flatten)]
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     pub threads: Count<0, 64>,
     pub resume_grace_seconds: UpToADay,
     pub allow_anonymous: bool,

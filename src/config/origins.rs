@@ -70,7 +70,7 @@ impl Config {
         let mut merged = layers::defaults();
         layers::lay_over(&mut merged, text.parse().map_err(wrong)?);
         let by_environment = apply_environment(&mut merged, environment)?;
-        let mut walk = Walk {
+        let mut walk = ValueWalk {
             text,
             by_environment,
             found: Vec::new(),
@@ -108,13 +108,13 @@ fn hide(one: &mut ValueInForce, config: &Config) {
 }
 
 /// A walk through all values, beside the text of the file.
-struct Walk<'a> {
+struct ValueWalk<'a> {
     text: &'a str,
     by_environment: BTreeMap<String, String>,
     found: Vec<ValueInForce>,
 }
 
-impl Walk<'_> {
+impl ValueWalk<'_> {
     fn table(&mut self, table: &Table, own: Option<&DeTable<'_>>, at: &str) {
         // The keys of a section itself come before those of the sections in it.
         let (sections, keys): (Vec<_>, Vec<_>) =

@@ -135,9 +135,9 @@ impl TryFrom<String> for Date {
 /// Text that is not empty or blank.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Filled(String);
+struct FilledText(String);
 
-impl TryFrom<String> for Filled {
+impl TryFrom<String> for FilledText {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -199,7 +199,7 @@ impl TryFrom<String> for FolderChoice {
 
 /// Deserialises a path that is not empty.
 pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-    let text = Filled::deserialize(from)?.0;
+    let text = FilledText::deserialize(from)?.0;
     match text.contains(char::is_control) {
         true => Err(D::Error::custom(ESCAPED)),
         false => Ok(text.into()),

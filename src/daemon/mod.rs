@@ -2,7 +2,7 @@
 //!
 //! All of them are tasks of one [`TaskTracker`], and one
 //! [`CancellationToken`] stops them. From then on
-//! there is one deadline: [`Limits::drain_seconds`] for the connections, and 0.9 s more for
+//! there is one deadline: [`ConnectionLimits::drain_seconds`] for the connections, and 0.9 s more for
 //! everything else.
 //!
 //! In other rooms, two things outlive the call that starts them: a write of the backlog, which is a
@@ -33,7 +33,7 @@ use crate::{
     learning::{AT_ONCE, LearningError},
     logs::{Follower, LogError},
     server::{
-        self, Gate, Limits, Listeners, Service, ServiceError, TlsError,
+        self, ConnectionLimits, Gate, Listeners, Service, ServiceError, TlsError,
         watch::{BackupMetrics, Monitor},
     },
     store::{Backups, StoreError},
@@ -50,7 +50,7 @@ pub struct Daemon {
     threads: ConnectionThreads,
     page_threads: PageThreads,
     service: Arc<Service>,
-    limits: Limits,
+    limits: ConnectionLimits,
     gate: Arc<Gate>,
     /// The follower of logs, and the interval of its polls.
     follower: Option<(Follower, Duration)>,
@@ -155,7 +155,7 @@ impl Daemon {
     }
 
     /// Serves until `shutdown` resolves, then drains and closes the database. Returns at most one second after
-    /// [`Limits::drain_seconds`], even if the database is locked or the disk is stuck.
+    /// [`ConnectionLimits::drain_seconds`], even if the database is locked or the disk is stuck.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
@@ -209,12 +209,12 @@ impl Daemon {
 }
 
 /// Serves with an open service until `shutdown` resolves. Then each session finishes its current
-/// command, sends the pending replies and closes; after [`Limits::drain_seconds`] the remaining connections
+/// command, sends the pending replies and closes; after [`ConnectionLimits::drain_seconds`] the remaining connections
 /// are dropped. Finally, writes the backlog.
 pub async fn run(
     listeners: impl Into<Listeners>,
     service: Arc<Service>,
-    limits: Limits,
+    limits: ConnectionLimits,
     gate: Arc<Gate>,
     shutdown: impl Future<Output = ()>,
 ) {
@@ -341,7 +341,7 @@ impl Tasks {
         &self,
         listeners: Listeners,
         service: Arc<Service>,
-        limits: Limits,
+        limits: ConnectionLimits,
         gate: Arc<Gate>,
         shutdown: impl Future<Output = ()>,
     ) -> Instant {

@@ -7,7 +7,7 @@ use tokio::{net::TcpListener, time::sleep};
 use super::{DaemonError, Tasks, bind_address, open::PageThreads};
 use crate::{
     config::{Config, WebAddress, WebSection},
-    server::{Gate, Limits, Service, ServiceError, watch::Monitor},
+    server::{ConnectionLimits, Gate, Service, ServiceError, watch::Monitor},
     web::{self, Audience, Site},
 };
 
@@ -87,7 +87,7 @@ impl PageServer {
     }
 
     /// Serves on these threads until the tasks are stopped.
-    pub(super) fn start(self, tasks: &Tasks, limits: Limits, threads: &PageThreads) {
+    pub(super) fn start(self, tasks: &Tasks, limits: ConnectionLimits, threads: &PageThreads) {
         let drain = limits.drain_seconds.duration();
         let PageListeners { pages, metrics } = self.listeners;
         if pages.is_some() {

@@ -59,16 +59,16 @@ pub struct BoardSize {
 /// The leaderboards of a ruleset, and when its latest match ended.
 #[derive(Debug, Default)]
 pub(super) struct Boards {
-    humans: Board,
-    bots: Board,
+    humans: BoardOfKind,
+    bots: BoardOfKind,
     pub(super) latest: Option<Timestamp>,
 }
 
 /// The players of one kind, without those who were forgotten.
 #[derive(Debug, Default)]
-pub(super) struct Board {
+pub(super) struct BoardOfKind {
     /// The players, ordered by identity.
-    lines: Vec<Line>,
+    lines: Vec<BoardPlayer>,
     /// The numbers of the lines in the order of the leaderboard.
     order: Vec<usize>,
     pub(super) size: BoardSize,
@@ -76,7 +76,7 @@ pub(super) struct Board {
 
 /// A player in a leaderboard.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct BoardPlayer {
     pub(super) key: PlayerKey,
     /// The name in the latest match.
     pub(super) name: String,
@@ -101,16 +101,16 @@ impl Boards {
         let latest = rows.iter().map(|row| row.last_seen).max();
         let shown = rows.into_iter();
         let shown = shown.filter(|row| !is_forgotten(&row.key, &row.name));
-        let lines = shown.map(|row| Line::new(row, latest.unwrap_or_default()));
+        let lines = shown.map(|row| BoardPlayer::new(row, latest.unwrap_or_default()));
         let (humans, bots) = lines.partition(|line| line.key.kind == Kind::Human);
         Self {
-            humans: Board::new(humans),
-            bots: Board::new(bots),
+            humans: BoardOfKind::new(humans),
+            bots: BoardOfKind::new(bots),
             latest,
         }
     }
 
-    pub(super) fn of(&self, kind: Kind) -> &Board {
+    pub(super) fn of(&self, kind: Kind) -> &BoardOfKind {
         match kind {
             Kind::Human => &self.humans,
             Kind::Bot => &self.bots,
@@ -118,9 +118,9 @@ impl Boards {
     }
 }
 
-impl Board {
+impl BoardOfKind {
     /// That of players of one kind, who are ordered by identity.
-    fn new(mut lines: Vec<Line>) -> Self {
+    fn new(mut lines: Vec<BoardPlayer>) -> Self {
         let mut order: Vec<usize> = (0..lines.len()).collect();
         order.sort_unstable_by(|one, other| {
             let (a, b) = (&lines[*one], &lines[*other]);
@@ -136,7 +136,7 @@ impl Board {
         };
         let mut first = 0;
         for (position, at) in order.iter().enumerate() {
-            let is_equal = |one: &Line, other: &Line| {
+            let is_equal = |one: &BoardPlayer, other: &BoardPlayer| {
                 (one.standing, one.at_least()) == (other.standing, other.at_least())
             };
             if position > 0 && !is_equal(&lines[*at], &lines[order[position - 1]]) {
@@ -147,26 +147,30 @@ impl Board {
         Self { lines, order, size }
     }
 
-    pub(super) fn find(&self, key: &PlayerKey) -> Option<&Line> {
+    pub(super) fn find(&self, key: &PlayerKey) -> Option<&BoardPlayer> {
         let at = self.lines.binary_search_by(|line| line.key.cmp(key));
         at.ok().map(|at| &self.lines[at])
     }
 
     /// The players at these positions, from 0.
-    pub(super) fn at_positions(&self, skip: usize, limit: usize) -> impl Iterator<Item = &Line> {
+    pub(super) fn at_positions(
+        &self,
+        skip: usize,
+        limit: usize,
+    ) -> impl Iterator<Item = &BoardPlayer> {
         let order = self.order.iter().skip(skip).take(limit);
         order.map(|at| &self.lines[*at])
     }
 
     /// The players of whom this is true, in the order of the leaderboard.
-    pub(super) fn those(&self, is_one: impl Fn(&Line) -> bool) -> Vec<&Line> {
-        let mut found: Vec<&Line> = self.lines.iter().filter(|line| is_one(line)).collect();
+    pub(super) fn those(&self, is_one: impl Fn(&BoardPlayer) -> bool) -> Vec<&BoardPlayer> {
+        let mut found: Vec<&BoardPlayer> = self.lines.iter().filter(|line| is_one(line)).collect();
         found.sort_unstable_by_key(|line| line.position);
         found
     }
 }
 
-impl Line {
+impl BoardPlayer {
     fn new(row: WeightRow, latest: Timestamp) -> Self {
         let standing = Standing::of(&row, latest);
         let name = public_name(&row.key, row.name);

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::{
     Learning, LearningError,
-    board::{Board, BoardSize, Boards, Line, Standing},
+    board::{BoardOfKind, BoardPlayer, BoardSize, Boards, Standing},
     derive::on_blocking_thread,
     knowledge::Knowledge,
 };
@@ -140,13 +140,13 @@ pub struct FoundPerson {
 /// The boards that were sorted last, by ruleset.
 #[derive(Debug, Default)]
 pub(super) struct SortedBoards {
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<HashMap<String, KeptBoard>>,
     /// One question at a time sorts: the others find what it has sorted.
     sorting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct KeptBoard {
     boards: Arc<Boards>,
     /// The edition of the standings from which they are.
     edition: u64,
@@ -158,7 +158,7 @@ impl SortedBoards {
     /// Those of these rulesets that have to be sorted.
     fn old(&self, rulesets: &[String], edition: u64) -> Vec<String> {
         let (kept, now) = (self.kept.lock(), Instant::now());
-        let is_fresh = |own: &Kept| own.edition == edition || now < own.rests_until;
+        let is_fresh = |own: &KeptBoard| own.edition == edition || now < own.rests_until;
         let old = |name: &&String| !kept.get(*name).is_some_and(is_fresh);
         rulesets.iter().filter(old).cloned().collect()
     }
@@ -205,7 +205,7 @@ impl Learning {
             let boards = Arc::new(boards);
             kept.insert(
                 ruleset,
-                Kept {
+                KeptBoard {
                     boards,
                     edition,
                     rests_until,
@@ -217,7 +217,7 @@ impl Learning {
     }
 
     /// The boards of one ruleset, and whom they show.
-    async fn boards_of(&self, ruleset: &str) -> Result<(Arc<Boards>, Shown), LearningError> {
+    async fn boards_of(&self, ruleset: &str) -> Result<(Arc<Boards>, BoardView), LearningError> {
         let boards = self.boards(&[ruleset.to_owned()]).await?;
         Ok((
             boards.into_iter().next().unwrap_or_default(),
@@ -294,7 +294,8 @@ impl Learning {
         let texts = texts.clone();
         on_blocking_thread(move || {
             let board = boards.of(Kind::Human);
-            let is_meant = |line: &Line| line.is_called(&texts) || ids.contains(&line.key.id);
+            let is_meant =
+                |line: &BoardPlayer| line.is_called(&texts) || ids.contains(&line.key.id);
             let found = board.those(|line| is_meant(line) && shown.has(line));
             shown.rows(board, found.into_iter().take(NAMED))
         })
@@ -371,9 +372,9 @@ impl Learning {
     ) -> Result<Vec<f64>, LearningError> {
         let boards = self.boards(&[ruleset.to_owned()]).await?;
         let board = boards.first().map(|own| own.of(kind));
-        let placed = |own: &Board| {
+        let placed = |own: &BoardOfKind| {
             own.at_positions(0, as_count(own.size.placed))
-                .map(Line::at_least)
+                .map(BoardPlayer::at_least)
                 .collect()
         };
         let placed: Vec<f64> = board.map(placed).unwrap_or_default();
@@ -433,8 +434,8 @@ impl Learning {
         known.map_or_else(Vec::new, |known| known.rows_of_player(key))
     }
 
-    async fn shown(&self) -> Result<Shown, LearningError> {
-        Ok(Shown {
+    async fn shown(&self) -> Result<BoardView, LearningError> {
+        Ok(BoardView {
             handles: self.store.learned().handles().await?,
             divisions: self.settings.history.divisions.clone(),
             now: (self.clock)(),
@@ -462,27 +463,27 @@ fn found_person(handle: String, rows: Vec<WeightRow>) -> Option<FoundPerson> {
 }
 
 /// How boards are shown: with handles and divisions, and without those who are hidden.
-struct Shown {
+struct BoardView {
     handles: Handles,
     divisions: divisions::Settings,
     now: Timestamp,
 }
 
-impl Shown {
-    fn has(&self, line: &Line) -> bool {
+impl BoardView {
+    fn has(&self, line: &BoardPlayer) -> bool {
         !self.handles.hidden.contains(&line.key)
     }
 
     /// These players, without those who are hidden, who leave no gap in the places.
     fn rows<'a>(
         &self,
-        board: &Board,
-        lines: impl Iterator<Item = &'a Line>,
+        board: &BoardOfKind,
+        lines: impl Iterator<Item = &'a BoardPlayer>,
     ) -> Result<Vec<BoardLine>, LearningError> {
         let hidden = self.handles.hidden.iter().filter_map(|key| board.find(key));
         let mut hidden: Vec<usize> = hidden.map(|line| line.position).collect();
         hidden.sort_unstable();
-        let place = |line: &Line| {
+        let place = |line: &BoardPlayer| {
             let before = hidden.partition_point(|hidden| *hidden < line.first);
             (line.first + 1 - before) as i64
         };
@@ -493,7 +494,7 @@ impl Shown {
     }
 
     /// All players in their order. Those who are hidden are among them, without a place.
-    fn every(&self, board: &Board) -> Result<Vec<BoardLine>, LearningError> {
+    fn every(&self, board: &BoardOfKind) -> Result<Vec<BoardLine>, LearningError> {
         let whole = as_count(board.size.all);
         let mut shown = self
             .rows(board, board.at_positions(0, whole))?
@@ -512,7 +513,7 @@ impl Shown {
     }
 
     /// The line of a player who has this place, if any, with `placed` players who have one.
-    fn row(&self, line: &Line, place: i64, placed: i64) -> Result<BoardLine, LearningError> {
+    fn row(&self, line: &BoardPlayer, place: i64, placed: i64) -> Result<BoardLine, LearningError> {
         let division = line.rank.and_then(|rank| {
             let away = self.now.0.saturating_sub(line.last_seen.0);
             let displayed = self.divisions.displayed(rank, away);

@@ -19,29 +19,29 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::learned::{FOLD_VERSION, Point, Progress};
+use super::learned::{FOLD_VERSION, FoldProgress, Point};
 use crate::{
     model::{Rulebook, Ruleset},
     rating::SystemName,
-    rating::history::{self, Balance, Fold},
+    rating::history::{self, BalanceStatistics, Fold},
 };
 
-/// "EVKC" and the version of the layout. Change it when [`Head`] or a rating system's state changes.
+/// "EVKC" and the version of the layout. Change it when [`CheckpointHead`] or a rating system's state changes.
 const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x0c";
 /// Bytes before the head: the header, the version of the fold, the checksum of all that follows.
 const PREFIX: usize = 8 + 4 + 32;
 
 /// What a checkpoint has before the states of its folds. The first two fields are also read by themselves.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct CheckpointHead {
     /// A hash of the settings and overrides with which it was learned.
     key: String,
     /// How far it was learned.
-    at: Progress,
+    at: FoldProgress,
     /// The rating system chosen for each ruleset.
     chosen: BTreeMap<Ruleset, SystemName>,
     /// How even the rated matches were.
-    balance: Balance,
+    balance: BalanceStatistics,
     /// The length of each rating system's state, which follow in this order.
     folds: BTreeMap<SystemName, u64>,
 }
@@ -54,7 +54,7 @@ pub(super) fn write(file: &mut File, key: &str, point: &Point) -> io::Result<()>
             .map(|(name, fold)| Ok((*name, length(fold)?)))
             .collect()
     };
-    let head = Head {
+    let head = CheckpointHead {
         key: key.to_owned(),
         at: point.at.clone(),
         chosen: (*point.chosen).clone(),
@@ -70,7 +70,7 @@ pub(super) fn write(file: &mut File, key: &str, point: &Point) -> io::Result<()>
 }
 
 /// Writes what follows the prefix, and returns its checksum.
-fn write_rest(file: impl Write, head: &Head, point: &Point) -> io::Result<[u8; 32]> {
+fn write_rest(file: impl Write, head: &CheckpointHead, point: &Point) -> io::Result<[u8; 32]> {
     let mut rest = Summed {
         to: BufWriter::new(file),
         sum: Sha256::new(),
@@ -146,14 +146,14 @@ pub(super) fn read(
 
 /// How far the state of a file was learned, without a look at the checksum, so that its matches can be compared with those
 /// of the database meanwhile; `None` if it has another key, or is of another version.
-pub(super) fn progress(bytes: &[u8], key: &str) -> Option<Progress> {
+pub(super) fn progress(bytes: &[u8], key: &str) -> Option<FoldProgress> {
     let (_, rest) = versioned(bytes)?;
-    let ((own, at), _): ((&str, Progress), _) = postcard::take_from_bytes(rest).ok()?;
+    let ((own, at), _): ((&str, FoldProgress), _) = postcard::take_from_bytes(rest).ok()?;
     (own == key).then_some(at)
 }
 
 /// The head, and the states after it, if the checksum is right.
-fn open(bytes: &[u8]) -> Option<(Head, &[u8])> {
+fn open(bytes: &[u8]) -> Option<(CheckpointHead, &[u8])> {
     let (sum, rest) = versioned(bytes)?;
     if sum != &Sha256::digest(rest)[..] {
         return None;
@@ -300,16 +300,16 @@ mod tests {
             settings.rating.system = system.into();
             (system, Fold::new(&rulebook, settings))
         };
-        let at = Progress {
+        let at = FoldProgress {
             matches: 3,
             last_match: 4,
             sum: u128::MAX,
-            ..Progress::default()
+            ..FoldProgress::default()
         };
         Point {
             at,
             chosen: Arc::default(),
-            balance: Balance::default(),
+            balance: BalanceStatistics::default(),
             folds: [SystemName::Joint, SystemName::Presence].map(fold).into(),
         }
     }

@@ -12,10 +12,10 @@ use super::{
     CURRENT, Learning, LearningError, Standings,
     gaps::Gaps,
     knowledge::Knowledge,
-    learned::{EVERY, Learned, Slot},
+    learned::{EVERY, LearnedState, Slot},
     writer::WriteGuard,
 };
-use crate::store::{Correction, Cursor, DerivedFrom, OperatorOverrides, RecountCause, Stored};
+use crate::store::{Correction, Cursor, DerivedFrom, OperatorOverrides, RecountCause, StoredMatch};
 
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
@@ -130,11 +130,11 @@ impl Learning {
     /// matches, so that their number does not tell how many are new.
     async fn fold_new(
         &self,
-        mut learned: Learned,
+        mut learned: LearnedState,
         look: &Look,
         goes_on: bool,
         progress: &mut impl FnMut(u64),
-    ) -> Result<Learned, LearningError> {
+    ) -> Result<LearnedState, LearningError> {
         learned.goal = look.stored;
         let enough = match goes_on {
             true => look.stored,
@@ -171,7 +171,7 @@ impl Learning {
     }
 
     /// Publishes the weights of a fold.
-    pub(super) fn publish(&self, learned: &Learned, phase: u8) {
+    pub(super) fn publish(&self, learned: &LearnedState, phase: u8) {
         self.metrics.publish(learned);
         self.replace(learned.knowledge.clone(), None, phase);
     }
@@ -189,10 +189,10 @@ impl Learning {
     pub(super) async fn begin(
         &self,
         look: &Look,
-        known: Option<&Learned>,
-    ) -> Result<Learned, LearningError> {
+        known: Option<&LearnedState>,
+    ) -> Result<LearnedState, LearningError> {
         if look.all {
-            return Learned::nothing(&self.settings, &look.overrides);
+            return LearnedState::nothing(&self.settings, &look.overrides);
         }
         let earlier = match known {
             Some(known) => self.earlier(known, look.most(), 0).await?,
@@ -210,7 +210,7 @@ impl Learning {
     /// `most`.
     async fn earlier(
         &self,
-        learned: &Learned,
+        learned: &LearnedState,
         most: Option<i64>,
         least: i64,
     ) -> Result<Option<usize>, LearningError> {
@@ -233,11 +233,11 @@ impl Learning {
     /// systems if that is due.
     pub(super) async fn fold(
         &self,
-        mut learned: Learned,
+        mut learned: LearnedState,
         enough: i64,
         compares: bool,
         progress: &mut impl FnMut(u64),
-    ) -> Result<Learned, LearningError> {
+    ) -> Result<LearnedState, LearningError> {
         let mut read = self
             .read_some(learned.at.cursor, enough - learned.at.matches)
             .await?;
@@ -267,7 +267,7 @@ impl Learning {
         &self,
         cursor: Cursor,
         most: i64,
-    ) -> Result<(Vec<Stored>, Cursor), LearningError> {
+    ) -> Result<(Vec<StoredMatch>, Cursor), LearningError> {
         match u32::try_from(most.min(i64::from(CHUNK))) {
             Ok(most @ 1..) => Ok(self.store.matches().after(cursor, most).await?),
             _ => Ok((Vec::new(), cursor)),
@@ -276,7 +276,11 @@ impl Learning {
 
     /// Compares the rating systems on the first `count` matches, and chooses one for each ruleset. Void matches count as
     /// abandoned.
-    async fn compare(&self, mut learned: Learned, count: usize) -> Result<Learned, LearningError> {
+    async fn compare(
+        &self,
+        mut learned: LearnedState,
+        count: usize,
+    ) -> Result<LearnedState, LearningError> {
         let mut comparison = learned.comparison(count);
         let mut cursor = Cursor::START;
         loop {
@@ -332,7 +336,7 @@ impl Look {
     }
 
     /// Whether the state lacks matches that are earlier than its last one.
-    fn lacks_earlier(&self, learned: &Learned) -> bool {
+    fn lacks_earlier(&self, learned: &LearnedState) -> bool {
         let late = self.stored - learned.at.matches;
         if late > 0 {
             tracing::debug!(
@@ -345,7 +349,7 @@ impl Look {
 
     /// What was corrected since the derived tables were written, as far as it is known before the matches in them are
     /// compared with those of the state.
-    pub(super) fn correction(&self, learned: &Learned) -> Correction {
+    pub(super) fn correction(&self, learned: &LearnedState) -> Correction {
         let Some(before) = &self.before else {
             return Correction::None;
         };
@@ -389,7 +393,7 @@ impl Look {
 
     /// Drops the rulings of a state that is `from` these matches: they are on disk, or another daemon writes them.
     /// That one may end before, or learn from as many matches, but not from the same ones.
-    fn forget_rulings(&self, learned: &mut Learned, from: &DerivedFrom, is_written: bool) {
+    fn forget_rulings(&self, learned: &mut LearnedState, from: &DerivedFrom, is_written: bool) {
         let is_the_writers = self.guard.is_some() && self.before.as_ref() == Some(from);
         let are_on_disk = is_written || (is_the_writers && !self.lacks_rulings(learned));
         learned.ruled = are_on_disk.then(|| from.clone());
@@ -398,12 +402,12 @@ impl Look {
     }
 
     /// Whether rulings may be missing on disk that this state does not have any more.
-    fn lacks_rulings(&self, learned: &Learned) -> bool {
+    fn lacks_rulings(&self, learned: &LearnedState) -> bool {
         !learned.has_all_rulings && (learned.ruled.is_none() || learned.ruled != self.before)
     }
 
     /// Whether the state can go on, which has this key. Else all matches are to be folded again.
-    pub(super) fn continues(&self, key: &str, learned: &Learned) -> bool {
+    pub(super) fn continues(&self, key: &str, learned: &LearnedState) -> bool {
         key == self.key && (!self.all || learned.has_all_rulings)
     }
 

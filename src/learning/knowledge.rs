@@ -10,7 +10,7 @@ use std::{
 use crate::{
     model::{CountsAs, Kind, PlayerKey, RoleWeights, Ruleset, StartWeight, Timestamp},
     rating::SystemName,
-    rating::history::{Balance, Fold, Level, PART_FROM_ELSEWHERE, Suspect, Weight},
+    rating::history::{BalanceStatistics, Fold, Level, PART_FROM_ELSEWHERE, Suspect, Weight},
     store::{WeightRow, is_forgotten},
 };
 
@@ -23,7 +23,7 @@ pub(super) struct Knowledge {
     pub(super) chosen: Arc<BTreeMap<Ruleset, SystemName>>,
     pub(super) first: SystemName,
     /// How even the rated matches were. It is empty while `stored` is served.
-    pub(super) balance: Balance,
+    pub(super) balance: BalanceStatistics,
     pub(super) pinned: Arc<BTreeMap<PlayerKey, f64>>,
     /// The weights at which players start, by the identity that they count as.
     pub(super) starts: Arc<BTreeMap<PlayerKey, StartWeight>>,
@@ -363,7 +363,7 @@ fn weight<'a>(ruleset: &'a Ruleset, row: &'a WeightRow) -> Weight<'a> {
         name: &row.name,
         weight: row.weight,
         deviation: row.deviation,
-        doubt: 0.0,
+        strength_deviation: 0.0,
         strength: 0.0,
         points: row.weight,
         rank: row.rank,

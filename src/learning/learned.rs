@@ -18,14 +18,18 @@ use tokio::sync::MutexGuard;
 use super::{LearningError, Settings, knowledge::Knowledge};
 use crate::{
     model::{CountsAs, MatchRecord, Outcome, PlayerKey, Rulebook, Ruleset, StartWeight, to_hex},
-    rating::history::{self, Balance, BesideCoin, Fold, Forecast, Gains, Late, Played, Ruling},
+    rating::history::{
+        self, BalanceStatistics, BesideCoin, Fold, Forecast, Gains, Late, Played, Ruling,
+    },
     rating::{SystemChoice, SystemName},
-    store::{Cursor, DerivedFrom, OperatorOverrides, Performance, RulingRow, Spool, Stored},
+    store::{
+        Cursor, DerivedFrom, OperatorOverrides, Performance, RowSpool, RulingRow, StoredMatch,
+    },
 };
 
 /// How far a fold has come.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Progress {
+pub(super) struct FoldProgress {
     /// The position after the last match folded.
     pub cursor: Cursor,
     /// Number of matches folded, rated or not.
@@ -47,23 +51,23 @@ pub(super) struct Progress {
 /// A state that a fold has had, and can go on from. It shares with later ones whatever has not changed since.
 #[derive(Clone)]
 pub(super) struct Point {
-    pub at: Progress,
+    pub at: FoldProgress,
     /// The rating system chosen for each ruleset.
     pub chosen: Arc<BTreeMap<Ruleset, SystemName>>,
     /// How even the rated matches were.
-    pub balance: Balance,
+    pub balance: BalanceStatistics,
     pub folds: BTreeMap<SystemName, Fold>,
 }
 
 /// An earlier state in memory.
 #[derive(Clone)]
-pub(super) struct Past {
+pub(super) struct PastState {
     pub point: Point,
     /// About how many bytes it has, as if it shared nothing.
     bytes: usize,
 }
 
-impl From<Point> for Past {
+impl From<Point> for PastState {
     fn from(point: Point) -> Self {
         /// What a player has in a ruleset, as it was measured in a checkpoint.
         const EACH: usize = 240;
@@ -75,12 +79,12 @@ impl From<Point> for Past {
 }
 
 /// What was learned from the matches folded so far.
-pub(super) struct Learned {
-    pub(super) at: Progress,
+pub(super) struct LearnedState {
+    pub(super) at: FoldProgress,
     /// Whether anybody wants the rulings.
     pub(super) rules: bool,
     /// Rulings that have not been written to disk yet.
-    pub(super) pending: Spool<RulingRow>,
+    pub(super) pending: RowSpool<RulingRow>,
     /// Whether these are the rulings on all folded matches.
     pub(super) has_all_rulings: bool,
     /// Whether it was folded from an earlier state or from nothing since its rulings were written last, so that matches with a
@@ -95,7 +99,7 @@ pub(super) struct Learned {
     /// Whether rating systems are compared.
     pub(super) auto: bool,
     /// Earlier states, the first one first, from which matches that come late are folded.
-    pub(super) past: Vec<Past>,
+    pub(super) past: Vec<PastState>,
     /// The key of its checkpoints: a hash of the settings and overrides.
     pub(super) content: String,
     /// With how many matches it began: those of a checkpoint, or none.
@@ -114,12 +118,12 @@ pub(super) struct Learned {
 }
 
 /// The learned state with the key of its settings and overrides, locked.
-pub(super) type Slot<'a> = MutexGuard<'a, Option<(String, Learned)>>;
+pub(super) type Slot<'a> = MutexGuard<'a, Option<(String, LearnedState)>>;
 
 /// The ruling of a match that an operator has made void.
 const VOID: &str = "void";
 
-impl Learned {
+impl LearnedState {
     pub(super) fn nothing(
         settings: &Settings,
         overrides: &OperatorOverrides,
@@ -139,10 +143,10 @@ impl Learned {
             (system, fold)
         };
         Ok(Self {
-            at: Progress::default(),
+            at: FoldProgress::default(),
             content,
             rules: true,
-            pending: Spool::default(),
+            pending: RowSpool::default(),
             has_all_rulings: true,
             is_replayed: true,
             ruled: None,
@@ -150,7 +154,7 @@ impl Learned {
                 folds: systems.iter().map(fold).collect(),
                 chosen: Arc::default(),
                 first,
-                balance: Balance::default(),
+                balance: BalanceStatistics::default(),
                 pinned: Arc::new(overrides.pinned.iter().cloned().collect()),
                 starts: Arc::new(starts.clone()),
                 counts_as: Arc::new(counts_as),
@@ -180,7 +184,7 @@ impl Learned {
     }
 
     /// Learns from matches in order. CPU-heavy: run it on a blocking thread.
-    pub(super) fn push_all(&mut self, matches: Vec<Stored>) {
+    pub(super) fn push_all(&mut self, matches: Vec<StoredMatch>) {
         for stored in matches {
             self.remember_if_due();
             let (id, fingerprint) = (stored.id, stored.fingerprint);
@@ -225,7 +229,7 @@ impl Learned {
 
     /// The record in the form in which it is rated. A void match counts as abandoned: it keeps its
     /// place in the order of matches and changes no rating.
-    pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
+    pub(super) fn rated_record(&self, stored: StoredMatch) -> MatchRecord {
         let mut record = stored.record;
         if self.void.contains(&stored.id) {
             record.outcome = Outcome::Abandoned;
@@ -259,10 +263,10 @@ impl Learned {
     }
 
     /// Takes back rulings that were not written. If it has learned more meanwhile, it does not have them all any more.
-    pub(super) fn take_back(&mut self, rulings: Spool<RulingRow>, has_gone_on: bool) {
+    pub(super) fn take_back(&mut self, rulings: RowSpool<RulingRow>, has_gone_on: bool) {
         self.has_all_rulings &= !has_gone_on;
         self.pending = match has_gone_on {
-            true => Spool::default(),
+            true => RowSpool::default(),
             false => rulings,
         };
         self.ruled = self.ruled.take().filter(|_| !has_gone_on);
@@ -301,8 +305,8 @@ impl Learned {
             past: self.past[..=at].to_vec(),
             saved: self.saved.min(point.at.matches),
             line: self.line.clone(),
-            at: Progress::default(),
-            pending: Spool::default(),
+            at: FoldProgress::default(),
+            pending: RowSpool::default(),
             ruled: None,
             knowledge: self.knowledge.clone(),
             void: self.void.clone(),

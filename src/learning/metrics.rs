@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 
-use super::learned::Learned;
+use super::learned::LearnedState;
 use crate::{
     metrics::{Counter, Histogram, Registry, SECONDS},
     model::Timestamp,
@@ -17,7 +17,7 @@ pub struct LearningMetrics {
     registry: Registry,
     folds: Histogram,
     failures: Counter,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<UnlearnedSince>,
     learned: Mutex<LearnedFigures>,
     /// How far the predictions of each ruleset are from a coin.
     beside_coin: Mutex<BTreeMap<String, BesideCoin>>,
@@ -25,7 +25,7 @@ pub struct LearningMetrics {
 
 /// The milliseconds at which the oldest matches were noticed that the weights do not include.
 #[derive(Debug, Default)]
-struct Waiting {
+struct UnlearnedSince {
     /// Of those that are learned from now.
     begun: Option<u64>,
     /// Of those that came later.
@@ -101,7 +101,7 @@ impl LearningMetrics {
     }
 
     /// Takes over what was learned.
-    pub(super) fn publish(&self, learned: &Learned) {
+    pub(super) fn publish(&self, learned: &LearnedState) {
         let at = &learned.at;
         let predictions = &at.predictions;
         *self.learned.lock() = LearnedFigures {

@@ -38,7 +38,7 @@ pub use metrics::{LearnedFigures, LearningMetrics};
 pub use player_facts::PlayerFacts;
 pub use resume::AT_ONCE;
 pub use standings::Standings;
-pub use swaps::{Exchange, SwapSeat, Swaps, swaps};
+pub use swaps::{PlayerExchange, SwapSeat, Swaps, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 pub use view::View;
@@ -74,7 +74,7 @@ use crate::{
 
 use boards::SortedBoards;
 use checkpoint::Folder;
-use learned::Learned;
+use learned::LearnedState;
 use leases::SharedSettings;
 use write_derived::Written;
 use writer::Writer;
@@ -96,7 +96,7 @@ pub struct Learning {
     edition: AtomicU64,
     boards: SortedBoards,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
-    learned: tokio::sync::Mutex<Option<(String, Learned)>>,
+    learned: tokio::sync::Mutex<Option<(String, LearnedState)>>,
     writer: Writer,
     /// The weights in the database; `None` if they are not known to be those of a fold.
     written: Mutex<Option<Written>>,

@@ -8,14 +8,14 @@ use crate::{
 
 /// One player's weight in a [`View`](super::View).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlayerStanding {
+pub(super) struct ViewWeight {
     pub(super) weight: f64,
     /// The strength above a newcomer's, see [`Weight::strength`].
     pub(super) strength: f64,
     /// The deviation of the weight, see [`Weight::deviation`].
     pub(super) deviation: f64,
-    /// The deviation of the strength, see [`Weight::doubt`].
-    pub(super) doubt: f64,
+    /// The deviation of the strength, see [`Weight::strength_deviation`].
+    pub(super) strength_deviation: f64,
     /// Whether it comes only from games of other rulesets.
     pub(super) is_guess: bool,
     /// Whether it comes from games of this ruleset, or of one with fewer mutators.
@@ -71,7 +71,7 @@ impl Reached {
     };
 }
 
-impl PlayerStanding {
+impl ViewWeight {
     pub(super) fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
         let reached = Reached {
@@ -85,7 +85,7 @@ impl PlayerStanding {
             weight: weight.weight,
             strength: weight.strength,
             deviation: weight.deviation,
-            doubt: weight.doubt,
+            strength_deviation: weight.strength_deviation,
             is_guess,
             is_near: !is_guess,
             is_pinned: false,

@@ -10,7 +10,7 @@ use super::{
     checkpoint::{self, Folder},
     derive::on_blocking_thread,
     knowledge::{Knowledge, StoredWeights},
-    learned::{Learned, Point},
+    learned::{LearnedState, Point},
     verify::stored_weights,
 };
 use crate::{
@@ -29,8 +29,8 @@ impl Learning {
         &self,
         overrides: &OperatorOverrides,
         most: Option<i64>,
-    ) -> Result<Learned, LearningError> {
-        let mut learned = Learned::nothing(&self.settings, overrides)?;
+    ) -> Result<LearnedState, LearningError> {
+        let mut learned = LearnedState::nothing(&self.settings, overrides)?;
         let Some(folder) = self.folder() else {
             return Ok(learned);
         };
@@ -50,7 +50,7 @@ impl Learning {
     async fn point_in(
         &self,
         path: &Path,
-        learned: &Learned,
+        learned: &LearnedState,
         most: Option<i64>,
     ) -> Result<Option<Point>, LearningError> {
         let (file, key) = (path.to_owned(), learned.content.clone());
@@ -196,7 +196,7 @@ impl Learning {
         &self,
         overrides: &OperatorOverrides,
     ) -> Result<Knowledge, LearningError> {
-        let mut knowledge = Learned::nothing(&self.settings, overrides)?.knowledge;
+        let mut knowledge = LearnedState::nothing(&self.settings, overrides)?.knowledge;
         let rows = stored_weights(&self.store).await?;
         knowledge.folds.clear();
         knowledge.stored = Some(Arc::new(StoredWeights::new(rows)));
@@ -240,7 +240,7 @@ impl Learning {
     }
 
     /// Deletes the checkpoints of other overrides than those of this state.
-    pub(super) async fn discard(&self, learned: &Learned) {
+    pub(super) async fn discard(&self, learned: &LearnedState) {
         let Some(folder) = self.folder() else { return };
         let key = learned.content.clone();
         let deleted = on_blocking_thread(move || folder.tidy(&key)).await;
@@ -278,7 +278,7 @@ impl Learning {
     /// Returns whether it is done. A replay comes first, so that there are never three folds.
     async fn try_recall(&self) -> Result<bool, LearningError> {
         let overrides = self.store.corrections().overrides().await?;
-        let mut all = Learned::nothing(&self.settings, &overrides)?;
+        let mut all = LearnedState::nothing(&self.settings, &overrides)?;
         let Some((first, line)) = self.lacking(&all).await else {
             return Ok(true);
         };
@@ -317,7 +317,7 @@ impl Learning {
 
     /// The number of matches of the first state that the present one remembers, and its line; `None` if it was folded from
     /// nothing, or with other overrides than `all`.
-    async fn lacking(&self, all: &Learned) -> Option<(i64, Arc<()>)> {
+    async fn lacking(&self, all: &LearnedState) -> Option<(i64, Arc<()>)> {
         let slot = self.learned.lock().await;
         let (_, learned) = slot.as_ref()?;
         let lacks = learned.begun > 0 && learned.content == all.content;

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::{gaps::Gaps, knowledge::Knowledge, view::View};
 use crate::{
     model::{CountsAs, LineupPlayer, MatchRecord, PlayerKey, Ruleset, Timestamp},
-    rating::history::{Balance, Fold, LineupReading, Spread},
+    rating::history::{BalanceStatistics, Fold, LineupReading, Spread},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -53,9 +53,9 @@ impl Standings {
 
     /// How even the rated matches were; `None` while they are counted again, because the weights of the database are served
     /// until then.
-    pub fn balance(&self) -> Option<Balance> {
+    pub fn balance(&self) -> Option<BalanceStatistics> {
         match &self.knowledge {
-            None => Some(Balance::default()), // without any match
+            None => Some(BalanceStatistics::default()), // without any match
             Some(known) => known.stored.is_none().then(|| known.balance.clone()),
         }
     }

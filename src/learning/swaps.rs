@@ -1,7 +1,7 @@
 //! What would have been expected of other teams: with one player on the other side, and with two exchanged.
 
 use super::Standings;
-use crate::model::{LineupPlayer, Outlook, PlayerKey, Ruleset, SAME_CHANCE};
+use crate::model::{LineupPlayer, PlayerKey, Ruleset, SAME_CHANCE, WinModel};
 
 /// The most players for whom this is computed.
 const MOST: usize = 32;
@@ -26,12 +26,12 @@ pub struct Swaps {
     pub other_side: Vec<Option<f64>>,
     /// The exchange of two players that would have made the teams most even; `None` if none would have made them more
     /// even than they were.
-    pub fairest: Option<Exchange>,
+    pub fairest: Option<PlayerExchange>,
 }
 
 /// Two players who change places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exchange {
+pub struct PlayerExchange {
     /// The seat on team 0 and the seat on team 1.
     pub seats: [usize; 2],
     /// The forecast for team 0 after it.
@@ -53,10 +53,10 @@ pub fn swaps(
         return Swaps::default();
     }
     let edge = |moved| edge(standings, ruleset, map, &seats, moved);
-    let Some((outlook, played)) = edge(None) else {
+    let Some((win_model, played)) = edge(None) else {
         return Swaps::default();
     };
-    let link = outlook.link;
+    let link = win_model.link;
     let shift = forecast.map_or(0.0, |forecast| link.edge(forecast) - played);
     let mut places = 0..;
     let mut other_side = |seat: &SwapSeat| {
@@ -71,7 +71,7 @@ pub fn swaps(
     let strengths = all
         .iter()
         .map(|seat| seat.as_ref().map(|seat| (seat.team, strength(seat))));
-    let fairest = fairest(&outlook, played + shift, &strengths.collect::<Vec<_>>());
+    let fairest = fairest(&win_model, played + shift, &strengths.collect::<Vec<_>>());
     Swaps {
         other_side,
         fairest,
@@ -80,7 +80,7 @@ pub fn swaps(
 
 /// The exchange of two players that makes the edge of team 0 smallest; each seat has its team and strength. `None` if
 /// none makes it smaller than `edge`, beyond what anybody would notice. O(players²).
-fn fairest(outlook: &Outlook, edge: f64, seats: &[Option<(u8, f64)>]) -> Option<Exchange> {
+fn fairest(win_model: &WinModel, edge: f64, seats: &[Option<(u8, f64)>]) -> Option<PlayerExchange> {
     let of = |team: u8| {
         let seats = seats.iter().enumerate();
         seats.filter_map(move |(at, seat)| {
@@ -89,14 +89,14 @@ fn fairest(outlook: &Outlook, edge: f64, seats: &[Option<(u8, f64)>]) -> Option<
         })
     };
     // The stronger one takes the strength away from one team and brings it to the other.
-    let each = 2.0 * outlook.per_strength_at(seats.iter().flatten().count());
+    let each = 2.0 * win_model.per_strength_at(seats.iter().flatten().count());
     let exchanges = of(0).flat_map(|one| of(1).map(move |other| (one, other)));
     let after =
         exchanges.map(|((one, own), (other, theirs))| ([one, other], edge + each * (theirs - own)));
     let (seats, best) = after.min_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()))?;
-    let chance = outlook.link.chance(best);
-    let gained = (outlook.link.chance(edge) - 0.5).abs() - (chance - 0.5).abs();
-    (gained > SAME_CHANCE / 2.0).then_some(Exchange { seats, chance })
+    let chance = win_model.link.chance(best);
+    let gained = (win_model.link.chance(edge) - 0.5).abs() - (chance - 0.5).abs();
+    (gained > SAME_CHANCE / 2.0).then_some(PlayerExchange { seats, chance })
 }
 
 /// The edge of team 0 by the weights before the match, with the player `moved` on the other team. `None` if
@@ -107,7 +107,7 @@ fn edge(
     map: &str,
     seats: &[&SwapSeat],
     moved: Option<usize>,
-) -> Option<(Outlook, f64)> {
+) -> Option<(WinModel, f64)> {
     let mut teams = vec![Vec::new(), Vec::new()];
     let mut strengths = [0.0; 2];
     for (at, seat) in seats.iter().enumerate() {
@@ -121,9 +121,9 @@ fn edge(
     let reading = standings.reading(ruleset, map, &teams)?;
     let [one, other] = reading.strengths;
     let later = (strengths[0] - one) - (strengths[1] - other);
-    let outlook = reading.outlook;
-    let edge = reading.edge + outlook.per_strength_at(seats.len()) * later;
-    (outlook.is_sound() && edge.is_finite()).then_some((outlook, edge))
+    let win_model = reading.win_model;
+    let edge = reading.edge + win_model.per_strength_at(seats.len()) * later;
+    (win_model.is_sound() && edge.is_finite()).then_some((win_model, edge))
 }
 
 #[cfg(test)]
@@ -131,9 +131,9 @@ mod tests {
     use super::*;
     use crate::model::{Crowding, Link};
 
-    /// An outlook in which a unit of strength counts 0.5 among eight players.
-    fn outlook() -> Outlook {
-        Outlook::of_strengths(Link::Normal, 0.5, 8.0, Crowding::None, 1.0)
+    /// A win model in which a unit of strength counts 0.5 among eight players.
+    fn win_model() -> WinModel {
+        WinModel::of_strengths(Link::Normal, 0.5, 8.0, Crowding::None, 1.0)
     }
 
     #[test]
@@ -141,11 +141,11 @@ mod tests {
         let seats = [(0, 2.0), (0, 1.0), (1, 0.0), (1, 0.4)].map(Some);
         // Team 0 is stronger by 2.6, and leads by an edge of 1.3. Exchanging 1.0 and 0.0 would leave 0.3, 1.0 and 0.4
         // would leave 0.7, 2.0 and 0.0 would leave −0.7, and 2.0 and 0.4 would leave −0.3.
-        let found = fairest(&outlook(), 1.3, &seats).unwrap();
+        let found = fairest(&win_model(), 1.3, &seats).unwrap();
         assert!(found.seats == [1, 2] || found.seats == [0, 3], "{found:?}");
         assert!((found.chance - 0.5).abs() < 0.119, "{found:?}");
         let unequal = [(0, 2.0), (0, 1.1), (1, 0.0), (1, 0.4)].map(Some);
-        let found = fairest(&outlook(), 1.5, &unequal).unwrap();
+        let found = fairest(&win_model(), 1.5, &unequal).unwrap();
         assert_eq!(found.seats, [0, 3]);
         assert!((found.chance - Link::Normal.chance(1.5 - 1.6)).abs() < 1e-12);
     }
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn even_teams_have_no_fairer_exchange() {
         let seats = [(0, 1.0), (0, 0.0), (1, 0.0), (1, 1.0)].map(Some);
-        assert_eq!(fairest(&outlook(), 0.0, &seats), None);
+        assert_eq!(fairest(&win_model(), 0.0, &seats), None);
         assert_eq!(
-            fairest(&outlook(), 0.8, &[Some((0, 1.0)), None]),
+            fairest(&win_model(), 0.8, &[Some((0, 1.0)), None]),
             None,
             "nobody to exchange"
         );

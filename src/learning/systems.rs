@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learning, LearningError, derive::on_blocking_thread, learned::Learned};
+use super::{Learning, LearningError, derive::on_blocking_thread, learned::LearnedState};
 use crate::{
     model::{CountsAs, MatchRecord, Rulebook, Timestamp},
     rating::SystemName,
-    rating::history::{self, Evaluation, Evaluator, Line, Plan, Subset, evaluate},
-    store::{Cursor, OperatorOverrides, Stored, SystemsRow, as_text, time_of_text},
+    rating::history::{self, Evaluation, EvaluationPlan, Evaluator, Subset, SystemLine, evaluate},
+    store::{Cursor, OperatorOverrides, StoredMatch, SystemsRow, as_text, time_of_text},
 };
 
 /// The most matches that are compared: the latest. All systems learn from them in a few seconds.
@@ -128,7 +128,7 @@ fn compare(
     settings: &history::Settings,
     now: Timestamp,
 ) -> SystemsReport {
-    let plan = Plan::default();
+    let plan = EvaluationPlan::default();
     let result = evaluate(
         records.iter(),
         records.len(),
@@ -158,7 +158,7 @@ fn compare(
     }
 }
 
-fn measures(line: &Line, reference: SystemName) -> SystemMeasures {
+fn measures(line: &SystemLine, reference: SystemName) -> SystemMeasures {
     let beside = line.comparison().filter(|_| line.system != Some(reference));
     let metrics = &line.metrics;
     SystemMeasures {
@@ -198,7 +198,7 @@ fn comparison_step(matches: usize) -> usize {
     steps.take_while(|n| *n <= matches).last().unwrap_or(0)
 }
 
-impl Learned {
+impl LearnedState {
     /// The number of matches, from the first, on which to compare the rating systems now; `None` if
     /// no comparison is due. One is due whenever the history has grown by half. That depends on the
     /// matches alone, not on how many of them arrive at a time.
@@ -214,11 +214,16 @@ impl Learned {
 
     /// A comparison of all rating systems on the first `count` matches, which it has not begun yet.
     pub(super) fn comparison(&self, count: usize) -> Evaluator {
-        Evaluator::new(count, &self.rulebook, &self.history, &Plan::default())
+        Evaluator::new(
+            count,
+            &self.rulebook,
+            &self.history,
+            &EvaluationPlan::default(),
+        )
     }
 
     /// The record in the form in which rating systems are compared.
-    pub(super) fn compared_record(&self, stored: Stored) -> MatchRecord {
+    pub(super) fn compared_record(&self, stored: StoredMatch) -> MatchRecord {
         let mut record = self.rated_record(stored);
         record.merge_players(&self.knowledge.counts_as);
         record
@@ -258,7 +263,7 @@ impl Learning {
     /// Passes on the same matches, with their ids in the store: some at a time are in memory. Stops at the first error.
     pub async fn each_match<E: From<LearningError>>(
         &self,
-        each: impl FnMut(Stored) -> Result<(), E>,
+        each: impl FnMut(StoredMatch) -> Result<(), E>,
     ) -> Result<(), E> {
         self.each_match_after(Cursor::START, each).await
     }
@@ -275,7 +280,7 @@ impl Learning {
         cursor: Cursor,
     ) -> Result<Vec<MatchRecord>, LearningError> {
         let mut all = Vec::new();
-        let add = |stored: Stored| {
+        let add = |stored: StoredMatch| {
             all.push(stored.record);
             Ok::<(), LearningError>(())
         };
@@ -286,7 +291,7 @@ impl Learning {
     async fn each_match_after<E: From<LearningError>>(
         &self,
         mut cursor: Cursor,
-        mut each: impl FnMut(Stored) -> Result<(), E>,
+        mut each: impl FnMut(StoredMatch) -> Result<(), E>,
     ) -> Result<(), E> {
         let overrides = self
             .store
@@ -302,7 +307,7 @@ impl Learning {
                 return Ok(());
             }
             cursor = next;
-            let valid = |stored: &Stored| !overrides.void.contains(&stored.id);
+            let valid = |stored: &StoredMatch| !overrides.void.contains(&stored.id);
             for mut stored in matches.into_iter().filter(valid) {
                 stored.record.merge_players(&counts_as);
                 each(stored)?;

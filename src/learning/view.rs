@@ -19,7 +19,7 @@ use super::{
     MeanBot,
     gaps::Gaps,
     knowledge::Knowledge,
-    player_facts::{PlayerFacts, PlayerStanding, Reached},
+    player_facts::{PlayerFacts, Reached, ViewWeight},
 };
 use crate::{
     model::{Kind, PlayerKey, Ruleset, StartWeight},
@@ -56,7 +56,7 @@ impl View {
 
     /// What is known of a player, by whatever identity. Allocates nothing for a player with games of the ruleset,
     /// unless the operator has corrected players.
-    pub(super) fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
+    pub(super) fn of(&self, kind: Kind, id: &str) -> Option<ViewWeight> {
         let (knowledge, _) = self.known.as_ref()?;
         let into = knowledge.counts_as.get(kind, id);
         let counted = into.and_then(|into| self.own(into.kind, &into.id));
@@ -76,10 +76,10 @@ impl View {
     }
 
     /// What is known of a player by this identity.
-    fn own(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
+    fn own(&self, kind: Kind, id: &str) -> Option<ViewWeight> {
         let (knowledge, ruleset) = self.known.as_ref()?;
         let best = knowledge.best_weight(ruleset, kind, id);
-        let mut known = best.map(|(weight, level)| PlayerStanding::from(&weight, level));
+        let mut known = best.map(|(weight, level)| ViewWeight::from(&weight, level));
         if let Some(start) = corrected(&knowledge.starts, kind, id) {
             known = Some(self.started(known, *start));
         }
@@ -91,11 +91,11 @@ impl View {
 
     /// A player who starts at a weight: one without matches of this ruleset or of one with
     /// fewer mutators. What matches of other rulesets are worth beside the start is in the weight already.
-    fn started(&self, elsewhere: Option<PlayerStanding>, start: StartWeight) -> PlayerStanding {
-        let fresh = || PlayerStanding {
+    fn started(&self, elsewhere: Option<ViewWeight>, start: StartWeight) -> ViewWeight {
+        let fresh = || ViewWeight {
             weight: start.weight,
             deviation: 0.0,
-            doubt: 0.0,
+            strength_deviation: 0.0,
             strength: self.strength_at(start.weight),
             is_guess: false,
             is_near: false,
@@ -103,14 +103,14 @@ impl View {
             reached: Reached::default(),
         };
         let known = elsewhere.unwrap_or_else(fresh);
-        PlayerStanding {
+        ViewWeight {
             is_guess: false,
             ..known
         }
     }
 
     /// A player whose weight the operator has fixed.
-    fn pinned(&self, known: Option<PlayerStanding>, kind: Kind, weight: f64) -> PlayerStanding {
+    fn pinned(&self, known: Option<ViewWeight>, kind: Kind, weight: f64) -> ViewWeight {
         let known = known.filter(|known| !known.is_guess);
         let reached = known.map_or(Reached::NEVER, |known| known.reached);
         let fold = (self.known.as_ref())
@@ -119,10 +119,10 @@ impl View {
             Some((fold, ruleset)) => fold.rank_of_weight(ruleset, weight),
             None => reached.rank, // as it is stored
         };
-        PlayerStanding {
+        ViewWeight {
             weight,
             deviation: 0.0,
-            doubt: 0.0,
+            strength_deviation: 0.0,
             strength: self.strength_at(weight),
             is_guess: false,
             is_near: known.is_some_and(|known| known.is_near),
@@ -226,8 +226,8 @@ impl View {
 
     /// The standard deviation of [`strength`](Self::strength); 0 if the rating system has none, or the
     /// operator has stated the weight. `None` for a player without games.
-    pub fn doubt(&self, kind: Kind, id: &str) -> Option<f64> {
-        self.of(kind, id).map(|known| known.doubt)
+    pub fn strength_deviation(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.strength_deviation)
     }
 
     /// Whether the operator has fixed a player's weight.
@@ -313,7 +313,7 @@ pub(super) struct KnownWeight {
 /// A place: what is known of a player, and the hash of who it is, combined with that by XOR. If two threads write
 /// different players to a place at once, the two numbers do not belong together, and the place counts as empty.
 #[derive(Debug, Default)]
-struct Place {
+struct ViewSlot {
     known: AtomicU64,
     owner: AtomicU64,
 }
@@ -322,7 +322,7 @@ struct Place {
 /// more players than places, where the players are spread by chance.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Set([Place; 4]);
+struct Set([ViewSlot; 4]);
 
 impl Set {
     /// What is stored for the player of this hash.
@@ -336,7 +336,7 @@ impl Set {
 
     /// Stores this at an empty place, or at one that belongs to another player.
     fn store(&self, hash: u64, stored: u64) {
-        let is_empty = |place: &&Place| place.known.load(Ordering::Relaxed) == UNKNOWN;
+        let is_empty = |place: &&ViewSlot| place.known.load(Ordering::Relaxed) == UNKNOWN;
         let any = &self.0[(hash >> 60) as usize % self.0.len()];
         let place = self.0.iter().find(is_empty).unwrap_or(any);
         place.known.store(stored, Ordering::Relaxed);

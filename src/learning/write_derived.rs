@@ -9,7 +9,7 @@ use super::{
     Learning, LearningError,
     derive::{Look, on_blocking_thread},
     knowledge::Knowledge,
-    learned::{Learned, Slot},
+    learned::{LearnedState, Slot},
     writer::WriteGuard,
 };
 use crate::{
@@ -20,14 +20,14 @@ use crate::{
 
 impl Learning {
     /// Notes which weights the database contains, if this process writes them and they are those of this state.
-    pub(super) fn know_written(&self, look: &Look, learned: &Learned) {
+    pub(super) fn know_written(&self, look: &Look, learned: &LearnedState) {
         if let Some(before) = look.before.clone().filter(|_| look.guard.is_some()) {
             self.note_written(&look.key, before, learned);
         }
     }
 
     /// Notes that the weights in the database are those of this state, if what they are made `from` is.
-    pub(super) fn note_written(&self, key: &str, from: DerivedFrom, learned: &Learned) {
+    pub(super) fn note_written(&self, key: &str, from: DerivedFrom, learned: &LearnedState) {
         let mut written = self.written.lock();
         if written.is_none() && from == learned.made_from(key) {
             let knowledge = learned.knowledge.clone();
@@ -116,7 +116,7 @@ impl Learning {
     /// The rows to write where these weights are `known` to be written.
     async fn rows(
         &self,
-        learned: &mut Learned,
+        learned: &mut LearnedState,
         look: &Look,
         from: &DerivedFrom,
         known: Option<&Written>,

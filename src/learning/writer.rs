@@ -29,13 +29,13 @@ const LOOKS: Duration = Duration::from_millis(50);
 /// Whether this process writes what it derives.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    role: Mutex<Role>,
+    role: Mutex<LeaseRole>,
     held: Mutex<Option<Arc<HeldLease>>>,
 }
 
 /// Who needs the lease.
 #[derive(Clone, Debug, Default)]
-enum Role {
+enum LeaseRole {
     /// Nobody else uses the database.
     #[default]
     Alone,
@@ -59,24 +59,24 @@ impl Learning {
     /// From now on, this process writes what it derives only while it has the lease of the fold. For daemons,
     /// before [`keep_up_to_date`](Self::keep_up_to_date), which takes the lease.
     pub fn write_by_lease(&self, leases: LeaseSettings) {
-        *self.writer.role.lock() = Role::Daemon(leases);
+        *self.writer.role.lock() = LeaseRole::Daemon(leases);
     }
 
     /// From now on, this process derives nothing that a daemon derives: [`refresh`](Self::refresh) and
     /// [`rebuild`](Self::rebuild) take the lease of the fold for as long as they last, or wait for the daemon that has it. For
     /// commands.
     pub fn leave_to_daemons(&self, leases: LeaseSettings) {
-        *self.writer.role.lock() = Role::Command(leases);
+        *self.writer.role.lock() = LeaseRole::Command(leases);
     }
 
     /// Whether this process is a daemon, which learns from matches that other processes record.
     pub(super) fn is_daemon(&self) -> bool {
-        matches!(&*self.writer.role.lock(), Role::Daemon(_))
+        matches!(&*self.writer.role.lock(), LeaseRole::Daemon(_))
     }
 
     /// Whether it is a command, which answers no questions while it learns.
     pub(super) fn is_command(&self) -> bool {
-        matches!(&*self.writer.role.lock(), Role::Command(_))
+        matches!(&*self.writer.role.lock(), LeaseRole::Command(_))
     }
 
     /// Whether this process writes what the daemons of the database derive.
@@ -86,7 +86,7 @@ impl Learning {
 
     /// The permission to write; `None` while another daemon has it.
     pub(super) fn guard(&self) -> Option<WriteGuard> {
-        if matches!(&*self.writer.role.lock(), Role::Alone) {
+        if matches!(&*self.writer.role.lock(), LeaseRole::Alone) {
             return Some(WriteGuard(None));
         }
         let held = self.writer.held.lock().clone();
@@ -105,7 +105,7 @@ impl Learning {
 
     /// Takes the lease if it is free, so that a daemon alone on its database derives its weights once.
     pub(super) async fn try_lease(&self) {
-        let Role::Daemon(leases) = self.writer.role.lock().clone() else {
+        let LeaseRole::Daemon(leases) = self.writer.role.lock().clone() else {
             return;
         };
         match leases.take(&self.store, LEASE, &self.shared).await {
@@ -126,7 +126,7 @@ impl Learning {
     /// Takes the lease whenever it is free, and then writes what the last holder has not written. Runs until
     /// dropped.
     pub(super) async fn keep_lease(&self) {
-        let Role::Daemon(leases) = self.writer.role.lock().clone() else {
+        let LeaseRole::Daemon(leases) = self.writer.role.lock().clone() else {
             return std::future::pending().await;
         };
         loop {
@@ -193,7 +193,7 @@ impl Learning {
     /// Whether this process may write what it derives. A command takes the lease if it is free.
     pub(super) async fn has_turn(&self) -> bool {
         let role = self.writer.role.lock().clone();
-        if let Role::Command(leases) = role
+        if let LeaseRole::Command(leases) = role
             && self.guard().is_none()
         {
             match leases.take(&self.store, LEASE, &self.shared).await {

@@ -80,11 +80,11 @@ impl Archive {
     ///
     /// # Errors
     /// Fails if a file cannot be created.
-    pub fn begin(self: &Arc<Self>, origin: LogOrigin) -> io::Result<Spool> {
+    pub fn begin(self: &Arc<Self>, origin: LogOrigin) -> io::Result<LogSpool> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PARTIAL}{}-{count}", std::process::id());
-        Spool::create(self.clone(), self.folder.join(name), origin)
+        LogSpool::create(self.clone(), self.folder.join(name), origin)
     }
 
     /// The files and fingerprints of all logs, sorted by name.
@@ -263,7 +263,7 @@ fn remove(path: &Path) -> io::Result<()> {
 const FINAL: &str = ".final";
 
 /// A log that is being written into the archive. Dropping it removes its files.
-pub struct Spool {
+pub struct LogSpool {
     archive: Arc<Archive>,
     origin: LogOrigin,
     /// Archived logs longer than this one so far, sorted by length.
@@ -276,7 +276,7 @@ pub struct Spool {
     older: Vec<(u64, Fingerprint)>,
 }
 
-impl Spool {
+impl LogSpool {
     /// Starts a log in a new file.
     fn create(archive: Arc<Archive>, path: PathBuf, origin: LogOrigin) -> io::Result<Self> {
         let longer = archive.known().clone();
@@ -406,13 +406,13 @@ impl Spool {
     }
 }
 
-impl Drop for Spool {
+impl Drop for LogSpool {
     fn drop(&mut self) {
         let _ = remove_partial(&self.path);
     }
 }
 
-impl std::fmt::Debug for Spool {
+impl std::fmt::Debug for LogSpool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Spool")
             .field("length", &self.length)

@@ -16,7 +16,7 @@ use std::{
 use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
-    Archive, IngestEvent, LogError, LogFile, LogOrigin, LogZone, Reading, Spool,
+    Archive, IngestEvent, LogError, LogFile, LogOrigin, LogSpool, LogZone, Reading,
     events::LineReports, reading::into_match, record_matches,
 };
 use crate::{
@@ -66,7 +66,7 @@ pub struct Ingest<'a> {
     /// The time now; a match that ends later is reported.
     pub now: Option<Timestamp>,
     /// Whether it was reported that dates count as UTC.
-    zone_told: bool,
+    zone_logged: bool,
     /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
     /// Whether all malformed lines are reported one by one, and not only the first ones, and lines whose
@@ -90,7 +90,7 @@ struct FileEnd {
     /// The time that passed on the log's own clock, in milliseconds.
     elapsed: i64,
     written: Timestamp,
-    spool: Option<Spool>,
+    spool: Option<LogSpool>,
 }
 
 impl<'a> Ingest<'a> {
@@ -104,7 +104,7 @@ impl<'a> Ingest<'a> {
             date: None,
             zone: None,
             now: None,
-            zone_told: false,
+            zone_logged: false,
             archive: None,
             verbose: false,
             counts: IngestCounts::default(),
@@ -180,7 +180,7 @@ impl<'a> Ingest<'a> {
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) {
         let counts_as_utc = is_local && record.clock.is_none() && self.zone.is_none();
-        if counts_as_utc && !std::mem::replace(&mut self.zone_told, true) {
+        if counts_as_utc && !std::mem::replace(&mut self.zone_logged, true) {
             on_event(IngestEvent::NoZone);
         }
         if let Some(now) = self.now.filter(|now| record.end.is_ahead_of(*now)) {
@@ -332,7 +332,7 @@ impl FileToRead {
     }
 
     /// Starts to archive the file, if there is an archive.
-    fn spool(&self) -> io::Result<Option<Spool>> {
+    fn spool(&self) -> io::Result<Option<LogSpool>> {
         let Some(archive) = &self.archive else {
             return Ok(None);
         };
@@ -353,12 +353,12 @@ impl FileToRead {
 pub struct MatchFile {
     file: BufWriter<File>,
     length: u64,
-    places: Vec<Place>,
+    places: Vec<RecordLocation>,
 }
 
 /// Where a record is.
 #[derive(Debug)]
-struct Place {
+struct RecordLocation {
     end: Timestamp,
     fingerprint: Fingerprint,
     at: u64,
@@ -379,7 +379,7 @@ impl MatchFile {
     pub fn add(&mut self, record: &MatchRecord, fingerprint: Fingerprint) -> io::Result<()> {
         let bytes = postcard::to_stdvec(record).map_err(io::Error::other)?;
         self.file.write_all(&bytes)?;
-        self.places.push(Place {
+        self.places.push(RecordLocation {
             end: record.end,
             fingerprint,
             at: self.length,
@@ -423,7 +423,7 @@ impl MatchFile {
         let mut file = BufReader::new(self.file.get_ref());
         file.rewind()?;
         let (mut at, mut bytes) = (0, Vec::new());
-        let read = move |place: &Place| {
+        let read = move |place: &RecordLocation| {
             // What is next in the file is in the buffer already.
             if place.at != at {
                 file.seek(SeekFrom::Start(place.at))?;

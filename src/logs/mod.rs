@@ -17,7 +17,7 @@ mod reading;
 mod reread;
 mod tail;
 
-pub use archive::{Archive, ArchivedLog, LogOrigin, Spool};
+pub use archive::{Archive, ArchivedLog, LogOrigin, LogSpool};
 pub use events::IngestEvent;
 pub use follow::{Follow, FollowMetrics, Follower};
 pub use ingest::{Ingest, IngestCounts, MatchFile, read_matches, read_matches_to_file};

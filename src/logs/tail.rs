@@ -359,7 +359,7 @@ fn rest_in(copy: &Path, seen: &SeenPart<'_>) -> io::Result<Option<LogBytes>> {
         return Ok(None);
     };
     let mut bytes = log.open()?;
-    let mut window = Window::default();
+    let mut window = TailWindow::default();
     let mut chunk = vec![0; 64 * 1024];
     let mut left = seen.length;
     while left > 0 {
@@ -377,12 +377,12 @@ fn rest_in(copy: &Path, seen: &SeenPart<'_>) -> io::Result<Option<LogBytes>> {
 
 /// The first and the last bytes of what was read of a copy.
 #[derive(Default)]
-struct Window {
+struct TailWindow {
     first: Vec<u8>,
     last: Vec<u8>,
 }
 
-impl Window {
+impl TailWindow {
     fn take(&mut self, read: &[u8], seen: &SeenPart<'_>) {
         let missing = seen.first.len() - self.first.len();
         self.first.extend(&read[..missing.min(read.len())]);

@@ -20,7 +20,7 @@ use ureq::{
     tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem},
 };
 
-use super::{Call, ReplyTo, command::Command, links::InstanceCommand};
+use super::{ClientCall, ReplyTo, command::ClientCommand, links::InstanceCommand};
 use crate::{
     matchmaking::lifecycle::{
         AgonesSettings, Allocation,
@@ -86,7 +86,7 @@ impl Allocator {
         self: &Arc<Self>,
         id: MatchId,
         request: Result<String, String>,
-        calls: mpsc::Sender<Call>,
+        calls: mpsc::Sender<ClientCall>,
     ) {
         let this = self.clone();
         tokio::spawn(async move {
@@ -106,12 +106,12 @@ impl Allocator {
             }
             let (answer, _) = oneshot::channel();
             let answer = ReplyTo::Here(answer);
-            let command = Command::Host(InstanceCommand::Allocated {
+            let command = ClientCommand::Host(InstanceCommand::Allocated {
                 id,
                 allocation,
                 jitter: draw(),
             });
-            if calls.send(Call { command, answer }).await.is_err() {
+            if calls.send(ClientCall { command, answer }).await.is_err() {
                 tracing::debug!(match_id = id, "the daemon stops before an answer");
             }
         });

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    pool::PlayerFacts,
+    pool::RoundFacts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
@@ -43,7 +43,7 @@ pub(super) struct Seeking {
 }
 
 /// The matches of a queue that seek players, without those with a player of whom more will be known in a moment.
-pub(super) fn seeking(life: &Lifecycle, queue: &Queue, facts: &PlayerFacts) -> Vec<Seeking> {
+pub(super) fn seeking(life: &Lifecycle, queue: &Queue, facts: &RoundFacts) -> Vec<Seeking> {
     if !queue.settings().backfill {
         return Vec::new();
     }
@@ -114,7 +114,7 @@ impl Seeking {
     }
 
     /// What the search sees of the match.
-    fn open(&self, queue: &Queue, pool: &RoundPool, facts: &PlayerFacts) -> OpenMatch {
+    fn open(&self, queue: &Queue, pool: &RoundPool, facts: &RoundFacts) -> OpenMatch {
         let present = |(spec, players): &Present| -> Option<Ticket> {
             let mut ticket = queue.ticket(spec, &mut |id| facts.known(id)).ok()?;
             ticket.players.retain(|player| players.contains(&player.id));
@@ -164,7 +164,7 @@ pub(super) fn fill(
     queue: &Arc<Queue>,
     seeking: &[Seeking],
     waiting: &mut Vec<Waiting>,
-    facts: &PlayerFacts,
+    facts: &RoundFacts,
     seed: u64,
 ) -> Vec<Filling> {
     if seeking.is_empty() || waiting.is_empty() {
@@ -176,7 +176,7 @@ pub(super) fn fill(
         .map(|one| one.open(queue, &pool, facts))
         .collect();
     let input = PlanInput {
-        outlook: pool.outlook,
+        win_model: pool.win_model,
         seed,
         ..PlanInput::new(queue, &pool.tickets)
     };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Configured, Queues, QueuesError, links::InstanceCommand};
 use crate::{
     matchmaking::lifecycle::{Submission, TicketRefused},
-    matchmaking::{Known, MAX_MATCH, PlayerSpec, Queue, TicketSpec},
+    matchmaking::{KnownAttributes, MAX_MATCH, PlayerSpec, Queue, TicketSpec},
     model::MatchId,
     protocol::{QueueLine, TicketReply},
     session::HostedGame,
@@ -16,7 +16,7 @@ use crate::{
 
 /// What a client asks for, as JSON in a request to another daemon. The first text is the client's name.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Command {
+pub(super) enum ClientCommand {
     List,
     /// The ticket, and the queue that has checked it; `None` if another daemon has checked it.
     Submit(#[serde(skip)] Option<Arc<Queue>>, Submission),
@@ -40,7 +40,7 @@ pub(super) enum Command {
     Configure(Configured),
 }
 
-impl Command {
+impl ClientCommand {
     /// Whether the call may change something.
     pub fn changes(&self) -> bool {
         !matches!(self, Self::List | Self::Ticket(..) | Self::Explain(..))
@@ -48,11 +48,11 @@ impl Command {
 }
 
 /// The answer to a call, or why it has failed.
-pub(super) type Outcome = Result<Answer, QueuesError>;
+pub(super) type Outcome = Result<ClientAnswer, QueuesError>;
 
 /// What a client is answered.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(super) enum ClientAnswer {
     List(Vec<QueueLine>),
     Ticket(TicketReply),
     /// The state of the ticket is to be read from the database.
@@ -72,7 +72,7 @@ impl Queues {
         self.shared.has_hosts()
     }
 
-    /// The time now, in milliseconds of the clock by which [`Link`](super::Link) states when a line came.
+    /// The time now, in milliseconds of the clock by which [`InstanceLink`](super::InstanceLink) states when a line came.
     pub fn millis(&self) -> u64 {
         self.shared.clock.millis()
     }
@@ -91,8 +91,8 @@ impl Queues {
         })
     }
 
-    async fn of_instance(&self, command: InstanceCommand) -> Result<Answer, QueuesError> {
-        self.ask(Command::Host(command)).await
+    async fn of_instance(&self, command: InstanceCommand) -> Result<ClientAnswer, QueuesError> {
+        self.ask(ClientCommand::Host(command)).await
     }
 
     /// Carries out what an instance asks for or reports. When this returns, that is on disk.
@@ -109,7 +109,7 @@ impl Queues {
     /// Those of [`host`](Self::host).
     pub async fn open_game(&self, command: InstanceCommand) -> Result<HostedGame, QueuesError> {
         match self.of_instance(command).await? {
-            Answer::Game(game) => Ok(*game),
+            ClientAnswer::Game(game) => Ok(*game),
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -121,7 +121,7 @@ impl Queues {
     /// Those of [`host`](Self::host).
     pub async fn send_away(&self, command: InstanceCommand) -> Result<bool, QueuesError> {
         match self.of_instance(command).await? {
-            Answer::WasComing(was_coming) => Ok(was_coming),
+            ClientAnswer::WasComing(was_coming) => Ok(was_coming),
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -132,7 +132,7 @@ impl Queues {
     /// Those of [`host`](Self::host), and if the queue has `backfill = false`.
     pub async fn seek_players(&self, command: InstanceCommand) -> Result<u32, QueuesError> {
         match self.of_instance(command).await? {
-            Answer::Seats(seats) => Ok(seats),
+            ClientAnswer::Seats(seats) => Ok(seats),
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -205,7 +205,9 @@ impl Draft {
 
     /// The ticket, if the queue's declarations allow it, and the queue that has checked it.
     pub(super) fn submission(&self, owner: &str) -> Result<(Arc<Queue>, Submission), QueuesError> {
-        let checked = self.queue.ticket(&self.spec, &mut |_| Known::default())?;
+        let checked = self
+            .queue
+            .ticket(&self.spec, &mut |_| KnownAttributes::default())?;
         let submission = Submission {
             owner: owner.to_owned(),
             id: self.spec.ticket.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio::time::Instant;
 
 use super::{
-    Connections, Link, QueuesError,
+    Connections, InstanceLink, QueuesError,
     links::notice,
     partition_handle::PartitionHandle,
     task::{LAZY, Task, draw_pass},
@@ -14,7 +14,7 @@ use crate::{
     matchmaking::lifecycle::{Change, Effects, Happened, Lifecycle},
     model::MatchId,
     protocol::HostNotice,
-    store::{Decided, NewHostNotice, QueueWrite, StoreError},
+    store::{DecidedRequest, NewHostNotice, QueueWrite, StoreError},
 };
 
 impl Task<'_> {
@@ -27,7 +27,7 @@ impl Task<'_> {
         let mut effects = self.life.take_effects(is_late, draw_pass);
         let messages = std::mem::take(&mut effects.send).into_iter();
         let messages = messages.filter_map(|one| notice(&connections.links, &self.life, one));
-        let notices: Vec<(Link, HostNotice)> = messages.collect();
+        let notices: Vec<(InstanceLink, HostNotice)> = messages.collect();
         for (client, answer) in self.answers.extract_if(.., |(client, _)| client.is_there()) {
             client.send(answer);
         }
@@ -63,8 +63,8 @@ impl Task<'_> {
     async fn write(
         &mut self,
         effects: &Effects,
-        decided: &[Decided],
-        notices: &[(Link, HostNotice)],
+        decided: &[DecidedRequest],
+        notices: &[(InstanceLink, HostNotice)],
     ) -> Result<(), StoreError> {
         let notices: Vec<_> = notices.iter().filter_map(written).collect();
         let waits = self.new_waits();
@@ -101,13 +101,13 @@ impl Task<'_> {
     fn wakes_others(
         &self,
         effects: &Effects,
-        decided: &[Decided],
+        decided: &[DecidedRequest],
         notices: &[NewHostNotice],
     ) -> bool {
         let is_state = |change: &Change| matches!(change, Change::Became { .. });
         let fleet = self.shared.fleet.as_ref();
         let has_others = fleet.is_some_and(|fleet| fleet.has_others());
-        let is_answer = |one: &Decided| one.answer.is_some();
+        let is_answer = |one: &DecidedRequest| one.answer.is_some();
         has_others
             && (effects.write.iter().any(is_state)
                 || decided.iter().any(is_answer)
@@ -151,7 +151,7 @@ impl Task<'_> {
 }
 
 /// What is written of a notice to a connection of another daemon.
-fn written((link, notice): &(Link, HostNotice)) -> Option<NewHostNotice> {
+fn written((link, notice): &(InstanceLink, HostNotice)) -> Option<NewHostNotice> {
     let daemon = link.daemon()?.to_owned();
     match serde_json::to_string(notice) {
         Ok(body) => Some(NewHostNotice {

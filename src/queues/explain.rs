@@ -11,10 +11,10 @@ use std::{
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::{
-    QueuesError, ReplyTo, Shared,
+    QueueShared, QueuesError, ReplyTo,
     backfill::{Seeking, fill, seeking},
-    command::Answer,
-    pool::{PlayerFacts, RoundPool, Waiting},
+    command::ClientAnswer,
+    pool::{RoundFacts, RoundPool, Waiting},
     rounds::waiting,
     view::seconds,
 };
@@ -32,7 +32,7 @@ const FAULT: &str = "held back by a fault of the daemon: a search with this tick
 
 /// An explanation that is asked for.
 #[derive(Debug)]
-struct Question {
+struct ExplainRequest {
     owner: String,
     id: String,
     answer: ReplyTo,
@@ -41,7 +41,7 @@ struct Question {
 /// The explanations that are asked for, and the one that runs.
 #[derive(Debug, Default)]
 pub(super) struct Explanations {
-    asked: VecDeque<Question>,
+    asked: VecDeque<ExplainRequest>,
     running: Option<JoinHandle<()>>,
     cancelled: Arc<AtomicBool>,
 }
@@ -50,13 +50,13 @@ impl Explanations {
     /// Asks for the explanation of a ticket or a match of this client.
     pub fn ask(&mut self, owner: String, id: String, answer: ReplyTo) {
         match self.asked.len() < MOST {
-            true => self.asked.push_back(Question { owner, id, answer }),
+            true => self.asked.push_back(ExplainRequest { owner, id, answer }),
             false => answer.send(Err(QueuesError::Busy)),
         }
     }
 
     /// Begins the next explanation if none runs. Everything that it shows is on disk.
-    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Lifecycle) {
+    pub fn begin(&mut self, shared: &Arc<QueueShared>, life: &Lifecycle) {
         if self
             .running
             .as_ref()
@@ -64,7 +64,7 @@ impl Explanations {
         {
             return;
         }
-        let Some(Question { owner, id, answer }) = self.asked.pop_front() else {
+        let Some(ExplainRequest { owner, id, answer }) = self.asked.pop_front() else {
             return;
         };
         match about(shared, life, &owner, &id) {
@@ -73,7 +73,7 @@ impl Explanations {
                 let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
                 self.running = Some(tokio::spawn(async move {
                     let reasons = about.reasons(&shared, cancelled).await;
-                    answer.send(reasons.map(Answer::Reasons));
+                    answer.send(reasons.map(ClientAnswer::Reasons));
                 }));
             }
         }
@@ -94,20 +94,25 @@ enum About {
     /// A match, after these lines.
     Match(Vec<String>, MatchId),
     /// A ticket that waits, after these lines.
-    Waits(Vec<String>, Box<Search>),
+    Waits(Vec<String>, Box<TicketSearch>),
 }
 
 /// A search for a ticket among those that wait.
-struct Search {
+struct TicketSearch {
     queue: Arc<Queue>,
     ticket: TicketNumber,
     waiting: Vec<Waiting>,
     seeking: Vec<Seeking>,
-    facts: PlayerFacts,
+    facts: RoundFacts,
 }
 
 /// Finds what an id means: the client's ticket, or else a match that has one of its tickets.
-fn about(shared: &Shared, life: &Lifecycle, owner: &str, id: &str) -> Result<About, QueuesError> {
+fn about(
+    shared: &QueueShared,
+    life: &Lifecycle,
+    owner: &str,
+    id: &str,
+) -> Result<About, QueuesError> {
     let number = match life.find(owner, id) {
         Ok(number) => number,
         Err(refused) => {
@@ -135,7 +140,7 @@ fn about(shared: &Shared, life: &Lifecycle, owner: &str, id: &str) -> Result<Abo
     let (State::Queued, Some(queue)) = (record.state, queue) else {
         return Ok(About::Said(vec![line]));
     };
-    let facts = PlayerFacts::new(&queue, &shared.learning, life);
+    let facts = RoundFacts::new(&queue, &shared.learning, life);
     let held_back = if shared.learning.is_starting() {
         Some("the daemon is starting: no search has begun".to_owned())
     } else if let Some((player, id)) = life.held(record) {
@@ -150,7 +155,7 @@ fn about(shared: &Shared, life: &Lifecycle, owner: &str, id: &str) -> Result<Abo
     if let Some(why) = held_back {
         return Ok(About::Said(vec![line, why]));
     }
-    let search = Search {
+    let search = TicketSearch {
         waiting: waiting(life, queue.name(), &facts),
         seeking: seeking(life, &queue, &facts),
         facts,
@@ -209,7 +214,7 @@ fn state_line(life: &Lifecycle, record: &TicketRecord) -> String {
 impl About {
     async fn reasons(
         self,
-        shared: &Shared,
+        shared: &QueueShared,
         cancelled: Arc<AtomicBool>,
     ) -> Result<Vec<String>, QueuesError> {
         match self {
@@ -246,7 +251,7 @@ impl About {
     }
 }
 
-impl Search {
+impl TicketSearch {
     /// Whether a match in play has a free seat for the ticket; nothing if no match seeks players.
     fn free_seats(&self) -> Vec<String> {
         if self.seeking.is_empty() {

@@ -12,13 +12,13 @@ use tokio::{
 };
 
 use super::{
-    Call, Connections, QueuesError, ReplyTo, WaitClock,
-    command::{Answer, Command},
+    ClientCall, Connections, QueuesError, ReplyTo, WaitClock,
+    command::{ClientAnswer, ClientCommand},
     fleet::Fleet,
-    links::{InstanceCommand, Links},
+    links::{InstanceCommand, InstanceLinks},
     partition_handle::PartitionHandle,
     shared::part_of,
-    task::{End, Task},
+    task::{Task, TaskEnd},
 };
 use crate::{
     learning::leases::HeldLease,
@@ -30,7 +30,7 @@ use crate::{
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Runs until the queues are stopped: whenever this daemon holds the lease of the partition.
-pub(super) async fn run(handle: PartitionHandle, mut calls: mpsc::Receiver<Call>) {
+pub(super) async fn run(handle: PartitionHandle, mut calls: mpsc::Receiver<ClientCall>) {
     let shared = &handle.shared;
     let mut connections = Connections::default();
     let clock = WaitClock::new(shared);
@@ -41,7 +41,7 @@ pub(super) async fn run(handle: PartitionHandle, mut calls: mpsc::Receiver<Call>
         }
         shared.tasks.runs(&handle.name, true);
         let end = hold(&handle, &clock, &held, &mut calls, &mut connections).await;
-        if has_queues && end != End::Left {
+        if has_queues && end != TaskEnd::Left {
             shared.tasks.lost();
         }
         shared.tasks.runs(&handle.name, false);
@@ -60,9 +60,9 @@ async fn hold(
     handle: &PartitionHandle,
     clock: &WaitClock,
     held: &HeldLease,
-    calls: &mut mpsc::Receiver<Call>,
+    calls: &mut mpsc::Receiver<ClientCall>,
     connections: &mut Connections,
-) -> End {
+) -> TaskEnd {
     let shared = &handle.shared;
     loop {
         match load(handle, clock).await {
@@ -70,14 +70,14 @@ async fn hold(
                 let mut task = Task::new(handle, slot, &clock, held, life);
                 match task.run(calls, connections).await {
                     Ok(end) => return end,
-                    Err(error) if error.is_lease_lost() => return End::Lost,
+                    Err(error) if error.is_lease_lost() => return TaskEnd::Lost,
                     Err(error) => tracing::error!(%error, "tickets cannot be written"),
                 }
             }
             Err(error) => tracing::error!(%error, "tickets cannot be read"),
         }
         if !held.is_held() {
-            return End::Lost;
+            return TaskEnd::Lost;
         }
         shared.metrics.failed();
         while let Ok(call) = calls.try_recv() {
@@ -85,7 +85,7 @@ async fn hold(
         }
         let stopped = shared.stop.run_until_cancelled(sleep(RETRY)).await;
         if stopped.is_none() {
-            return End::Stopped;
+            return TaskEnd::Stopped;
         }
     }
 }
@@ -116,7 +116,7 @@ async fn load(
 }
 
 /// What came of a try to take the lease.
-enum Try {
+enum LeaseTry {
     /// This daemon has it.
     Taken(HeldLease),
     /// Another daemon has it, with this epoch.
@@ -128,7 +128,7 @@ enum Try {
 /// Waits until this daemon holds the lease of a partition; `None` once the queues are stopped.
 pub(super) async fn follow(
     handle: &PartitionHandle,
-    calls: &mut mpsc::Receiver<Call>,
+    calls: &mut mpsc::Receiver<ClientCall>,
     connections: &mut Connections,
 ) -> Option<HeldLease> {
     let shared = &handle.shared;
@@ -137,8 +137,8 @@ pub(super) async fn follow(
     while !shared.stop.is_cancelled() {
         connections.links.prune();
         let why = match try_to_take(handle, &mut left).await {
-            Ok(Try::Taken(held)) => return Some(held),
-            Ok(Try::Of(holder, epoch)) => {
+            Ok(LeaseTry::Taken(held)) => return Some(held),
+            Ok(LeaseTry::Of(holder, epoch)) => {
                 let forgotten = shared.fleet.as_ref().map(Fleet::forgotten);
                 let now = Some((epoch, forgotten));
                 if std::mem::replace(&mut registered, now) != now {
@@ -148,7 +148,7 @@ pub(super) async fn follow(
                 }
                 QueuesError::Elsewhere
             }
-            Ok(Try::Left) => QueuesError::Elsewhere,
+            Ok(LeaseTry::Left) => QueuesError::Elsewhere,
             Err(error) => {
                 tracing::error!(%error, "the lease of the queues cannot be taken");
                 shared.metrics.failed();
@@ -179,7 +179,7 @@ pub(super) async fn follow(
 async fn try_to_take(
     handle: &PartitionHandle,
     left: &mut Option<Instant>,
-) -> Result<Try, StoreError> {
+) -> Result<LeaseTry, StoreError> {
     let shared = &handle.shared;
     let daemons = shared.fleet.as_ref().map(|fleet| fleet.alive().len());
     let partitions = shared.partitions();
@@ -196,11 +196,11 @@ async fn try_to_take(
         return Ok(match shared.store.lease_holder(&handle.lease).await? {
             Some((holder, epoch)) => {
                 *left = None;
-                Try::Of(holder, epoch)
+                LeaseTry::Of(holder, epoch)
             }
             None => {
                 left.get_or_insert_with(Instant::now);
-                Try::Left
+                LeaseTry::Left
             }
         });
     }
@@ -211,14 +211,14 @@ async fn try_to_take(
             .take(&shared.store, &handle.lease, &own)
             .await?
         {
-            Ok(held) => Try::Taken(held),
-            Err((holder, epoch)) => Try::Of(holder, epoch),
+            Ok(held) => LeaseTry::Taken(held),
+            Err((holder, epoch)) => LeaseTry::Of(holder, epoch),
         },
     )
 }
 
 /// Registers the instances that are connected with the holder of the lease.
-fn register(handle: &PartitionHandle, links: &Links) {
+fn register(handle: &PartitionHandle, links: &InstanceLinks) {
     let Some(fleet) = &handle.shared.fleet else {
         return;
     };
@@ -228,20 +228,25 @@ fn register(handle: &PartitionHandle, links: &Links) {
 }
 
 /// Handles a call, or asks the holder of the lease.
-fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &QueuesError) {
+fn pass_on(
+    handle: &PartitionHandle,
+    call: ClientCall,
+    links: &mut InstanceLinks,
+    why: &QueuesError,
+) {
     let shared = &handle.shared;
-    let Call { command, answer } = call;
+    let ClientCall { command, answer } = call;
     let command = match command {
-        Command::Configure(queues) => {
+        ClientCommand::Configure(queues) => {
             shared.metrics.configure(queues.keys());
             *shared.queues.write() = Arc::new(queues);
-            return answer.send(Ok(Answer::Done));
+            return answer.send(Ok(ClientAnswer::Done));
         }
-        Command::Listen(_) => return answer.send(Ok(Answer::Done)),
-        Command::Ticket(..) => return answer.send(Ok(Answer::Stored)),
+        ClientCommand::Listen(_) => return answer.send(Ok(ClientAnswer::Done)),
+        ClientCommand::Ticket(..) => return answer.send(Ok(ClientAnswer::Stored)),
         command => command,
     };
-    if let Command::Submit(_, ticket) = &command
+    if let ClientCommand::Submit(_, ticket) = &command
         && shared
             .leases
             .differs(&handle.lease, &part_of(&ticket.queue))
@@ -253,7 +258,7 @@ fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &Queues
         (_, answer) => return answer.send(Err(why.clone())),
     };
     let command = match command {
-        Command::Host(command) => {
+        ClientCommand::Host(command) => {
             note(links, &command);
             linked(handle, fleet, command)
         }
@@ -263,7 +268,7 @@ fn pass_on(handle: &PartitionHandle, call: Call, links: &mut Links, why: &Queues
 }
 
 /// Keeps the connections that an instance registers.
-fn note(links: &mut Links, command: &InstanceCommand) {
+fn note(links: &mut InstanceLinks, command: &InstanceCommand) {
     match command {
         InstanceCommand::Join(offer, link) => links.join((**offer).clone(), link.clone()),
         InstanceCommand::Opened {
@@ -284,9 +289,9 @@ fn note(links: &mut Links, command: &InstanceCommand) {
 }
 
 /// The same as a request; notices for a connection that it registers will reach the connection.
-fn linked(handle: &PartitionHandle, fleet: &Fleet, command: InstanceCommand) -> Command {
+fn linked(handle: &PartitionHandle, fleet: &Fleet, command: InstanceCommand) -> ClientCommand {
     if let Some(link) = command.link() {
         fleet.link(&handle.name, link);
     }
-    Command::Host(command)
+    ClientCommand::Host(command)
 }

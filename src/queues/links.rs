@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    matchmaking::lifecycle::{Allocation, Lifecycle, Match, Message, Offer, Seat},
+    matchmaking::lifecycle::{Allocation, InstanceOffer, Lifecycle, Match, MatchSeat, Message},
     model::{MatchId, Timestamp},
     protocol::{HostNotice, HostSeat, HostSession},
     session::Mailbox,
@@ -21,9 +21,9 @@ use crate::{
 
 /// The players who are on the way to the match in play of a connection. Clones refer to the same players.
 #[derive(Clone, Debug, Default)]
-pub struct Expected(Arc<Mutex<BTreeMap<String, HostSeat>>>);
+pub struct ExpectedPlayers(Arc<Mutex<BTreeMap<String, HostSeat>>>);
 
-impl Expected {
+impl ExpectedPlayers {
     /// Takes the seat of a player who is on the way.
     pub fn take(&self, player: &str) -> Option<HostSeat> {
         self.0.lock().remove(player)
@@ -54,32 +54,32 @@ pub(super) struct RemoteLink {
 
 /// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct InstanceLink {
     /// Distinguishes the links of this process, also where another daemon knows one of them.
     number: u64,
-    end: End,
+    end: LinkEnd,
     /// The clock's millisecond of the last line from the connection.
     heard: Arc<AtomicU64>,
 }
 
 #[derive(Clone, Debug)]
-enum End {
+enum LinkEnd {
     /// A connection to this daemon.
-    Here(Mailbox, Expected),
+    Here(Mailbox, ExpectedPlayers),
     /// A connection to another daemon.
     There(RemoteLink),
     /// A connection to another daemon of which only the number is known. It counts as closed.
     Unknown,
 }
 
-impl Link {
+impl InstanceLink {
     /// A link to the connection that sends what is in the mailbox. The connection stores in `heard` when it received
     /// its last line.
-    pub fn new(mailbox: Mailbox, expected: Expected, heard: Arc<AtomicU64>) -> Self {
+    pub fn new(mailbox: Mailbox, expected: ExpectedPlayers, heard: Arc<AtomicU64>) -> Self {
         static LINKS: AtomicU64 = AtomicU64::new(1);
         Self {
             number: LINKS.fetch_add(1, Ordering::Relaxed),
-            end: End::Here(mailbox, expected),
+            end: LinkEnd::Here(mailbox, expected),
             heard,
         }
     }
@@ -89,7 +89,7 @@ impl Link {
         Self {
             number,
             heard: remote.heard.clone(),
-            end: End::There(remote),
+            end: LinkEnd::There(remote),
         }
     }
 
@@ -100,29 +100,29 @@ impl Link {
     /// The other daemon, if the connection is to another one: what it is sent has to be written.
     pub(super) fn daemon(&self) -> Option<&str> {
         match &self.end {
-            End::There(there) => Some(&there.daemon),
-            End::Here(..) | End::Unknown => None,
+            LinkEnd::There(there) => Some(&there.daemon),
+            LinkEnd::Here(..) | LinkEnd::Unknown => None,
         }
     }
 
     /// Sends a notice to a connection of this daemon.
     pub(super) fn send(&self, notice: &HostNotice) {
         match &self.end {
-            End::Here(mailbox, expected) => {
+            LinkEnd::Here(mailbox, expected) => {
                 expected.note(notice);
                 if let Err(error) = mailbox.push_all(notice.lines()) {
                     tracing::warn!(%error, "an instance is not sent a match");
                 }
             }
-            End::There(_) | End::Unknown => {}
+            LinkEnd::There(_) | LinkEnd::Unknown => {}
         }
     }
 
     pub(super) fn is_open(&self) -> bool {
         match &self.end {
-            End::Here(mailbox, _) => mailbox.is_open(),
-            End::There(there) => there.is_open.load(Ordering::Relaxed),
-            End::Unknown => false,
+            LinkEnd::Here(mailbox, _) => mailbox.is_open(),
+            LinkEnd::There(there) => there.is_open.load(Ordering::Relaxed),
+            LinkEnd::Unknown => false,
         }
     }
 
@@ -133,18 +133,18 @@ impl Link {
 }
 
 /// To other daemons, a link is its number.
-impl Serialize for Link {
+impl Serialize for InstanceLink {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u64(self.number)
     }
 }
 
 /// A link of another daemon, by its number alone: nothing can be sent to it.
-impl<'de> Deserialize<'de> for Link {
+impl<'de> Deserialize<'de> for InstanceLink {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Self {
             number: u64::deserialize(from)?,
-            end: End::Unknown,
+            end: LinkEnd::Unknown,
             heard: Arc::default(),
         })
     }
@@ -154,7 +154,7 @@ impl<'de> Deserialize<'de> for Link {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum InstanceCommand {
     /// It connects, or changes what it offers. Fails if there are too many instances.
-    Join(Box<Offer>, Link),
+    Join(Box<InstanceOffer>, InstanceLink),
     /// How busy it is, and the partition of its offer. Fails if the instance is not known.
     Load(String, f64, Option<String>),
     /// It refuses to host a match. The daemon looks for another one; see
@@ -170,7 +170,7 @@ pub enum InstanceCommand {
         /// Where players connect; `None` for the address of the offer.
         address: Option<String>,
         /// The number of the game that this connection opens for the match, if it opens one.
-        opens: Option<(i64, Link)>,
+        opens: Option<(i64, InstanceLink)>,
     },
     /// A connection has the game of a match; see
     /// [`Lifecycle::opened`](crate::matchmaking::lifecycle::Lifecycle::opened).
@@ -182,7 +182,7 @@ pub enum InstanceCommand {
         /// The number of the game.
         game: i64,
         /// The connection.
-        link: Link,
+        link: InstanceLink,
         /// Whether the connection is about to put the game into its session.
         plans: bool,
     },
@@ -246,7 +246,7 @@ pub enum InstanceCommand {
 
 impl InstanceCommand {
     /// The connection that an instance registers with this.
-    pub(super) fn link(&self) -> Option<&Link> {
+    pub(super) fn link(&self) -> Option<&InstanceLink> {
         match self {
             Self::Join(_, link) | Self::Opened { link, .. } => Some(link),
             Self::Ready { opens, .. } => opens.as_ref().map(|(_, link)| link),
@@ -257,8 +257,8 @@ impl InstanceCommand {
 
 /// The connections of all instances.
 #[derive(Debug, Default)]
-pub(super) struct Links {
-    instances: BTreeMap<String, (Offer, Link)>,
+pub(super) struct InstanceLinks {
+    instances: BTreeMap<String, (InstanceOffer, InstanceLink)>,
     games: BTreeMap<MatchId, OpenGame>,
 }
 
@@ -267,17 +267,17 @@ pub(super) struct Links {
 struct OpenGame {
     instance: String,
     game: i64,
-    link: Link,
+    link: InstanceLink,
 }
 
-impl Links {
+impl InstanceLinks {
     /// An instance has connected.
-    pub fn join(&mut self, offer: Offer, link: Link) {
+    pub fn join(&mut self, offer: InstanceOffer, link: InstanceLink) {
         self.instances.insert(offer.name.clone(), (offer, link));
     }
 
     /// A connection of an instance has the game of a match, which has this number.
-    pub fn host(&mut self, id: MatchId, instance: String, game: i64, link: Link) {
+    pub fn host(&mut self, id: MatchId, instance: String, game: i64, link: InstanceLink) {
         let open = OpenGame {
             instance,
             game,
@@ -363,12 +363,12 @@ impl Links {
     }
 
     /// The connection that has the game of a match, if there is one.
-    pub fn of_game(&self, id: MatchId) -> Option<Link> {
+    pub fn of_game(&self, id: MatchId) -> Option<InstanceLink> {
         self.games.get(&id).map(|open| open.link.clone())
     }
 
     /// The connection of an instance, if it is connected.
-    pub fn of_instance(&self, instance: &str) -> Option<Link> {
+    pub fn of_instance(&self, instance: &str) -> Option<InstanceLink> {
         self.instances.get(instance).map(|(_, link)| link.clone())
     }
 }
@@ -376,10 +376,10 @@ impl Links {
 /// What the instance or the game that a message is for is sent, and its connection. If that is lost, nothing is sent:
 /// an instance that comes back is sent its matches again.
 pub(super) fn notice(
-    links: &Links,
+    links: &InstanceLinks,
     life: &Lifecycle,
     message: Message,
-) -> Option<(Link, HostNotice)> {
+) -> Option<(InstanceLink, HostNotice)> {
     Some(match message {
         Message::Open { instance, id } => {
             let session = session(life, id)?;
@@ -414,7 +414,7 @@ fn session(life: &Lifecycle, id: MatchId) -> Option<HostSession> {
 
 /// The players of a match, as its instance is sent them.
 pub(super) fn seats(life: &Lifecycle, formed: &Match) -> Vec<HostSeat> {
-    let seat = |seat: &Seat| {
+    let seat = |seat: &MatchSeat| {
         let ticket = life.ticket(seat.ticket);
         let is_party = ticket.is_some_and(|ticket| ticket.ticket.players.len() > 1);
         let pass = life.pass(formed.id, &seat.player);
@@ -436,22 +436,22 @@ mod tests {
     };
 
     use super::*;
-    use crate::{queues::Expected, session::Mailbox};
+    use crate::{queues::ExpectedPlayers, session::Mailbox};
 
     #[test]
     fn a_line_that_came_while_the_daemon_stalled_counts() {
         let mut life = Lifecycle::default();
         let name = "a".to_owned();
-        let offer = Offer {
+        let offer = InstanceOffer {
             name,
             slots: 1,
-            ..Offer::default()
+            ..InstanceOffer::default()
         };
         life.joined(offer.clone()).unwrap();
         let heard = Arc::new(AtomicU64::new(0));
-        let mut links = Links::default();
+        let mut links = InstanceLinks::default();
         let (mailbox, _receiver) = Mailbox::new();
-        let link = Link::new(mailbox, Expected::default(), heard.clone());
+        let link = InstanceLink::new(mailbox, ExpectedPlayers::default(), heard.clone());
         links.join(offer, link);
         // Nothing happens for a minute, in which the instance has sent a line.
         heard.store(55_000, Ordering::Relaxed);

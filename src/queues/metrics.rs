@@ -333,7 +333,7 @@ impl HostingLevels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matchmaking::lifecycle::Offer;
+    use crate::matchmaking::lifecycle::InstanceOffer;
 
     #[test]
     fn a_queue_keeps_its_counts_as_long_as_it_is_configured() {
@@ -362,10 +362,10 @@ mod tests {
         let mut life = Lifecycle::default();
         for (name, slots) in [("a", 3), ("b", 2)] {
             let name = name.to_owned();
-            let offer = Offer {
+            let offer = InstanceOffer {
                 name,
                 slots,
-                ..Offer::default()
+                ..InstanceOffer::default()
             };
             life.joined(offer).unwrap();
         }

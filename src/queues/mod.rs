@@ -40,9 +40,9 @@ mod view;
 
 pub use allocator::{Allocator, AllocatorError};
 pub use command::Draft;
-pub use links::{Expected, InstanceCommand, Link};
+pub use links::{ExpectedPlayers, InstanceCommand, InstanceLink};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
-pub use replay::{Replayed, replay};
+pub use replay::{ReplayedSearch, replay};
 pub use shared::{RoundCores, Threads};
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -66,12 +66,12 @@ use crate::{
     store::{Store, StoreError},
 };
 
-use command::{Answer, Command, Outcome};
-use fleet::{Asker, Fleet, Outbox, Remote};
-use links::Links;
+use command::{ClientAnswer, ClientCommand, Outcome};
+use fleet::{Asker, DecisionOutbox, Fleet, Remote};
+use links::InstanceLinks;
 use partition_handle::PartitionHandle;
 use partition_tasks::PartitionTasks;
-use shared::Shared;
+use shared::QueueShared;
 
 /// How long [`Queues::ticket_once`] waits at most until it looks again.
 const LOOK: Duration = Duration::from_secs(1);
@@ -79,7 +79,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The queues, and the way to the task that runs them.
 #[derive(Debug)]
 pub struct Queues {
-    shared: Arc<Shared>,
+    shared: Arc<QueueShared>,
 }
 
 impl Queues {
@@ -109,7 +109,7 @@ impl Queues {
         }
         let fleet = store.is_shared().then(|| Fleet::new(&leases));
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(QueueShared {
                 queues: RwLock::new(Arc::new(queues)),
                 store,
                 learning,
@@ -153,7 +153,7 @@ impl Queues {
         }
         let fleet = async {
             if let Some(fleet) = &shared.fleet {
-                tokio::join!(fleet.run(shared), fleet.tell(shared));
+                tokio::join!(fleet.run(shared), fleet.announce(shared));
             }
         };
         tokio::join!(tasks.join_all(), fleet);
@@ -182,7 +182,8 @@ impl Queues {
         if let Some(partition) = unknown.next() {
             return Err(ConfigureError::Partition(partition.clone()));
         }
-        self.ask_all(|| Command::Configure(queues.clone())).await?;
+        self.ask_all(|| ClientCommand::Configure(queues.clone()))
+            .await?;
         Ok(())
     }
 
@@ -191,9 +192,9 @@ impl Queues {
         self.shared.queue(name)
     }
 
-    async fn ask_ticket(&self, command: Command) -> Result<TicketReply, QueuesError> {
+    async fn ask_ticket(&self, command: ClientCommand) -> Result<TicketReply, QueuesError> {
         match self.ask(command).await? {
-            Answer::Ticket(reply) => Ok(reply),
+            ClientAnswer::Ticket(reply) => Ok(reply),
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -213,9 +214,9 @@ impl Queues {
     /// Fails if the queues do not run.
     pub async fn list(&self) -> Result<Vec<QueueLine>, QueuesError> {
         let mut queues = Vec::new();
-        for answer in self.ask_all(|| Command::List).await? {
+        for answer in self.ask_all(|| ClientCommand::List).await? {
             match answer {
-                Answer::List(own) => queues.extend(own),
+                ClientAnswer::List(own) => queues.extend(own),
                 _ => return Err(QueuesError::Stopped),
             }
         }
@@ -230,7 +231,7 @@ impl Queues {
     /// [`Lifecycle::submit`](crate::matchmaking::lifecycle::Lifecycle::submit).
     pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketReply, QueuesError> {
         let (queue, submission) = draft.submission(owner)?;
-        self.ask_ticket(Command::Submit(Some(queue), submission))
+        self.ask_ticket(ClientCommand::Submit(Some(queue), submission))
             .await
     }
 
@@ -239,7 +240,7 @@ impl Queues {
     /// # Errors
     /// Fails if the name has no such ticket.
     pub async fn cancel(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
-        self.ask_ticket(Command::Cancel(owner.to_owned(), id.to_owned()))
+        self.ask_ticket(ClientCommand::Cancel(owner.to_owned(), id.to_owned()))
             .await
     }
 
@@ -248,10 +249,10 @@ impl Queues {
     /// # Errors
     /// Fails if the name has no such ticket.
     pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketReply, QueuesError> {
-        let command = Command::Ticket(owner.to_owned(), id.to_owned());
+        let command = ClientCommand::Ticket(owner.to_owned(), id.to_owned());
         match self.ask(command).await? {
-            Answer::Ticket(reply) => Ok(reply),
-            Answer::Stored => self.stored_ticket(owner, id).await,
+            ClientAnswer::Ticket(reply) => Ok(reply),
+            ClientAnswer::Stored => self.stored_ticket(owner, id).await,
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -293,7 +294,7 @@ impl Queues {
         accepts: bool,
     ) -> Result<(), QueuesError> {
         let (owner, player) = (owner.to_owned(), player.to_owned());
-        let command = Command::Answer {
+        let command = ClientCommand::Answer {
             owner,
             id,
             player,
@@ -308,7 +309,7 @@ impl Queues {
     /// # Errors
     /// Fails if the queues do not run.
     pub async fn listen(&self, owner: &str, mailbox: Mailbox) -> Result<(), QueuesError> {
-        let listen = || Command::Listen(owner.to_owned());
+        let listen = || ClientCommand::Listen(owner.to_owned());
         self.ask_all(listen).await?;
         let listeners = &self.shared.listeners;
         listeners.lock().add(owner.to_owned(), mailbox);
@@ -324,10 +325,10 @@ impl Queues {
     /// Fails if the name has no such ticket.
     pub async fn explain(&self, owner: &str, id: &str) -> Result<Vec<String>, QueuesError> {
         match self
-            .ask(Command::Explain(owner.to_owned(), id.to_owned()))
+            .ask(ClientCommand::Explain(owner.to_owned(), id.to_owned()))
             .await?
         {
-            Answer::Reasons(reasons) => Ok(reasons),
+            ClientAnswer::Reasons(reasons) => Ok(reasons),
             _ => Err(QueuesError::Stopped),
         }
     }
@@ -335,7 +336,7 @@ impl Queues {
 
 /// How the partition of a call is found.
 #[derive(Debug, PartialEq)]
-enum Place {
+enum PartitionRoute {
     /// It is named.
     Named(String),
     /// It is that of the client's ticket with this id; if there is none, the named one.
@@ -346,21 +347,23 @@ enum Place {
     Either(String, String),
 }
 
-impl Place {
-    fn of(command: &Command) -> Self {
+impl PartitionRoute {
+    fn of(command: &ClientCommand) -> Self {
         let named = |name: Option<&str>| Self::Named(name.unwrap_or(MAIN_PARTITION).to_owned());
         match command {
-            Command::Submit(queue, ticket) => {
+            ClientCommand::Submit(queue, ticket) => {
                 let partition = queue.as_ref().map(|one| one.settings().partition.clone());
                 Self::Ticket(ticket.owner.clone(), ticket.id.clone(), partition)
             }
-            Command::Cancel(owner, id) | Command::Ticket(owner, id) => {
+            ClientCommand::Cancel(owner, id) | ClientCommand::Ticket(owner, id) => {
                 Self::Ticket(owner.clone(), id.clone(), None)
             }
-            Command::Explain(owner, id) => Self::Either(owner.clone(), id.clone()),
-            Command::Answer { id, .. } => Self::Match(*id),
-            Command::List | Command::Listen(_) | Command::Configure(_) => named(None),
-            Command::Host(command) => match command {
+            ClientCommand::Explain(owner, id) => Self::Either(owner.clone(), id.clone()),
+            ClientCommand::Answer { id, .. } => Self::Match(*id),
+            ClientCommand::List | ClientCommand::Listen(_) | ClientCommand::Configure(_) => {
+                named(None)
+            }
+            ClientCommand::Host(command) => match command {
                 InstanceCommand::Join(offer, _) => named(offer.partition.as_deref()),
                 InstanceCommand::Load(_, _, partition) => named(partition.as_deref()),
                 InstanceCommand::Refuse(_, id)
@@ -381,18 +384,18 @@ impl Place {
 
 impl Queues {
     /// Asks the partition that the call is for.
-    async fn ask(&self, command: Command) -> Outcome {
+    async fn ask(&self, command: ClientCommand) -> Outcome {
         let tasks = &self.shared.tasks;
-        if let Command::Host(InstanceCommand::Join(offer, _)) = &command {
+        if let ClientCommand::Host(InstanceCommand::Join(offer, _)) = &command {
             let partition = offer.partition.as_deref().unwrap_or(MAIN_PARTITION);
             let all = self.shared.partitions();
             if !(all.is_empty() || all.contains(partition)) {
                 return Err(QueuesError::NoPartition(partition.to_owned()));
             }
         }
-        let partition = match (tasks.only(), Place::of(&command)) {
+        let partition = match (tasks.only(), PartitionRoute::of(&command)) {
             // An instance may ask for another partition than the only one.
-            (Some(only), place) if !matches!(place, Place::Named(_)) => Some(only),
+            (Some(only), place) if !matches!(place, PartitionRoute::Named(_)) => Some(only),
             (_, place) => self.find(place).await.map_err(|error| {
                 tracing::error!(%error, "the partition of a call cannot be read");
                 QueuesError::NotRead
@@ -408,7 +411,10 @@ impl Queues {
     ///
     /// # Errors
     /// Fails if one of them does. Others may have changed something then.
-    async fn ask_all(&self, command: impl Fn() -> Command) -> Result<Vec<Answer>, QueuesError> {
+    async fn ask_all(
+        &self,
+        command: impl Fn() -> ClientCommand,
+    ) -> Result<Vec<ClientAnswer>, QueuesError> {
         let mut answers = Vec::new();
         for partition in self.shared.tasks.names() {
             answers.push(self.ask_partition(&partition, command()).await?);
@@ -416,27 +422,27 @@ impl Queues {
         Ok(answers)
     }
 
-    async fn ask_partition(&self, partition: &str, command: Command) -> Outcome {
+    async fn ask_partition(&self, partition: &str, command: ClientCommand) -> Outcome {
         let calls = self.shared.tasks.calls(partition);
         let calls = calls.ok_or(QueuesError::Stopped)?;
         let (answer, answered) = oneshot::channel();
         let answer = ReplyTo::Here(answer);
-        let sent = calls.send(Call { command, answer }).await;
+        let sent = calls.send(ClientCall { command, answer }).await;
         sent.map_err(|_| QueuesError::Stopped)?;
         answered.await.map_err(|_| QueuesError::Stopped)?
     }
 
     /// Looks in the database where tickets, matches and games are.
-    async fn find(&self, place: Place) -> Result<Option<String>, StoreError> {
+    async fn find(&self, place: PartitionRoute) -> Result<Option<String>, StoreError> {
         let store = &self.shared.store;
         match place {
-            Place::Named(name) => Ok(Some(name)),
-            Place::Match(id) => store.queues().partition_of_match(id).await,
-            Place::Ticket(owner, id, other) => {
+            PartitionRoute::Named(name) => Ok(Some(name)),
+            PartitionRoute::Match(id) => store.queues().partition_of_match(id).await,
+            PartitionRoute::Ticket(owner, id, other) => {
                 let found = store.queues().partition_of_ticket(&owner, &id).await?;
                 Ok(found.or(other))
             }
-            Place::Either(owner, id) => {
+            PartitionRoute::Either(owner, id) => {
                 let found = store.queues().partition_of_ticket(&owner, &id).await?;
                 match (found, id.parse()) {
                     (None, Ok(id)) => store.queues().partition_of_match(id).await,
@@ -448,18 +454,18 @@ impl Queues {
 }
 
 /// The answer to a call about what is in no partition.
-fn nowhere(command: &Command) -> Outcome {
+fn nowhere(command: &ClientCommand) -> Outcome {
     Err(match command {
-        Command::Answer { .. } => TicketRefused::NoCheck.into(),
-        Command::Host(InstanceCommand::Ended(_) | InstanceCommand::GaveUp(_)) => {
-            return Ok(Answer::Done);
+        ClientCommand::Answer { .. } => TicketRefused::NoCheck.into(),
+        ClientCommand::Host(InstanceCommand::Ended(_) | InstanceCommand::GaveUp(_)) => {
+            return Ok(ClientAnswer::Done);
         }
-        Command::Host(InstanceCommand::Join(offer, _)) => {
+        ClientCommand::Host(InstanceCommand::Join(offer, _)) => {
             let partition = offer.partition.clone();
             QueuesError::NoPartition(partition.unwrap_or_else(|| MAIN_PARTITION.to_owned()))
         }
-        Command::Host(_) => HostRefused::NotYours.into(),
-        Command::Submit(_, ticket) => TicketRefused::NoQueue(ticket.queue.clone()).into(),
+        ClientCommand::Host(_) => HostRefused::NotYours.into(),
+        ClientCommand::Submit(_, ticket) => TicketRefused::NoQueue(ticket.queue.clone()).into(),
         _ => TicketRefused::NoTicket.into(),
     })
 }
@@ -556,7 +562,7 @@ fn configured(
 #[derive(Debug, Default)]
 struct Connections {
     /// The instances.
-    pub links: Links,
+    pub links: InstanceLinks,
     /// What is connected to other daemons.
     pub remote: Remote,
 }
@@ -574,7 +580,7 @@ struct WaitClock {
 
 impl WaitClock {
     /// Starts now.
-    pub fn new(shared: &Shared) -> Self {
+    pub fn new(shared: &QueueShared) -> Self {
         Self {
             start: shared.clock.now(),
             millis: shared.clock.millis(),
@@ -582,7 +588,7 @@ impl WaitClock {
     }
 
     /// The clock of a daemon that begins to run a partition now.
-    pub async fn of_database(self, shared: &Shared) -> Result<Self, StoreError> {
+    pub async fn of_database(self, shared: &QueueShared) -> Result<Self, StoreError> {
         if !shared.clock.may_be_wrong() {
             return Ok(self);
         }
@@ -592,7 +598,7 @@ impl WaitClock {
     }
 
     /// The time now.
-    pub fn now(&self, shared: &Shared) -> Timestamp {
+    pub fn now(&self, shared: &QueueShared) -> Timestamp {
         self.time(shared.clock.millis())
     }
 
@@ -606,8 +612,8 @@ impl WaitClock {
 
 /// A client's call.
 #[derive(Debug)]
-struct Call {
-    pub command: Command,
+struct ClientCall {
+    pub command: ClientCommand,
     pub answer: ReplyTo,
 }
 
@@ -617,7 +623,7 @@ enum ReplyTo {
     /// To a client of this daemon.
     Here(oneshot::Sender<Outcome>),
     /// To another daemon, with the next write.
-    There(Asker, Outbox),
+    There(Asker, DecisionOutbox),
 }
 
 impl ReplyTo {

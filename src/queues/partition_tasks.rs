@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
 
-use super::Call;
+use super::ClientCall;
 
 /// The most calls that wait for the task of a partition.
 const CALLS: usize = 4_096;
@@ -13,9 +13,9 @@ const CALLS: usize = 4_096;
 /// The ways to the tasks of all partitions, by name, and the number of those with queues that this daemon runs.
 #[derive(Debug, Default)]
 pub(super) struct PartitionTasks {
-    calls: RwLock<BTreeMap<String, mpsc::Sender<Call>>>,
+    calls: RwLock<BTreeMap<String, mpsc::Sender<ClientCall>>>,
     /// Taken when the tasks begin.
-    receivers: Mutex<Vec<(String, mpsc::Receiver<Call>)>>,
+    receivers: Mutex<Vec<(String, mpsc::Receiver<ClientCall>)>>,
     held: Mutex<usize>,
     /// The names of the partitions that this daemon runs.
     run_here: Mutex<BTreeSet<String>>,
@@ -45,12 +45,12 @@ impl PartitionTasks {
     }
 
     /// The way to the task of a partition.
-    pub fn calls(&self, name: &str) -> Option<mpsc::Sender<Call>> {
+    pub fn calls(&self, name: &str) -> Option<mpsc::Sender<ClientCall>> {
         self.calls.read().get(name).cloned()
     }
 
     /// The partitions whose tasks have not begun, with the way to the task of each.
-    pub fn begin(&self) -> Vec<(String, mpsc::Receiver<Call>)> {
+    pub fn begin(&self) -> Vec<(String, mpsc::Receiver<ClientCall>)> {
         std::mem::take(&mut *self.receivers.lock())
     }
 

@@ -9,15 +9,15 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{QueuesError, Shared};
+use super::{QueueShared, QueuesError};
 use crate::{
     learning::{BehaviourBook, Learning, Standings, View},
     matchmaking::lifecycle::{Lifecycle, Match, SearchedPool, Submission, TicketNumber},
     matchmaking::{
-        Effort, Known, PLAYER_MATCHES, PlanInput, PlannedMatch, QUEUE_MATCHES, Queue,
+        Effort, KnownAttributes, PLAYER_MATCHES, PlanInput, PlannedMatch, QUEUE_MATCHES, Queue,
         QueueSettings, Ticket, TicketSpec,
     },
-    model::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
+    model::{Kind, LineupPlayer, PlayerKey, Ruleset, Timestamp, WinModel},
     store::FoundMatch,
 };
 
@@ -29,7 +29,7 @@ const BEHAVIOUR: &str = "@behaviour";
 const DAY: f64 = 86_400_000.0;
 
 /// What a round knows of players.
-pub(super) struct PlayerFacts {
+pub(super) struct RoundFacts {
     pub ruleset: Ruleset,
     now: Timestamp,
     /// The `@` attributes that the queue's rules read.
@@ -44,7 +44,7 @@ pub(super) struct PlayerFacts {
     pub played: Vec<String>,
 }
 
-impl PlayerFacts {
+impl RoundFacts {
     /// The facts of now. Players have met, and have played maps, in matches of any queue of the last day.
     pub fn new(queue: &Queue, learning: &Learning, life: &Lifecycle) -> Self {
         let met = match queue.met_matches() {
@@ -92,8 +92,8 @@ impl PlayerFacts {
     }
 
     /// What is known of a player. What is not known is left out, and so is what no rule reads.
-    pub fn known(&self, id: &str) -> Known {
-        let mut known = Known::default();
+    pub fn known(&self, id: &str) -> KnownAttributes {
+        let mut known = KnownAttributes::default();
         let reads = |name: &str| self.names.contains(name);
         if let Some(facts) = self.view.facts(id) {
             let age = |first: Timestamp| self.now.0.saturating_sub(first.0).max(0) as f64 / DAY;
@@ -125,7 +125,7 @@ impl PlayerFacts {
     /// the first rated match, and for more than two teams.
     ///
     /// It is made for teams of the players who have waited longest, and holds for others of that size.
-    pub fn outlook(&self, queue: &Queue, tickets: &[Ticket]) -> Option<Outlook> {
+    pub fn win_model(&self, queue: &Queue, tickets: &[Ticket]) -> Option<WinModel> {
         let settings = queue.settings();
         if settings.teams.as_usize() != 2 {
             return None;
@@ -140,7 +140,7 @@ impl PlayerFacts {
             }
         }
         let reading = self.standings.reading(&self.ruleset, "", &teams)?;
-        Some(reading.outlook).filter(Outlook::is_sound)
+        Some(reading.win_model).filter(WinModel::is_sound)
     }
 
     /// The chance that team 0 wins, as the rating system predicts it.
@@ -165,7 +165,7 @@ impl PlayerFacts {
 /// Refuses a ticket with a player who can be in no match of its queue by what is known now, or of whom it is
 /// not known yet.
 pub(super) fn admit(
-    shared: &Shared,
+    shared: &QueueShared,
     ticket: &Submission,
     now: Timestamp,
 ) -> Result<(), QueuesError> {
@@ -178,7 +178,7 @@ pub(super) fn admit(
     if shared.learning.is_starting() {
         return Err(QueuesError::NotReady);
     }
-    let facts = PlayerFacts::alone(&queue, &shared.learning, now);
+    let facts = RoundFacts::alone(&queue, &shared.learning, now);
     if facts.awaits(&ticket.players) {
         return Err(QueuesError::NotReady);
     }
@@ -250,7 +250,7 @@ pub(super) struct Waiting {
 pub(super) struct RoundPool {
     pub numbers: Vec<TicketNumber>,
     pub tickets: Vec<Ticket>,
-    pub outlook: Option<Outlook>,
+    pub win_model: Option<WinModel>,
     /// The maps of the queue's last matches, the latest match first.
     pub played: Vec<String>,
 }
@@ -268,21 +268,26 @@ struct StoredFacts<P> {
 
 impl RoundPool {
     /// The tickets that wait, without those that the queue no longer accepts.
-    pub fn new(queue: &Queue, waiting: &[Waiting], facts: &PlayerFacts) -> Self {
+    pub fn new(queue: &Queue, waiting: &[Waiting], facts: &RoundFacts) -> Self {
         let mut pool = Self {
             numbers: Vec::with_capacity(waiting.len()),
             tickets: Vec::with_capacity(waiting.len()),
-            outlook: None,
+            win_model: None,
             played: facts.played.clone(),
         };
         for one in waiting {
             pool.add(queue, one, &mut |id| facts.known(id));
         }
-        pool.outlook = facts.outlook(queue, &pool.tickets);
+        pool.win_model = facts.win_model(queue, &pool.tickets);
         pool
     }
 
-    fn add(&mut self, queue: &Queue, one: &Waiting, known: &mut dyn FnMut(&str) -> Known) {
+    fn add(
+        &mut self,
+        queue: &Queue,
+        one: &Waiting,
+        known: &mut dyn FnMut(&str) -> KnownAttributes,
+    ) {
         if let Ok(mut ticket) = queue.ticket(&one.spec, known) {
             ticket.waited = one.waited as f64 / 1_000.0;
             self.numbers.push(one.number);
@@ -293,7 +298,7 @@ impl RoundPool {
     /// What the planner works on.
     pub fn input<'a>(&'a self, queue: &'a Queue, seed: u64, effort: Effort) -> PlanInput<'a> {
         PlanInput {
-            outlook: self.outlook,
+            win_model: self.win_model,
             played: &self.played,
             seed,
             effort,
@@ -303,18 +308,18 @@ impl RoundPool {
 
     /// The form in which it is stored; `None` if that is too large.
     pub fn stored(&self, input: &PlanInput<'_>, at: Timestamp) -> Option<SearchedPool> {
-        let empty = |player: &Known| *player == Known::default();
+        let empty = |player: &KnownAttributes| *player == KnownAttributes::default();
         let mut players = BTreeMap::new();
         for (number, ticket) in self.numbers.iter().zip(&self.tickets) {
             let known = ticket.players.iter().map(|player| &player.known);
-            let known: Vec<&Known> = known.collect();
+            let known: Vec<&KnownAttributes> = known.collect();
             if !known.iter().all(|player| empty(player)) {
                 players.insert(*number, known);
             }
         }
         let played = self.played.clone();
         let known = serde_json::to_string(&StoredFacts { players, played }).ok()?;
-        let outlook = self.outlook.as_ref().map(serde_json::to_string);
+        let win_model = self.win_model.as_ref().map(serde_json::to_string);
         let tickets = runs(&self.numbers);
         if tickets.len() > MAX_NUMBERS || known.len() > MAX_KNOWN {
             return None;
@@ -328,7 +333,7 @@ impl RoundPool {
             searched_at: at,
             tickets,
             known,
-            outlook: outlook.transpose().ok()?,
+            win_model: win_model.transpose().ok()?,
         })
     }
 
@@ -345,16 +350,18 @@ impl RoundPool {
             .map_err(|_| damaged("the settings of the queue"))?;
         let queue =
             Queue::new(&pool.queue, settings).map_err(|error| damaged(&error.to_string()))?;
-        let known: Result<StoredFacts<Known>, _> = serde_json::from_str(&pool.known);
+        let known: Result<StoredFacts<KnownAttributes>, _> = serde_json::from_str(&pool.known);
         let StoredFacts {
             mut players,
             played,
         } = known.map_err(|_| damaged("what was known of the players"))?;
-        let outlook = pool.outlook.as_deref().map(serde_json::from_str);
+        let win_model = pool.win_model.as_deref().map(serde_json::from_str);
         let mut restored = Self {
             numbers: Vec::new(),
             tickets: Vec::new(),
-            outlook: outlook.transpose().map_err(|_| damaged("the outlook"))?,
+            win_model: win_model
+                .transpose()
+                .map_err(|_| damaged("the win model"))?,
             played,
         };
         let numbers =

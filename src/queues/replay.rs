@@ -11,7 +11,7 @@ use crate::{
 
 /// What a search in the stored pool of a match finds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Replayed {
+pub struct ReplayedSearch {
     /// The match with the oldest ticket of the stored one; `None` if no match has it.
     pub found: Option<PlannedMatch>,
     /// The tickets of the pool, to which its teams refer.
@@ -35,7 +35,7 @@ pub fn replay(
     found: &FoundMatch,
     now: Option<&QueueSettings>,
     threads: Threads,
-) -> Result<Replayed, String> {
+) -> Result<ReplayedSearch, String> {
     let (queue, pool) = RoundPool::restored(found)?;
     let (seed, effort) = match &found.pool {
         Some(pool) => (pool.seed, Effort::new(pool.effort)),
@@ -62,7 +62,7 @@ pub fn replay(
             .all(|(name, word)| planned.picks.get(*name) == word.as_ref())
     };
     let why = again.as_ref().map(|again| input.explain(again));
-    Ok(Replayed {
+    Ok(ReplayedSearch {
         same_teams: again.as_ref().is_some_and(|again| teams(again) == stored),
         same_picks: again.as_ref().is_some_and(has_picks),
         why: why.iter().flatten().map(|report| report.line()).collect(),

@@ -1,8 +1,8 @@
 //! What other daemons ask the one that runs a partition.
 
 use super::{
-    Call, Connections, ReplyTo,
-    command::Command,
+    ClientCall, Connections, ReplyTo,
+    command::ClientCommand,
     fleet::{Asked, Asker, Remote},
     links::InstanceCommand,
     task::Task,
@@ -55,13 +55,15 @@ impl Task<'_> {
         }
         remote.is_there(&daemon);
         match serde_json::from_str(&body) {
-            Ok(Asked::Call(Command::Host(command))) if is_known(&command, &daemon, remote) => {
+            Ok(Asked::Call(ClientCommand::Host(command)))
+                if is_known(&command, &daemon, remote) =>
+            {
                 remote.outbox.drop(asker(false));
             }
             Ok(Asked::Call(command)) => {
                 let command = self.bound(command, &daemon, remote);
                 let answer = ReplyTo::There(asker(command.changes()), remote.outbox.clone());
-                self.handle([Call { command, answer }], connections);
+                self.handle([ClientCall { command, answer }], connections);
             }
             Ok(Asked::Links { heard, closed }) => {
                 remote.report(&daemon, &heard, &closed, self.shared.clock.millis());
@@ -75,8 +77,13 @@ impl Task<'_> {
     }
 
     /// The call with a link to the connection at the other daemon.
-    fn bound(&self, mut command: Command, daemon: &str, remote: &mut Remote) -> Command {
-        if let Command::Host(
+    fn bound(
+        &self,
+        mut command: ClientCommand,
+        daemon: &str,
+        remote: &mut Remote,
+    ) -> ClientCommand {
+        if let ClientCommand::Host(
             InstanceCommand::Join(_, link)
             | InstanceCommand::Opened { link, .. }
             | InstanceCommand::Ready {
@@ -100,7 +107,7 @@ impl Task<'_> {
         for owner in owners {
             for number in self.life.unsent(&owner) {
                 let key = self.life.ticket(number).map(TicketKey::from);
-                if key.is_some_and(|key| fleet.was_told(key)) {
+                if key.is_some_and(|key| fleet.was_announced(key)) {
                     self.life.sent(number);
                 }
             }
@@ -108,15 +115,17 @@ impl Task<'_> {
     }
 
     /// Notes what other daemons have sent to a client that begins to listen here.
-    pub(super) async fn note_told(&mut self, owner: &str) {
+    pub(super) async fn note_announced(&mut self, owner: &str) {
         let unsent = self.life.unsent(owner).into_iter();
         let unsent = unsent.filter_map(|number| self.life.ticket(number));
         let keys: Vec<TicketKey> = unsent.map(TicketKey::from).collect();
         if keys.is_empty() || self.shared.fleet.is_none() {
             return;
         }
-        match self.shared.store.queues().told(&keys).await {
-            Ok(told) => told.into_iter().for_each(|number| self.life.sent(number)),
+        match self.shared.store.queues().announced(&keys).await {
+            Ok(announced) => announced
+                .into_iter()
+                .for_each(|number| self.life.sent(number)),
             Err(error) => tracing::debug!(%error, owner, "a client may be sent something again"),
         }
     }

@@ -15,9 +15,9 @@ use tokio::{
 };
 
 use super::{
-    QueueMetrics, RoundCores, Shared,
+    QueueMetrics, QueueShared, RoundCores,
     backfill::{Seeking, fill, seeking},
-    pool::PlayerFacts,
+    pool::RoundFacts,
     pool::{RoundPool, Waiting},
 };
 use crate::{
@@ -28,12 +28,12 @@ use crate::{
 };
 
 /// A round that has not begun.
-pub(super) struct Round {
+pub(super) struct PlannedRound {
     pub queue: Arc<Queue>,
     pub waiting: Vec<Waiting>,
     /// The matches in play that seek players.
     pub seeking: Vec<Seeking>,
-    pub facts: PlayerFacts,
+    pub facts: RoundFacts,
     pub seed: u64,
     pub at: Timestamp,
     pub cores: RoundCores,
@@ -41,7 +41,7 @@ pub(super) struct Round {
 }
 
 /// What a round has found.
-pub(super) struct Found {
+pub(super) struct FoundMatches {
     /// The queue as it was when the round began.
     pub queue: Arc<Queue>,
     pub proposals: Vec<Proposal>,
@@ -49,10 +49,10 @@ pub(super) struct Found {
     pub fillings: Vec<Filling>,
 }
 
-impl Round {
+impl PlannedRound {
     /// Searches. Takes up to seconds of a core.
     /// Free seats of matches in play come first; new matches are formed of the other tickets.
-    pub fn run(mut self) -> Found {
+    pub fn run(mut self) -> FoundMatches {
         let (queue, facts) = (&self.queue, &self.facts);
         let waiting = &mut self.waiting;
         let fillings = fill(queue, &self.seeking, waiting, facts, self.seed);
@@ -65,7 +65,7 @@ impl Round {
         };
         let proposals = plan.matches.iter();
         let proposals = proposals.map(|found| self.proposal(&pool, &input, found, stored.as_ref()));
-        Found {
+        FoundMatches {
             proposals: proposals.collect(),
             fillings,
             queue: self.queue.clone(),
@@ -122,8 +122,8 @@ const FAILURES: u32 = 2;
 
 /// The rounds of all queues.
 #[derive(Debug)]
-pub(super) struct Rounds {
-    running: JoinSet<Found>,
+pub(super) struct QueueRounds {
+    running: JoinSet<FoundMatches>,
     /// The queue of each round that runs.
     names: HashMap<Id, String>,
     queues: BTreeMap<String, LastRound>,
@@ -168,7 +168,7 @@ impl LastRound {
     }
 }
 
-impl Rounds {
+impl QueueRounds {
     /// No round runs yet.
     pub fn new(metrics: &Arc<QueueMetrics>) -> Self {
         Self {
@@ -186,7 +186,7 @@ impl Rounds {
     }
 
     /// Begins a round of every queue whose turn has come.
-    pub fn begin(&mut self, shared: &Shared, life: &Lifecycle) {
+    pub fn begin(&mut self, shared: &QueueShared, life: &Lifecycle) {
         if shared.learning.is_starting() {
             return; // no weights yet
         }
@@ -198,14 +198,14 @@ impl Rounds {
             if life.queued(name).next().is_none() {
                 continue;
             }
-            let facts = PlayerFacts::new(queue, &shared.learning, life);
+            let facts = RoundFacts::new(queue, &shared.learning, life);
             let waiting = waiting(life, name, &facts);
             if waiting.is_empty() {
                 continue;
             }
             (last.runs, last.stale) = (true, false);
             last.began = Some(Instant::now());
-            let round = Round {
+            let round = PlannedRound {
                 queue: queue.clone(),
                 waiting,
                 seeking: seeking(life, queue, &facts),
@@ -221,7 +221,7 @@ impl Rounds {
     }
 
     /// Waits for the end of a round; never returns while none runs. Cancel safe.
-    pub async fn next(&mut self) -> Option<Found> {
+    pub async fn next(&mut self) -> Option<FoundMatches> {
         let ended = match self.running.join_next_with_id().await {
             Some(ended) => ended,
             None => std::future::pending().await,
@@ -265,7 +265,7 @@ fn fault(error: JoinError) -> String {
 
 /// The tickets that wait in a queue, without those that are held, and those with a player of whom more will be known in
 /// a moment.
-pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &PlayerFacts) -> Vec<Waiting> {
+pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &RoundFacts) -> Vec<Waiting> {
     let waiting = life.searchable(queue);
     let waiting = waiting.filter(|record| !facts.awaits(&record.ticket.players));
     let waiting = waiting.map(|record| Waiting {
@@ -276,7 +276,7 @@ pub(super) fn waiting(life: &Lifecycle, queue: &str, facts: &PlayerFacts) -> Vec
     waiting.collect()
 }
 
-impl Drop for Rounds {
+impl Drop for QueueRounds {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }

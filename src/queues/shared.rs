@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Allocator, Configured, QueueMetrics, fleet::Fleet, partition_tasks::PartitionTasks,
-    view::Listeners,
+    view::NamedListeners,
 };
 use crate::{
     learning::{
@@ -25,13 +25,13 @@ use crate::{
         leases::{LeaseSettings, SharedSettings},
     },
     matchmaking::lifecycle::{CoordinatorSettings, QueueTerms, Submission},
-    matchmaking::{Cores, Host, Known, Queue},
+    matchmaking::{Cores, Host, KnownAttributes, Queue},
     session::Clock,
     store::Store,
 };
 
 /// What the task and the clients of the queues share.
-pub(super) struct Shared {
+pub(super) struct QueueShared {
     /// Replaced as a whole by [`Queues::configure`](super::Queues::configure).
     pub(super) queues: RwLock<Arc<Configured>>,
     pub(super) store: Arc<Store>,
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     pub(super) hosting: CoordinatorSettings,
     pub(super) leases: LeaseSettings,
     /// The clients of this daemon that have sent LISTEN.
-    pub(super) listeners: Mutex<Listeners>,
+    pub(super) listeners: Mutex<NamedListeners>,
     /// Notified after each batch that has changed tickets or hosted matches.
     pub(super) changed: Notify,
     /// The daemons of the database; `None` if this one cannot share its queues with others.
@@ -58,13 +58,13 @@ pub(super) struct Shared {
 /// Cores that the rounds of all queues share.
 pub type RoundCores = Arc<dyn Cores + Send + Sync>;
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for QueueShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
     }
 }
 
-impl Shared {
+impl QueueShared {
     /// Whether any queue needs instances.
     pub(super) fn has_hosts(&self) -> bool {
         let queues = self.queues();
@@ -85,7 +85,8 @@ impl Shared {
     /// Whether the queue of a ticket accepts it.
     pub(super) fn accepts(&self, ticket: &Submission) -> bool {
         let queue = self.queue(&ticket.queue);
-        let checked = queue.map(|queue| queue.ticket(&ticket.spec, &mut |_| Known::default()));
+        let checked =
+            queue.map(|queue| queue.ticket(&ticket.spec, &mut |_| KnownAttributes::default()));
         checked.is_some_and(|ticket| ticket.is_ok())
     }
 

@@ -15,15 +15,15 @@ use tokio::{
 };
 
 use super::{
-    Call, Configured, Connections, QueuesError, ReplyTo, Shared, WaitClock,
-    command::{Answer, Command, Outcome},
+    ClientCall, Configured, Connections, QueueShared, QueuesError, ReplyTo, WaitClock,
+    command::{ClientAnswer, ClientCommand, Outcome},
     explain::Explanations,
-    links::{InstanceCommand, Links, seats},
+    links::{InstanceCommand, InstanceLinks, seats},
     metrics::LOOK,
     partition_handle::PartitionHandle,
     pool::admit,
-    rounds::{Found, Rounds},
-    view::{Seen, queue_line, ticket_reply},
+    rounds::{FoundMatches, QueueRounds},
+    view::{SeenTicket, queue_line, ticket_reply},
 };
 use crate::{
     learning::leases::{HeldLease, SharedSettings},
@@ -46,14 +46,14 @@ const BATCH: usize = 1_024;
 
 /// All state of the queues, and what one batch of calls has changed.
 pub(super) struct Task<'a> {
-    pub(super) shared: &'a Arc<Shared>,
+    pub(super) shared: &'a Arc<QueueShared>,
     pub(super) partition: &'a PartitionHandle,
     /// The number that stands for the partition in the database.
     pub(super) slot: i64,
     clock: &'a WaitClock,
     pub(super) held: &'a HeldLease,
     pub(super) life: Lifecycle,
-    pub(super) rounds: Rounds,
+    pub(super) rounds: QueueRounds,
     pub(super) explanations: Explanations,
     ids: MatchIds,
     /// The answers of this batch, which are sent once its changes are on disk.
@@ -82,7 +82,7 @@ pub(super) struct Task<'a> {
 
 /// Why a task has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum TaskEnd {
     /// The queues are stopped.
     Stopped,
     /// The lease is lost.
@@ -108,7 +108,7 @@ impl<'a> Task<'a> {
             clock,
             held,
             life,
-            rounds: Rounds::new(&shared.metrics),
+            rounds: QueueRounds::new(&shared.metrics),
             explanations: Explanations::default(),
             ids: MatchIds::default(),
             answers: Vec::new(),
@@ -131,9 +131,9 @@ impl<'a> Task<'a> {
     /// Fails if a write does, or if the lease is lost.
     pub async fn run(
         &mut self,
-        calls: &mut mpsc::Receiver<Call>,
+        calls: &mut mpsc::Receiver<ClientCall>,
         connections: &mut Connections,
-    ) -> Result<End, StoreError> {
+    ) -> Result<TaskEnd, StoreError> {
         connections.links.rejoin(&mut self.life);
         self.note_told_here();
         let shared = self.shared;
@@ -154,8 +154,8 @@ impl<'a> Task<'a> {
             self.pass(now, connections);
             self.watch(connections).await;
             for call in &batch {
-                if let Command::Listen(owner) = &call.command {
-                    self.note_told(owner).await;
+                if let ClientCommand::Listen(owner) = &call.command {
+                    self.note_announced(owner).await;
                 }
             }
             self.handle(batch.drain(..), connections);
@@ -176,7 +176,7 @@ impl<'a> Task<'a> {
                 self.looked = Some(Instant::now());
                 if self.is_left() {
                     self.write_all(connections).await?;
-                    return Ok(End::Left);
+                    return Ok(TaskEnd::Left);
                 }
                 self.note_settings().await;
                 let own = shared.names_of(&self.partition.name);
@@ -188,7 +188,7 @@ impl<'a> Task<'a> {
             self.handle([call], connections);
         }
         self.write_all(connections).await?;
-        Ok(End::Stopped)
+        Ok(TaskEnd::Stopped)
     }
 
     /// Notes settings that have changed beside the lease.
@@ -284,8 +284,8 @@ impl<'a> Task<'a> {
     }
 
     /// Forms the matches that a round has found.
-    async fn form(&mut self, found: Found) -> Result<(), StoreError> {
-        let Found {
+    async fn form(&mut self, found: FoundMatches) -> Result<(), StoreError> {
+        let FoundMatches {
             queue,
             proposals,
             fillings,
@@ -324,30 +324,30 @@ impl Task<'_> {
     /// Handles calls. Their answers are sent once the changes of the batch are on disk.
     pub(super) fn handle(
         &mut self,
-        calls: impl IntoIterator<Item = Call>,
+        calls: impl IntoIterator<Item = ClientCall>,
         connections: &mut Connections,
     ) {
-        for Call { command, answer } in calls {
+        for ClientCall { command, answer } in calls {
             let outcome = match command {
-                Command::Explain(owner, id) => {
+                ClientCommand::Explain(owner, id) => {
                     self.explanations.ask(owner, id, answer);
                     continue;
                 }
-                Command::Host(command) => self.host(command, &mut connections.links),
+                ClientCommand::Host(command) => self.host(command, &mut connections.links),
                 command => self.answer(command),
             };
             self.answers.push((answer, outcome));
         }
     }
 
-    fn answer(&mut self, command: Command) -> Result<Answer, QueuesError> {
+    fn answer(&mut self, command: ClientCommand) -> Result<ClientAnswer, QueuesError> {
         Ok(match command {
-            Command::List => {
+            ClientCommand::List => {
                 let own = self.shared.names_of(&self.partition.name);
                 let line = |name: &String| queue_line(&self.life, name);
-                Answer::List(own.iter().map(line).collect())
+                ClientAnswer::List(own.iter().map(line).collect())
             }
-            Command::Submit(queue, submission) => {
+            ClientCommand::Submit(queue, submission) => {
                 self.still_accepts(queue.as_ref(), &submission)?;
                 if self.life.find(&submission.owner, &submission.id).is_err() {
                     admit(self.shared, &submission, self.life.now())?;
@@ -355,15 +355,15 @@ impl Task<'_> {
                 let number = self.life.submit(submission)?;
                 self.ticket(number)?
             }
-            Command::Cancel(owner, id) => {
+            ClientCommand::Cancel(owner, id) => {
                 let number = self.life.cancel(&owner, &id)?;
                 self.ticket(number)?
             }
-            Command::Ticket(owner, id) => {
+            ClientCommand::Ticket(owner, id) => {
                 let number = self.life.find(&owner, &id)?;
                 self.ticket(number)?
             }
-            Command::Answer {
+            ClientCommand::Answer {
                 owner,
                 id,
                 player,
@@ -373,14 +373,16 @@ impl Task<'_> {
                     true => self.life.accept(&owner, id, &player)?,
                     false => self.life.decline(&owner, id, &player)?,
                 }
-                Answer::Done
+                ClientAnswer::Done
             }
-            Command::Configure(queues) => {
+            ClientCommand::Configure(queues) => {
                 self.shared.metrics.configure(queues.keys());
                 self.configure(queues);
-                Answer::Done
+                ClientAnswer::Done
             }
-            Command::Listen(..) | Command::Explain(..) | Command::Host(_) => Answer::Done,
+            ClientCommand::Listen(..) | ClientCommand::Explain(..) | ClientCommand::Host(_) => {
+                ClientAnswer::Done
+            }
         })
     }
 
@@ -420,7 +422,11 @@ impl Task<'_> {
     }
 
     /// What an instance asks for.
-    fn host(&mut self, command: InstanceCommand, links: &mut Links) -> Result<Answer, QueuesError> {
+    fn host(
+        &mut self,
+        command: InstanceCommand,
+        links: &mut InstanceLinks,
+    ) -> Result<ClientAnswer, QueuesError> {
         let life = &mut self.life;
         match command {
             InstanceCommand::Join(offer, link) => {
@@ -457,7 +463,7 @@ impl Task<'_> {
             } => {
                 let answer = match plans {
                     true => self.game(&name, id)?,
-                    false => Answer::Done,
+                    false => ClientAnswer::Done,
                 };
                 self.life.opened(&name, id, game)?;
                 links.host(id, name, game, link);
@@ -481,14 +487,14 @@ impl Task<'_> {
             } => {
                 let seek = life.seek_players(&name, id, team, seats);
                 self.rounds.changed();
-                return Ok(Answer::Seats(seek?));
+                return Ok(ClientAnswer::Seats(seek?));
             }
             InstanceCommand::SendAway { name, id, player } => {
                 let was_coming = life.send_away(&name, id, &player);
-                return Ok(Answer::WasComing(was_coming));
+                return Ok(ClientAnswer::WasComing(was_coming));
             }
         }
-        Ok(Answer::Done)
+        Ok(ClientAnswer::Done)
     }
 
     /// Handles an answer of the allocator.
@@ -501,15 +507,15 @@ impl Task<'_> {
     }
 
     /// The game that an instance opens for a match.
-    fn game(&self, name: &str, id: MatchId) -> Result<Answer, QueuesError> {
+    fn game(&self, name: &str, id: MatchId) -> Result<ClientAnswer, QueuesError> {
         let game = game(self.shared, &self.life, name, id)?;
-        Ok(Answer::Game(Box::new(game)))
+        Ok(ClientAnswer::Game(Box::new(game)))
     }
 
-    fn ticket(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
+    fn ticket(&self, number: TicketNumber) -> Result<ClientAnswer, QueuesError> {
         let record = self.life.ticket(number).ok_or(TicketRefused::NoTicket)?;
-        let reply = ticket_reply(&Seen::of(&self.life, record));
-        Ok(Answer::Ticket(reply))
+        let reply = ticket_reply(&SeenTicket::of(&self.life, record));
+        Ok(ClientAnswer::Ticket(reply))
     }
 }
 
@@ -518,7 +524,7 @@ impl Task<'_> {
 /// # Errors
 /// Fails if the instance does not host the match.
 pub(super) fn game(
-    shared: &Shared,
+    shared: &QueueShared,
     life: &Lifecycle,
     name: &str,
     id: MatchId,

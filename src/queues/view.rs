@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A ticket, and what else matters for what its client is sent.
-pub(super) struct Seen<'a> {
+pub(super) struct SeenTicket<'a> {
     pub record: &'a TicketRecord,
     /// The match that it is in, with its hosting, as long as that is kept.
     pub in_match: Option<&'a Match>,
@@ -22,7 +22,7 @@ pub(super) struct Seen<'a> {
     pub median: Option<i64>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> SeenTicket<'a> {
     /// A ticket of a partition that this daemon runs.
     pub fn of(life: &'a Lifecycle, record: &'a TicketRecord) -> Self {
         let id = record.state.match_id();
@@ -44,7 +44,7 @@ impl<'a> Seen<'a> {
 }
 
 /// The state of a ticket.
-pub(super) fn ticket_reply(seen: &Seen<'_>) -> TicketReply {
+pub(super) fn ticket_reply(seen: &SeenTicket<'_>) -> TicketReply {
     let record = seen.record;
     let ticket = record.ticket.id.clone();
     match record.state {
@@ -77,7 +77,7 @@ pub(super) fn ticket_reply(seen: &Seen<'_>) -> TicketReply {
 }
 
 /// Where the players of a ticket connect: from the call on, as long as their passes are valid.
-fn go(seen: &Seen<'_>, id: MatchId) -> Option<TicketReply> {
+fn go(seen: &SeenTicket<'_>, id: MatchId) -> Option<TicketReply> {
     let hosted = seen.in_match.filter(|one| one.stage.is_called())?;
     let seat = |player: &String| Some((hosted.pass(player, seen.now)?.clone(), player.clone()));
     let players = &seen.record.ticket.players;
@@ -88,7 +88,7 @@ fn go(seen: &Seen<'_>, id: MatchId) -> Option<TicketReply> {
 
 /// What the clients that listen are sent of a change of a ticket. With the call to a match in play that the
 /// ticket joins, they are sent the match.
-pub(super) fn notices(seen: &Seen<'_>) -> Vec<Notice> {
+pub(super) fn notices(seen: &SeenTicket<'_>) -> Vec<Notice> {
     let record = seen.record;
     let ticket = record.ticket.id.clone();
     let reply = ticket_reply(seen);
@@ -110,7 +110,7 @@ pub(super) fn notices(seen: &Seen<'_>) -> Vec<Notice> {
 }
 
 /// The match of a ticket whose client is sent the call to it, and has not been sent the match before.
-pub(super) fn match_before_call(seen: &Seen<'_>) -> Option<Notice> {
+pub(super) fn match_before_call(seen: &SeenTicket<'_>) -> Option<Notice> {
     let formed = seen.formed()?;
     let is_called = matches!(seen.record.state, State::Called(_));
     let comes_alone = is_called && !formed.is_later(seen.record.number);
@@ -152,9 +152,9 @@ pub(super) fn seconds(millis: i64) -> u32 {
 
 /// The listening connections of all names.
 #[derive(Debug, Default)]
-pub(super) struct Listeners(BTreeMap<String, Vec<Mailbox>>);
+pub(super) struct NamedListeners(BTreeMap<String, Vec<Mailbox>>);
 
-impl Listeners {
+impl NamedListeners {
     pub fn add(&mut self, owner: String, mailbox: Mailbox) {
         self.0.entry(owner).or_default().push(mailbox);
     }
@@ -198,7 +198,7 @@ impl Listeners {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
-                let notices = notices(&Seen::of(life, record));
+                let notices = notices(&SeenTicket::of(life, record));
                 if self.hear(&owner, &notices).is_err() {
                     break;
                 }
@@ -231,7 +231,7 @@ impl Queues {
         let shared = &self.shared;
         let clock = WaitClock::new(shared).of_database(shared).await?;
         let ticket = &stored.ticket;
-        Ok(ticket_reply(&Seen {
+        Ok(ticket_reply(&SeenTicket {
             record: ticket,
             in_match: stored.in_match.as_ref(),
             now: clock.now(shared),

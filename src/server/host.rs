@@ -11,10 +11,10 @@ use std::{
 
 use super::{peer::not_allowed, queue::refusal};
 use crate::{
-    matchmaking::lifecycle::{HostRefused, Offer},
+    matchmaking::lifecycle::{HostRefused, InstanceOffer},
     model::{Ident, MatchId},
     protocol::{Code, HostRequest, HostSeat, Refusal, Reply, Request},
-    queues::{Expected, InstanceCommand, Link, Queues, QueuesError},
+    queues::{ExpectedPlayers, InstanceCommand, InstanceLink, Queues, QueuesError},
     session::{Mailbox, Session, SessionError, draw_game},
 };
 
@@ -39,7 +39,7 @@ pub(super) struct HostClient {
     /// The players of the match in play, as they were last reported.
     roster: Option<Vec<(String, Option<u8>)>>,
     /// The players who are on their way to the match in play.
-    expected: Expected,
+    expected: ExpectedPlayers,
 }
 
 impl HostClient {
@@ -56,7 +56,7 @@ impl HostClient {
             game: None,
             found: None,
             roster: None,
-            expected: Expected::default(),
+            expected: ExpectedPlayers::default(),
         }
     }
 
@@ -142,7 +142,7 @@ impl HostClient {
                 self.partition.clone_from(&partition);
                 self.heard();
                 let name = server;
-                let offer = Box::new(Offer {
+                let offer = Box::new(InstanceOffer {
                     name,
                     address,
                     region,
@@ -220,8 +220,8 @@ impl HostClient {
     }
 
     /// Sends this connection the notices of its matches.
-    fn link(&self) -> Link {
-        Link::new(
+    fn link(&self) -> InstanceLink {
+        InstanceLink::new(
             self.mailbox.clone(),
             self.expected.clone(),
             self.heard.clone(),
@@ -351,14 +351,14 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// A step of a hosted match: a request about its game that the queues have to know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum HostStep {
     Start,
     End,
     Game,
     Join(String),
 }
 
-impl Step {
+impl HostStep {
     /// The step that a request makes; `None` if the queues need not know of the request.
     pub fn of(request: &Request) -> Option<Self> {
         Some(match request {
@@ -379,24 +379,24 @@ impl HostClient {
     /// that was found last counts.
     pub async fn current(
         &self,
-        step: &Step,
+        step: &HostStep,
         session: &mut Session,
     ) -> Result<Option<MatchId>, Refusal> {
         let Some(server) = self.server.as_deref().filter(|_| self.queues.has_hosts()) else {
             return Ok(None);
         };
         let game = match step {
-            Step::Start | Step::End => session.resumed_game_number(),
+            HostStep::Start | HostStep::End => session.resumed_game_number(),
             // These do not continue a parked game. JOIN is frequent, so it only uses the match that is known.
-            Step::Game | Step::Join(_) => session.game_number(),
+            HostStep::Game | HostStep::Join(_) => session.game_number(),
         };
         let Some(game) = game else { return Ok(None) };
         let known = self.found.filter(|_| self.game == Some(game));
-        if let Step::Join(_) = step {
+        if let HostStep::Join(_) = step {
             return Ok(known);
         }
         match self.match_of(server, game).await {
-            Err(refusal) if *step == Step::Start && self.is_host() => Err(refusal),
+            Err(refusal) if *step == HostStep::Start && self.is_host() => Err(refusal),
             Err(_) => Ok(known),
             Ok(found) => Ok(found),
         }
@@ -432,13 +432,13 @@ impl HostClient {
     }
 
     /// Reports a step to the queues after it was carried out. If that fails, it logs a warning.
-    pub async fn report(&self, step: Step, id: MatchId) {
+    pub async fn report(&self, step: HostStep, id: MatchId) {
         let Some(server) = &self.server else { return };
         let done = match step {
-            Step::Start => Ok(()), // `begin` has reported it
-            Step::End => self.queues.host(InstanceCommand::Ended(id)).await,
-            Step::Game => self.give_up(id).await,
-            Step::Join(player) => {
+            HostStep::Start => Ok(()), // `begin` has reported it
+            HostStep::End => self.queues.host(InstanceCommand::Ended(id)).await,
+            HostStep::Game => self.give_up(id).await,
+            HostStep::Join(player) => {
                 let name = server.clone();
                 let arrived = InstanceCommand::Arrived { name, id, player };
                 self.queues.host(arrived).await

@@ -1,4 +1,4 @@
-//! The line protocol over TCP: accepts connections, enforces the [`Limits`] and what the [`Gate`] permits, and drains on
+//! The line protocol over TCP: accepts connections, enforces the [`ConnectionLimits`] and what the [`Gate`] permits, and drains on
 //! shutdown. `access` decides who may connect, do what, and how fast; [`watch`] is what operators see of the service.
 //!
 //! The caller provides the listener and the cancellation token; this room opens no port and handles
@@ -20,7 +20,7 @@ mod service;
 mod tls;
 pub mod watch;
 
-pub use connection::{Stream, serve};
+pub use connection::{ByteStream, serve};
 pub use dispatch::refusal as session_refusal;
 pub use gate::Gate;
 pub use metrics::ServerMetrics;
@@ -60,11 +60,11 @@ use crate::{
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
 /// current command, sends the pending replies and closes. Connections that have not ended after
-/// [`Limits::drain_seconds`] are dropped with what they wait for. Returns once all connections have ended.
+/// [`ConnectionLimits::drain_seconds`] are dropped with what they wait for. Returns once all connections have ended.
 pub async fn run(
     listeners: Listeners,
     service: Arc<Service>,
-    limits: Limits,
+    limits: ConnectionLimits,
     gate: Arc<Gate>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -101,7 +101,7 @@ pub async fn run(
 /// Accepts connections, and holds the state that all of them share.
 struct Acceptor {
     service: Arc<Service>,
-    limits: Limits,
+    limits: ConnectionLimits,
     gate: Arc<Gate>,
     stop: CancellationToken,
     /// When cancelled, every connection is dropped, whatever it waits for.
@@ -220,7 +220,7 @@ impl Acceptor {
 /// A connection that is let in, and what it is served with.
 struct Admitted {
     service: Arc<Service>,
-    limits: Limits,
+    limits: ConnectionLimits,
     peer: Peer,
     stop: CancellationToken,
     /// For an encrypted connection, what accepts it, and the time limit of the handshake.
@@ -270,7 +270,7 @@ pub enum TlsError {
 
 /// The limits on each connection, and on their number.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// The longest line, in bytes without the line end.
     pub max_line_bytes: Count<64, 65_536>,
     /// The most connections at the same time; further ones are refused.

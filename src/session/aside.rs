@@ -35,7 +35,7 @@ pub(super) struct Aside {
     /// How much the teams may differ in size.
     pub(super) limits: SizeLimits,
     /// Which teams are wanted.
-    pub(super) wanted: Option<Wanted>,
+    pub(super) wanted: Option<WantedTeams>,
     /// What the reasons call players and teams.
     pub(super) naming: Naming,
     /// The last decision, with the chance of team 0.
@@ -44,7 +44,7 @@ pub(super) struct Aside {
 
 /// Teams for people who look at them, and ask for others until they agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedTeams {
     /// The place of the teams by quality, from 0. After the last of [`OTHERS`](Self::OTHERS), or of as many as there are,
     /// it begins anew.
     pub place: u32,
@@ -52,7 +52,7 @@ pub struct Wanted {
     pub apart: bool,
 }
 
-impl Wanted {
+impl WantedTeams {
     /// Among how many of the most even teams these are.
     pub const OTHERS: u32 = 100;
     /// So much costs a pair that comes together against its will: no other term is as large.
@@ -82,7 +82,7 @@ pub struct StatedByAsker {
     /// The largest difference between the numbers of humans on two teams.
     pub max_difference: Option<MaxDifference>,
     /// Which teams are wanted; `None` for those that a game server would get.
-    pub wanted: Option<Wanted>,
+    pub wanted: Option<WantedTeams>,
     /// What the asker calls the players and the teams.
     pub naming: Naming,
 }

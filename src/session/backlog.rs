@@ -31,7 +31,7 @@ const BATCH: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
     matches: Mutex<PendingMatches>,
-    decisions: Mutex<Decisions>,
+    decisions: Mutex<DecisionBacklog>,
     /// Locked during a write, so that no entry is written twice.
     pub(super) writing: tokio::sync::Mutex<()>,
     /// Notified when an entry is added.
@@ -90,7 +90,7 @@ impl PendingMatch {
 }
 
 #[derive(Debug, Default)]
-struct Decisions {
+struct DecisionBacklog {
     queue: VecDeque<DecisionRow>,
     /// Number of decisions dropped since the last write.
     dropped: u64,

@@ -50,7 +50,7 @@ impl Session {
                 self.give_up_running();
                 self.state.begin_game();
             }
-            Command::Start => self.settle_before(),
+            Command::Start => self.advance_before(),
             _ => {}
         }
         let judged = command.judged();

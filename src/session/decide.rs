@@ -94,7 +94,7 @@ impl Session {
         top: Option<usize>,
         seed: Option<u64>,
     ) -> Result<Balanced, SessionError> {
-        self.settle_before();
+        self.advance_before();
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
         let balance = &self.state.rules.settings.balance;
@@ -116,7 +116,7 @@ impl Session {
         let limits = stated.unwrap_or(balance.limits);
         let mut question = lobby.balance(&weights, limits, settings)?;
         if top.is_some() || wanted.is_some() {
-            question.problem.doubt = None; // the best splits alone, and no others that are as even
+            question.problem.equal_within = None; // the best splits alone, and no others that are as even
         }
         let waits = self.aside.is_some();
         let deadline = balance.deadline_ms.duration();
@@ -287,7 +287,7 @@ impl Session {
         chance: Option<f64>,
     ) -> Result<(), SessionError> {
         let decision = decision.into();
-        let mut why = reasons(&decision.told(&self.naming()));
+        let mut why = reasons(&decision.announced(&self.naming()));
         why.extend(self.weights_apart()?);
         why.extend(self.party_factors()?);
         self.state.give_reasons(why);
@@ -367,7 +367,7 @@ pub(super) struct SessionOffers {
     /// Whether this connection asks its players.
     asks: bool,
     /// The moves of the open offer, as this connection has been told.
-    told: Option<Vec<Move>>,
+    announced: Option<Vec<Move>>,
     /// What has happened, and the connection has not been told.
     events: Vec<OfferEvent>,
     /// Whether this connection wants to know of streaks.
@@ -472,20 +472,20 @@ impl Session {
             let now = self.state.millis(&*self.sessions.clock);
             self.state.lobby.at(now);
         }
-        match (self.offers.told.take(), self.state.lobby.opened()) {
-            (told, Some(_)) if !self.offers.asks => {
+        match (self.offers.announced.take(), self.state.lobby.opened()) {
+            (announced, Some(_)) if !self.offers.asks => {
                 let events = self.state.lobby.withdraw_offer();
-                if told.is_some() {
+                if announced.is_some() {
                     self.note_offer(events);
                 }
             }
             // The game was resumed.
             (None, Some(open)) => self.note_offer(vec![open]),
             // BALANCE, END or GAME has ended it.
-            (Some(told), None) => {
-                self.note_offer(vec![OfferEvent::Withdrawn(told, Withdrawal::Over)]);
+            (Some(announced), None) => {
+                self.note_offer(vec![OfferEvent::Withdrawn(announced, Withdrawal::Over)]);
             }
-            (told, _) => self.offers.told = told,
+            (announced, _) => self.offers.announced = announced,
         }
         std::mem::take(&mut self.offers.events)
     }
@@ -501,7 +501,7 @@ impl Session {
                 self.offers.retry = 0;
                 self.state.give_reasons(reasons(&event));
             }
-            self.offers.told = open;
+            self.offers.announced = open;
             self.offers.events.push(event);
         }
     }

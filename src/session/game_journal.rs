@@ -75,7 +75,7 @@ impl GameJournal {
     }
 
     /// Whether a write would do nothing.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn is_finalised(&self) -> bool {
         self.folder.is_none() || self.is_whole()
     }
 

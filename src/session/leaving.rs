@@ -363,13 +363,13 @@ impl Session {
     pub(super) fn hold(&mut self, left: Option<&mut SessionState>) -> bool {
         if self.state.next_game.is_some() {
             // A hosted match begins.
-            self.settle(false);
+            self.advance(false);
             return false;
         }
         match self.state.lobby.goes_on() {
             // Nothing has been decided in this game, and it was not in play: the one before may still go on.
             Some(false) => return true,
-            Some(true) => self.settle(true),
+            Some(true) => self.advance(true),
             None => {}
         }
         let server = self.server.as_deref();
@@ -388,13 +388,13 @@ impl Session {
     }
 
     /// Before the first BALANCE or START of a game: finds out whether the game before it goes on.
-    pub(super) fn settle_before(&mut self) {
+    pub(super) fn advance_before(&mut self) {
         if let Some(goes_on) = self.lobby().goes_on() {
-            self.settle(goes_on);
+            self.advance(goes_on);
         }
     }
 
-    fn settle(&mut self, goes_on: bool) {
+    fn advance(&mut self, goes_on: bool) {
         let Some(held) = self.state.held.clone() else {
             return;
         };

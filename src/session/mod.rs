@@ -25,7 +25,7 @@ mod sources;
 mod state;
 mod weights;
 
-pub use aside::{CountedWeight, Report, StatedByAsker, Wanted};
+pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::{Rebalanced, Replayed};
 pub use host::HostedGame;

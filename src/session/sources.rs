@@ -24,7 +24,7 @@ pub(super) struct SourceRegistry {
 /// A connection that reports a game server.
 #[derive(Debug)]
 struct Reporter {
-    place: Place,
+    place: ServerLocation,
     /// The name in its HELLO.
     name: String,
     /// Where it comes from.
@@ -36,12 +36,12 @@ struct Reporter {
 
 /// The game server that a session reports; dropping it frees the game server for another one.
 #[derive(Debug)]
-struct Reported {
+struct ReportedServer {
     registry: Arc<SourceRegistry>,
     number: u64,
 }
 
-impl Drop for Reported {
+impl Drop for ReportedServer {
     fn drop(&mut self) {
         self.registry.reporters.lock().remove(&self.number);
     }
@@ -51,7 +51,7 @@ impl Drop for Reported {
 #[derive(Debug, Default)]
 pub(super) struct OwnSource {
     heard: Arc<AtomicU64>,
-    reported: Option<Reported>,
+    reported: Option<ReportedServer>,
 }
 
 impl OwnSource {
@@ -83,7 +83,7 @@ impl Session {
     ) -> Result<(), SessionError> {
         self.heard();
         self.source.end();
-        let (place, number) = (Place::of(source, from), self.registration.number());
+        let (place, number) = (ServerLocation::of(source, from), self.registration.number());
         let registry = self.sessions.sources.clone();
         let mut reporters = registry.reporters.lock();
         let now = self.sessions.clock.millis();
@@ -122,21 +122,21 @@ impl Session {
         };
         reporters.insert(number, reporter);
         drop(reporters);
-        self.source.reported = Some(Reported { registry, number });
+        self.source.reported = Some(ReportedServer { registry, number });
         Ok(())
     }
 }
 
 /// Where a game server is.
 #[derive(Debug)]
-struct Place {
+struct ServerLocation {
     /// As others may state it: a loopback address, and a path, are those of the machine from which the connection comes.
     there: String,
     /// As that machine states it, with the mark of the machine, if there is one: several machines may come from one address.
     own: Option<String>,
 }
 
-impl Place {
+impl ServerLocation {
     fn of(source: &str, from: IpAddr) -> Self {
         let (local, mark) = marked(source);
         let mark = mark.filter(|_| match local.parse::<SocketAddr>() {
@@ -223,7 +223,8 @@ mod tests {
     fn machines_behind_one_address_are_told_apart_by_their_marks() {
         let [nat, local]: [IpAddr; 2] = ["192.0.2.1", "127.0.0.1"].map(|ip| ip.parse().unwrap());
         let [one, two] = ["00000000000000aa", "00000000000000bb"];
-        let of = |source: &str, mark: &str, from| Place::of(&format!("{source}@{mark}"), from);
+        let of =
+            |source: &str, mark: &str, from| ServerLocation::of(&format!("{source}@{mark}"), from);
         let first = of("127.0.0.1:27960", one, nat);
         assert!(!first.is(&of("127.0.0.1:27960", two, nat)));
         assert!(!first.is(&of("127.0.0.1:27961", one, nat)));
@@ -231,12 +232,12 @@ mod tests {
         // On one machine, whichever way its connections come.
         assert!(first.is(&of("127.0.0.1:27960", one, local)));
         // Somebody who states no mark may mean any of them.
-        assert!(first.is(&Place::of("127.0.0.1:27960", nat)));
-        assert!(first.is(&Place::of("192.0.2.1:27960", local)));
+        assert!(first.is(&ServerLocation::of("127.0.0.1:27960", nat)));
+        assert!(first.is(&ServerLocation::of("192.0.2.1:27960", local)));
         assert!(!of("/q3/games.log", one, nat).is(&of("/q3/games.log", two, nat)));
         // A mark says nothing about an address that is the same everywhere, and what is no mark is part of a path.
         assert!(of("10.0.0.5:1", one, nat).is(&of("10.0.0.5:1", two, local)));
-        assert!(Place::of("/srv/a@b", nat).is(&Place::of("/srv/a@b", nat)));
-        assert!(!Place::of("/srv/a@b", nat).is(&Place::of("/srv/a", nat)));
+        assert!(ServerLocation::of("/srv/a@b", nat).is(&ServerLocation::of("/srv/a@b", nat)));
+        assert!(!ServerLocation::of("/srv/a@b", nat).is(&ServerLocation::of("/srv/a", nat)));
     }
 }

@@ -14,7 +14,7 @@ use super::{Session, SessionError};
 use crate::{
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
-    model::{Ident, Kind, LineupPlayer, Link, Outlook, PlayerKey, Ruleset, TeamLoad, Timestamp},
+    model::{Ident, Kind, LineupPlayer, Link, PlayerKey, Ruleset, TeamLoad, Timestamp, WinModel},
     partition::{Decider, ListedWeight},
     rating::history::LineupReading,
 };
@@ -69,10 +69,10 @@ impl Weights for GameWeights {
         known.unwrap_or_else(|| self.view.unknown_strength(self.defaults.0))
     }
 
-    fn human_doubt(&self, id: &str) -> Option<f64> {
+    fn human_deviation(&self, id: &str) -> Option<f64> {
         self.view
-            .doubt(Kind::Human, id)
-            .filter(|doubt| *doubt > 0.0 && !self.stated.is_instead(id))
+            .strength_deviation(Kind::Human, id)
+            .filter(|deviation| *deviation > 0.0 && !self.stated.is_instead(id))
     }
 
     fn command_strength(&self, id: &str, teams: &[Vec<LineupPlayer>]) -> f64 {
@@ -115,13 +115,17 @@ impl Weights for GameWeights {
         self.view.typical_bots()
     }
 
-    fn outlook(&self, teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
+    fn win_model(&self, teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
         if self.are_amounts() {
             return None;
         }
-        let outlook = self.reading(teams)?.outlook;
-        let doubt = self.doubt(&outlook, teams)?;
-        Some(Outlook { doubt, ..outlook }).filter(Outlook::is_sound)
+        let win_model = self.reading(teams)?.win_model;
+        let deviation = self.deviation(&win_model, teams)?;
+        Some(WinModel {
+            deviation,
+            ..win_model
+        })
+        .filter(WinModel::is_sound)
     }
 
     fn spread(&self) -> ScoreSpread {
@@ -190,18 +194,18 @@ impl GameWeights {
             return None;
         }
         let reading = self.reading(teams)?;
-        let outlook = Some(reading.outlook).filter(Outlook::is_sound)?;
+        let win_model = Some(reading.win_model).filter(WinModel::is_sound)?;
         let load = |team: &[LineupPlayer], strength| TeamLoad {
             heads: team.len(),
             strength,
         };
         let stronger = (counted - reading.strengths[0]) - (against - reading.strengths[1]);
-        let heads = outlook.heads(load(one, counted), load(other, against));
-        let learned = outlook.learned_heads(one.len(), other.len());
+        let heads = win_model.heads(load(one, counted), load(other, against));
+        let learned = win_model.learned_heads(one.len(), other.len());
         Some(Edge {
-            link: outlook.link,
+            link: win_model.link,
             predicted: reading.edge,
-            more: outlook.per_strength_at(one.len() + other.len()) * stronger + (heads - learned),
+            more: win_model.per_strength_at(one.len() + other.len()) * stronger + (heads - learned),
         })
     }
 
@@ -240,15 +244,15 @@ impl GameWeights {
     }
 
     /// The largest standard deviation of the edge between two of these teams. Players whose weight
-    /// is pinned add nothing to it. `outlook` is that of all teams. O(teams²) readings.
-    fn doubt(&self, outlook: &Outlook, teams: &[Vec<LineupPlayer>]) -> Option<f64> {
+    /// is pinned add nothing to it. `win_model` is that of all teams. O(teams²) readings.
+    fn deviation(&self, win_model: &WinModel, teams: &[Vec<LineupPlayer>]) -> Option<f64> {
         let stated = |key: &PlayerKey| key.kind == Kind::Human && self.stated.is_instead(&key.id);
         let pinned = |LineupPlayer { key, .. }: &LineupPlayer| {
             stated(key) || self.view.is_pinned(key.kind, &key.id)
         };
         let all = || teams.iter().flatten();
         if teams.len() == 2 && !all().any(pinned) {
-            return Some(outlook.doubt);
+            return Some(win_model.deviation);
         }
         if all().all(pinned) {
             return Some(0.0);
@@ -263,14 +267,16 @@ impl GameWeights {
             })
             .collect();
         let pairs = (0..open.len()).flat_map(|a| (0..a).map(move |b| [b, a]));
-        let doubts = pairs.map(|pair| {
-            let between = self.reading(&pair.map(|team| open[team].clone()))?.outlook;
-            // The same doubt about the strengths, in the unit of the whole lineup's edge.
-            Some(between.doubt * outlook.per_strength / between.per_strength)
+        let deviations = pairs.map(|pair| {
+            let between = self
+                .reading(&pair.map(|team| open[team].clone()))?
+                .win_model;
+            // The same uncertainty of the strengths, in the unit of the whole lineup's edge.
+            Some(between.deviation * win_model.per_strength / between.per_strength)
         });
-        doubts
+        deviations
             .into_iter()
-            .try_fold(0.0, |most, doubt| Some(doubt?.max(most)))
+            .try_fold(0.0, |most, deviation| Some(deviation?.max(most)))
     }
 }
 
@@ -451,7 +457,7 @@ impl Session {
         let weights = self.state.cached_weights.as_ref()?;
         let lobby = &self.state.lobby;
         let is_ready = !self.owes_end
-            && self.state.journal.is_settled()
+            && self.state.journal.is_finalised()
             && self.sessions.learning.edition() == weights.edition
             && lobby.game().is_ok()
             && (kind == Kind::Human || lobby.bot_use().shown)

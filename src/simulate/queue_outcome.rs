@@ -43,7 +43,7 @@ impl QueueOutcome {
         mut progress: impl FnMut(u64),
     ) -> Result<Self, TicketError> {
         let mut simulation = Simulation::new(queue, settings);
-        let cores = Measured::new(Threads(plan.threads.into()));
+        let cores = MeasuredJobs::new(Threads(plan.threads.into()));
         let effort = Effort::new(plan.effort);
         let allowed = simulation.allowed();
         let mut times = Times::default();
@@ -64,14 +64,14 @@ impl QueueOutcome {
 }
 
 /// Runs jobs on `cores`, and measures how long they take.
-struct Measured<C> {
+struct MeasuredJobs<C> {
     cores: C,
     /// How long jobs ran, and how long the caller waited for them, in nanoseconds.
     jobs: AtomicU64,
     waited: AtomicU64,
 }
 
-impl<C: Cores> Measured<C> {
+impl<C: Cores> MeasuredJobs<C> {
     /// Measures the jobs that `cores` runs.
     fn new(cores: C) -> Self {
         Self {
@@ -93,7 +93,7 @@ fn add(nanos: &AtomicU64, since: Instant) {
     nanos.fetch_add(passed, Ordering::Relaxed);
 }
 
-impl<C: Cores> Cores for Measured<C> {
+impl<C: Cores> Cores for MeasuredJobs<C> {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
         let began = Instant::now();
         self.cores.run(count, &|at| {
@@ -134,7 +134,7 @@ pub(crate) struct SearchCost {
 
 impl Times {
     /// Adds a round that took `took` on these cores.
-    fn add(&mut self, took: Duration, cores: &Measured<impl Cores>) {
+    fn add(&mut self, took: Duration, cores: &MeasuredJobs<impl Cores>) {
         let took = took.as_secs_f64();
         self.rounds.push(took);
         self.cores += cores.take(took);

@@ -103,7 +103,7 @@ const DECISIONS: Target = Target::new(
     "made_at, server, ruleset, game, kind, seed, chance, decision",
 );
 
-fn row(decision: &DecisionRow) -> Vec<Value> {
+fn row(decision: &DecisionRow) -> Vec<SqlValue> {
     values![
         decision.made_at,
         &decision.server,

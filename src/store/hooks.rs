@@ -326,7 +326,7 @@ async fn cutoff(
 }
 
 /// Removes the events that no webhook waits for.
-async fn trim(tx: &mut Connection) -> Result<(), StoreError> {
+async fn trim(tx: &mut PooledConnection) -> Result<(), StoreError> {
     let delete = "DELETE FROM webhook_events
                   WHERE number <= coalesce((SELECT min(position) FROM webhooks), 9223372036854775807)";
     sql(delete).execute(tx).await?;
@@ -357,7 +357,10 @@ fn hook_row(row: &Row) -> Result<HookRow, StoreError> {
 }
 
 /// The content of an event; `None` if what it reports is no longer stored.
-async fn read(tx: &mut Connection, event: &HookEvent) -> Result<Option<HookReport>, StoreError> {
+async fn read(
+    tx: &mut PooledConnection,
+    event: &HookEvent,
+) -> Result<Option<HookReport>, StoreError> {
     let id = event.match_id;
     Ok(match event.kind {
         None => Some(HookReport::Test),
@@ -370,7 +373,7 @@ async fn read(tx: &mut Connection, event: &HookEvent) -> Result<Option<HookRepor
     })
 }
 
-async fn formed(tx: &mut Connection, id: i64) -> Result<Option<FormedReport>, StoreError> {
+async fn formed(tx: &mut PooledConnection, id: i64) -> Result<Option<FormedReport>, StoreError> {
     let query =
         sql("SELECT queue, mode, map, ruleset, chance FROM formed_matches WHERE match_id = $1");
     let Some(row) = query.bind(id).fetch_optional(&mut *tx).await? else {
@@ -421,7 +424,10 @@ fn add_seat(teams: &mut Vec<Vec<FormedSeat>>, row: &Row) -> Result<(), StoreErro
     Ok(())
 }
 
-async fn recorded(tx: &mut Connection, id: i64) -> Result<Option<RecordedReport>, StoreError> {
+async fn recorded(
+    tx: &mut PooledConnection,
+    id: i64,
+) -> Result<Option<RecordedReport>, StoreError> {
     let Some(stored) = fetch(tx, &[id]).await?.pop() else {
         return Ok(None);
     };

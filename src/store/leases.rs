@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     Backend, LastHolder, Lease, Store, StoreError, Taken,
-    db::{Connection, Dialect, Query, scalar, tuple},
+    db::{Dialect, PooledConnection, Query, scalar, tuple},
     sqlite,
 };
 
@@ -80,7 +80,7 @@ impl Store {
 }
 
 /// Fails unless the lease has not ended. On PostgreSQL, no other process can take it until the end of the transaction.
-pub(super) async fn check(tx: &mut Connection, lease: &Lease) -> Result<(), StoreError> {
+pub(super) async fn check(tx: &mut PooledConnection, lease: &Lease) -> Result<(), StoreError> {
     let held: Query<bool> = scalar(match tx.dialect() {
         Dialect::Sqlite => "SELECT TRUE FROM leases WHERE name = $1 AND epoch = $2",
         Dialect::Postgres => {

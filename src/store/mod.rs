@@ -1,7 +1,7 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its
-//! rows and queries: [`Matches`], [`Learned`], [`Queues`], [`Hooks`], [`Decisions`], [`Corrections`]. Only what
+//! rows and queries: [`Matches`], [`Learned`], [`QueueTables`], [`Hooks`], [`Decisions`], [`Corrections`]. Only what
 //! concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another.
 //! What belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what
 //! several share is in `sql`; leases are in `leases`. Many rows are written in short transactions, so that whoever
@@ -32,7 +32,7 @@ mod sqlite;
 mod transfer;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up};
-pub use corrections::{Corrections, Link, OperatorOverrides};
+pub use corrections::{Corrections, IdentityLink, OperatorOverrides};
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
 pub use hooks::{
@@ -45,10 +45,10 @@ pub use learned::{
     persons::{Handles, PersonRow, is_forgotten, public_name},
     read::SystemsRow,
     rewrite::Meanwhile,
-    spool::Spool,
+    spool::RowSpool,
 };
 pub use matches::{
-    Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored,
+    Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoredMatch,
     lately::{Favoured, Regular},
     latest::{MatchFilter, MatchLine, MatchList, MatchSeat, PageMatch, PageSeat, PageStay},
     logs::{LogMatches, LogReplaced},
@@ -57,16 +57,16 @@ pub use matches::{
     },
     receipts::{Receipt, Reported, ReportedMatch},
 };
-pub use operator_lines::{OperatorLine, Part};
+pub use operator_lines::{ContentPart, OperatorLine};
 pub use queues::{
-    Decided, FoundMatch, HostNoticeRow, HostedRow, InstanceRow, MAX_REQUEST, MAX_REQUESTS,
-    NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueWrite, Queues,
-    Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
+    DecidedRequest, FoundMatch, HostNoticeRow, HostedRow, InstanceRow, MAX_REQUEST, MAX_REQUESTS,
+    NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueTables,
+    QueueWrite, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
 };
 pub use shown::{Player, as_plain, as_text, as_thousandths, time_of_text};
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},
-    operator_lines::Parts,
+    operator_lines::PartSource,
     pickups::{ChangedPickup, PickupRow},
     sign_ins::SignIn,
 };
@@ -91,7 +91,7 @@ use crate::{
     model::Timestamp,
 };
 
-use db::{Dialect, Pool, Write};
+use db::{ConnectionPool, Dialect, Write};
 use matches::group_commit::EndedGames;
 use postgres::{PoolSettings, PostgresUrl};
 
@@ -104,10 +104,10 @@ use postgres::{PoolSettings, PostgresUrl};
 pub struct Store {
     backend: Backend,
     /// One connection, for writes one after the other.
-    writer: Pool,
-    readers: Pool,
+    writer: ConnectionPool,
+    readers: ConnectionPool,
     /// For the statistics pages, so that visitors of pages never keep the daemon from reading.
-    pages: Pool,
+    pages: ConnectionPool,
     metrics: Arc<StoreMetrics>,
     /// The games that end at the same time.
     games: EndedGames,
@@ -121,7 +121,7 @@ enum Backend {
 }
 
 impl Store {
-    fn new(backend: Backend, [writer, readers, pages]: [Pool; 3]) -> Self {
+    fn new(backend: Backend, [writer, readers, pages]: [ConnectionPool; 3]) -> Self {
         Self {
             backend,
             writer,

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    StoreError, Stored,
-    db::{At, Column, Row, Value, columns},
+    StoreError, StoredMatch,
+    db::{At, FromColumn, Row, SqlValue, columns},
 };
 use crate::{
     ingest::write_record,
@@ -19,14 +19,14 @@ pub const FORMAT: u32 = 1;
 
 /// A part of the content of a database.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ContentPart {
     /// A line of its own.
     Line(OperatorLine),
     /// A match, and what is known beside its record.
     Match(Box<(MatchHead, MatchRecord)>),
 }
 
-impl Part {
+impl ContentPart {
     /// The line, or the two lines of a match, without the end of the last one.
     ///
     /// # Errors
@@ -150,9 +150,9 @@ impl From<Fingerprint> for Bytes {
     }
 }
 
-impl Column<'_> for Bytes {
+impl FromColumn<'_> for Bytes {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
-        Ok(Self(Column::read(row, at)?))
+        Ok(Self(FromColumn::read(row, at)?))
     }
 }
 
@@ -161,17 +161,17 @@ impl Column<'_> for Bytes {
 #[serde(transparent)]
 pub struct Number(pub f64);
 
-impl Column<'_> for Number {
+impl FromColumn<'_> for Number {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
-        let number: f64 = Column::read(row, at)?;
+        let number: f64 = FromColumn::read(row, at)?;
         let finite = number.is_finite().then_some(Self(number + 0.0));
         finite.ok_or_else(|| StoreError::bad("number", &number.to_string()))
     }
 }
 
-impl Column<'_> for Option<Number> {
+impl FromColumn<'_> for Option<Number> {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
-        let number: Option<f64> = Column::read(row, at)?;
+        let number: Option<f64> = FromColumn::read(row, at)?;
         number.map(|_| Number::read(row, at)).transpose()
     }
 }
@@ -204,7 +204,7 @@ impl Whom {
     }
 }
 
-impl Column<'_> for Whom {
+impl FromColumn<'_> for Whom {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         let key = row.player()?;
         Ok(Self {
@@ -214,7 +214,7 @@ impl Column<'_> for Whom {
     }
 }
 
-impl Column<'_> for Option<Whom> {
+impl FromColumn<'_> for Option<Whom> {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
         let player: Option<&str> = row.get("player")?;
         player.map(|_| Whom::read(row, at)).transpose()
@@ -232,14 +232,14 @@ impl Former {
     }
 }
 
-impl Column<'_> for Former {
+impl FromColumn<'_> for Former {
     fn read(_: &Row, _: At<'_>) -> Result<Self, StoreError> {
         Ok(Self(false))
     }
 }
 
 /// The columns of a row, each with its value.
-pub(super) type Cells = Vec<(&'static str, Value)>;
+pub(super) type Cells = Vec<(&'static str, SqlValue)>;
 
 /// What a field of a line is in its row.
 trait Field {
@@ -251,7 +251,7 @@ macro_rules! fields {
         impl Field for $type {
             fn add(&self, column: &'static str, cells: &mut Cells) {
                 let $own = self;
-                cells.push((column, Value::from($value)));
+                cells.push((column, SqlValue::from($value)));
             }
         }
     )+};
@@ -623,7 +623,7 @@ pub struct MatchHead {
 
 impl MatchHead {
     /// That of a match of which nothing else is known.
-    pub(super) fn of(stored: &Stored) -> Self {
+    pub(super) fn of(stored: &StoredMatch) -> Self {
         Self {
             id: stored.id,
             fingerprint: stored.fingerprint.into(),

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::{
-    Backend, DatabaseUrl, OperatorLine, Part, Parts, Store, StoreError,
-    db::{Connection, Dialect, scalar},
+    Backend, ContentPart, DatabaseUrl, OperatorLine, PartSource, Store, StoreError,
+    db::{Dialect, PooledConnection, scalar},
     postgres,
     sql::{
         operator_lines::{export, import, refuse_used},
@@ -221,7 +221,7 @@ async fn claim(store: &Store, place: &DatabaseUrl) -> Result<Option<Arc<Held>>, 
 }
 
 /// Keeps a server from ending this transaction while the other database works, or a statement that reads a whole table.
-async fn hold(tx: &mut Connection) -> Result<(), StoreError> {
+async fn hold(tx: &mut PooledConnection) -> Result<(), StoreError> {
     if tx.dialect() == Dialect::Postgres {
         tx.be_patient(PATIENCE);
         let hold =
@@ -233,8 +233,8 @@ async fn hold(tx: &mut Connection) -> Result<(), StoreError> {
 
 /// Writes all that `reader` sees to the target, and compares what that gives back. Returns the number of matches.
 async fn copy(
-    reader: &mut Connection,
-    writer: &mut Connection,
+    reader: &mut PooledConnection,
+    writer: &mut PooledConnection,
     to: &DatabaseUrl,
     progress: impl FnMut(u64),
 ) -> Result<u64, TransferError> {
@@ -244,7 +244,7 @@ async fn copy(
     let sent = &mut sums;
     let sending = export(reader, async move |part| {
         let part = fitting(dialect, part);
-        sent.push(Sum::of(dialect, &part)?);
+        sent.push(PartDigest::of(dialect, &part)?);
         // If nobody receives, the other side has failed, and says why.
         let _ = sender.send(part).await;
         Ok::<(), TransferError>(())
@@ -263,7 +263,7 @@ async fn copy(
         line,
     };
     let compared = export(writer, async |part| {
-        let sum = Sum::of(dialect, &part)?;
+        let sum = PartDigest::of(dialect, &part)?;
         if sent.next() != Some(sum) {
             return Err(differs(line));
         }
@@ -278,31 +278,33 @@ async fn copy(
 }
 
 /// The part as a database of this kind gives it back.
-fn fitting(dialect: Dialect, mut part: Part) -> Part {
+fn fitting(dialect: Dialect, mut part: ContentPart) -> ContentPart {
     match &mut part {
-        Part::Match(one) => one.1 = dialect.storable(&one.1).into_owned(),
+        ContentPart::Match(one) => one.1 = dialect.storable(&one.1).into_owned(),
         // A database that was filled is not new any more.
-        Part::Line(OperatorLine::Numbers(numbers)) => numbers.changes = numbers.changes.max(1),
-        Part::Line(_) => {}
+        ContentPart::Line(OperatorLine::Numbers(numbers)) => {
+            numbers.changes = numbers.changes.max(1)
+        }
+        ContentPart::Line(_) => {}
     }
     part
 }
 
 /// How many lines of an export a part is.
-fn lines(part: &Part) -> u64 {
+fn lines(part: &ContentPart) -> u64 {
     match part {
-        Part::Line(_) => 1,
-        Part::Match(_) => 2,
+        ContentPart::Line(_) => 1,
+        ContentPart::Match(_) => 2,
     }
 }
 
 /// The beginning of the SHA-256 of a part's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sum([u8; 8]);
+struct PartDigest([u8; 8]);
 
-impl Sum {
+impl PartDigest {
     /// That of the text with U+FFFD in place of NUL, if the target stores it so.
-    fn of(dialect: Dialect, part: &Part) -> Result<Self, StoreError> {
+    fn of(dialect: Dialect, part: &ContentPart) -> Result<Self, StoreError> {
         let text = part.text();
         let mut text = text.map_err(|error| StoreError::BadValue(error.to_string()))?;
         if dialect == Dialect::Postgres {
@@ -316,7 +318,7 @@ impl Sum {
 
 /// The parts of the source as they come.
 struct Arriving<F> {
-    receiver: mpsc::Receiver<Part>,
+    receiver: mpsc::Receiver<ContentPart>,
     /// The target.
     place: String,
     /// The number of the next line, from 1.
@@ -325,16 +327,16 @@ struct Arriving<F> {
     progress: F,
 }
 
-impl<F: FnMut(u64)> Parts for Arriving<F> {
+impl<F: FnMut(u64)> PartSource for Arriving<F> {
     type Error = TransferError;
 
-    async fn next(&mut self) -> Result<Option<(u64, Part)>, TransferError> {
+    async fn next(&mut self) -> Result<Option<(u64, ContentPart)>, TransferError> {
         let Some(part) = self.receiver.recv().await else {
             return Ok(None);
         };
         let line = self.line;
         self.line += lines(&part);
-        if let Part::Match(_) = part {
+        if let ContentPart::Match(_) = part {
             self.matches += 1;
             (self.progress)(self.matches);
         }

@@ -18,13 +18,13 @@ use sha2::{Digest, Sha256};
 use super::{
     Site, WebError,
     compress::{GZIP, VARY, compressed},
-    frame::{Head, embedded, frame},
+    frame::{PageHead, embedded, frame},
 };
 use crate::model::to_hex;
 
 /// The query of a page on which there is nothing to choose. What a query contains is ignored then.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Nothing {}
+pub(super) struct NoQuery {}
 
 /// A request for a page, with the choice `C` that its query states.
 pub(super) struct PageRequest<C> {
@@ -42,11 +42,11 @@ impl<C> PageRequest<C> {
             Form::Html => {
                 let body = page.body(site)?;
                 let (title, path) = (page.title(), page.path());
-                let head = Head {
+                let head = PageHead {
                     description: &page.description(site),
                     origin: &site.origin(&self.fields),
                     has_feed: page.has_feed(),
-                    ..Head::of(&title, &path)
+                    ..PageHead::of(&title, &path)
                 };
                 Ok(frame(site, &head, &body).into_string())
             }
@@ -228,6 +228,6 @@ pub(super) fn refuse(site: &Site, error: &WebError) -> Response {
         h1 { (why) }
         p { a href=(site.links.to("/")) { "All game types and matches" } }
     };
-    let page = frame(site, &Head::of(&why, ""), &body).into_string();
+    let page = frame(site, &PageHead::of(&why, ""), &body).into_string();
     uncached(error.status(), Form::Html.content_type(), page)
 }

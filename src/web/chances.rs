@@ -130,7 +130,7 @@ impl UsualScores {
     /// The chance of team 0 over a match of `millis` milliseconds, as (milliseconds, chance). `before` has its chances
     /// without the score, each with the time from which it holds, and `events` the changes of the score, both in order
     /// of time. Empty unless there are two teams and a chance at the start.
-    pub(super) fn course(
+    pub(super) fn prediction_history(
         &self,
         before: &[(u64, f64)],
         events: &[(i64, u8, f64)],
@@ -147,7 +147,8 @@ impl UsualScores {
         let mut times: Vec<u64> = times.filter(|at| *at <= millis).collect();
         times.sort_unstable();
         times.dedup();
-        let (mut scores, mut next, mut course) = ([0.0; 2], events.iter().peekable(), Vec::new());
+        let (mut scores, mut next, mut prediction_history) =
+            ([0.0; 2], events.iter().peekable(), Vec::new());
         for at in times {
             while let Some((_, team, points)) =
                 next.next_if(|(time, ..)| u64::try_from(*time).unwrap_or(0) <= at)
@@ -159,9 +160,9 @@ impl UsualScores {
             }
             let held = before.iter().rev().find(|(since, _)| *since <= at);
             let chance = held.and_then(|(_, before)| self.chance(*before, &scores, at, None));
-            course.extend(chance.map(|chance| (at, words::rounded(chance, 4))));
+            prediction_history.extend(chance.map(|chance| (at, words::rounded(chance, 4))));
         }
-        course
+        prediction_history
     }
 }
 
@@ -217,21 +218,33 @@ mod tests {
 
     #[test]
     fn the_course_follows_the_score_and_the_teams() {
-        let course = USUAL.course(
+        let prediction_history = USUAL.prediction_history(
             &[(0, 0.5), (300_000, 0.3)],
             &[(100_001, 0, 1.0), (400_001, 1, 2.0)],
             600_000,
         );
-        let at = |millis| course.iter().find(|(at, _)| *at == millis).unwrap().1;
+        let at = |millis| {
+            prediction_history
+                .iter()
+                .find(|(at, _)| *at == millis)
+                .unwrap()
+                .1
+        };
         assert_eq!(at(0), 0.5);
         assert!(at(100_001) > 0.6 && at(100_001) < 0.75);
         assert!(at(300_000) < at(285_000), "the team has become weaker");
         assert!(at(400_001) < 0.3);
-        assert_eq!(course.len(), STEPS as usize + 1 + 2);
-        assert!(course.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(USUAL.course(&[], &[(5, 0, 1.0)], 100).is_empty());
+        assert_eq!(prediction_history.len(), STEPS as usize + 1 + 2);
+        assert!(prediction_history.is_sorted_by(|a, b| a.0 < b.0));
         assert!(
-            USUAL.course(&[(0, 0.5)], &[(5, 2, 1.0)], 100).is_empty(),
+            USUAL
+                .prediction_history(&[], &[(5, 0, 1.0)], 100)
+                .is_empty()
+        );
+        assert!(
+            USUAL
+                .prediction_history(&[(0, 0.5)], &[(5, 2, 1.0)], 100)
+                .is_empty(),
             "three teams"
         );
     }

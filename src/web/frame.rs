@@ -20,7 +20,7 @@ use super::{
 use crate::model::{plain_name, to_hex};
 
 /// What the head of a page states about it.
-pub(super) struct Head<'a> {
+pub(super) struct PageHead<'a> {
     pub(super) title: &'a str,
     /// Empty for a page without an address of its own.
     pub(super) path: &'a str,
@@ -31,7 +31,7 @@ pub(super) struct Head<'a> {
     pub(super) has_feed: bool,
 }
 
-impl<'a> Head<'a> {
+impl<'a> PageHead<'a> {
     /// A page with this title at this path, about which nothing else is stated.
     pub(super) fn of(title: &'a str, path: &'a str) -> Self {
         Self {
@@ -101,7 +101,7 @@ pub(super) fn embedded(site: &Site, title: &str, path: &str, card: &Markup) -> M
 }
 
 /// A whole page.
-pub(super) fn frame(site: &Site, about: &Head<'_>, body: &Markup) -> Markup {
+pub(super) fn frame(site: &Site, about: &PageHead<'_>, body: &Markup) -> Markup {
     let (links, title, path) = (&site.links, about.title, about.path);
     let (name, imprint) = (plain_name(&site.settings.title), &site.settings.imprint);
     let own = without_query(path);

@@ -38,7 +38,7 @@ mod visitors;
 mod words;
 
 pub use api::{ApiSettings, WebOrigin};
-pub(crate) use api::{AskedGame, Asker, Teams, picked_for};
+pub(crate) use api::{AskedGame, Asker, TeamsAnswer, picked_for};
 pub use connection::{Audience, run};
 pub use settings::{PageNumbers, WebLimits, WebSettings};
 pub use site::Site;

@@ -284,14 +284,14 @@ pub(super) fn chance(
 
 /// A line, with its points in order of time.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct PlotLine {
     pub(super) points: Vec<(Timestamp, f64)>,
     /// Whether the line has a colour of its own. Others are behind it in the colour of the grid.
     pub(super) is_picked: bool,
 }
 
 /// Draws lines, each in the colour of its place in the list.
-pub(super) fn lines(label: &str, list: &[Line]) -> Result<Markup, WebError> {
+pub(super) fn lines(label: &str, list: &[PlotLine]) -> Result<Markup, WebError> {
     let all = || list.iter().flat_map(|line| &line.points);
     let times = || all().map(|(at, _)| at.0 as f64);
     let (first, last) = (

@@ -60,12 +60,12 @@ fn time<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S:
 
 /// The most games, and the most players in all of them together, that a page shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct PresentLimits {
     pub(super) games: usize,
     pub(super) players: usize,
 }
 
-impl Room {
+impl PresentLimits {
     /// On a page that is about something else.
     pub(super) const BESIDES: Self = Self {
         games: 8,
@@ -104,7 +104,7 @@ pub(super) fn identities(site: &Site, games: &[Arc<LiveGame>]) -> BTreeSet<Playe
 pub(super) async fn present(
     site: &Site,
     games: &[Arc<LiveGame>],
-    room: Room,
+    room: PresentLimits,
 ) -> Result<Vec<PresentGame>, WebError> {
     let games = &games[..games.len().min(room.games)];
     if games.is_empty() {

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::{
     Site, WebError,
     answer::{Form, Page, PageRequest, json, refuse},
-    api::{self, Problem},
+    api::{self, ApiProblem},
     frame::{self, Asset},
     pages::{
         BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, MapPage,
@@ -153,7 +153,7 @@ async fn guard(
     let is_call = is_call(&site, uri);
     let mut response = match (visit.may_ask(), long) {
         (false, _) => too_many(is_call),
-        (true, true) if is_call => Problem::from(WebError::TooLong).into_response(),
+        (true, true) if is_call => ApiProblem::from(WebError::TooLong).into_response(),
         (true, true) => refuse(&site, &WebError::TooLong),
         (true, false) => next.run(request).await,
     };
@@ -188,7 +188,7 @@ fn is_call(site: &Site, uri: &Uri) -> bool {
 fn too_many(is_call: bool) -> Response {
     let why = concat!("too many requests from your address", "\n");
     if is_call {
-        return Problem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
+        return ApiProblem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
     }
     let later = [(header::RETRY_AFTER, "1")];
     (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()

@@ -96,10 +96,10 @@ struct Feed {
     /// The path of the feed, and that of the page about the same.
     path: String,
     page: String,
-    entries: Vec<Entry>,
+    entries: Vec<ShareEntry>,
 }
 
-struct Entry {
+struct ShareEntry {
     game: MatchSummary,
     /// How it ended for the player whom the feed is about.
     own: &'static str,
@@ -176,7 +176,7 @@ pub(super) async fn feed_of_player(
             path: format!("{page}.atom"),
             page,
             entries: list
-                .map(|game| Entry {
+                .map(|game| ShareEntry {
                     own: own(&game),
                     game,
                 })
@@ -186,9 +186,9 @@ pub(super) async fn feed_of_player(
     feed_answer(site, headers, made.await)
 }
 
-fn entries(site: &Site, lines: Vec<crate::store::MatchLine>) -> Vec<Entry> {
+fn entries(site: &Site, lines: Vec<crate::store::MatchLine>) -> Vec<ShareEntry> {
     let games = MatchSummary::list(site, lines).into_iter();
-    games.map(|game| Entry { game, own: "" }).collect()
+    games.map(|game| ShareEntry { game, own: "" }).collect()
 }
 
 /// What comes before the title of a player's match.
@@ -225,7 +225,7 @@ impl Feed {
             updated.unwrap_or(Timestamp(0)),
             xml(&plain_name(&site.settings.title)),
         );
-        for Entry { game, own } in &self.entries {
+        for ShareEntry { game, own } in &self.entries {
             let title = xml(&format!(
                 "{own}{} ({})",
                 game.headline(),

@@ -14,7 +14,7 @@ use crate::{
     learning::Learning,
     model::{Ruleset, TeamBook, TeamNames, Timestamp},
     queues::Queues,
-    rating::history::{Balance, RulesetTotals},
+    rating::history::{BalanceStatistics, RulesetTotals},
     server::{Gate, Service, watch::Monitor},
     session::LiveGame,
     store::Store,
@@ -114,7 +114,7 @@ impl Site {
     }
 
     /// How even the rated matches were; `None` while they are counted again.
-    pub(super) fn balance(&self) -> Option<Balance> {
+    pub(super) fn balance(&self) -> Option<BalanceStatistics> {
         self.learning().standings().balance()
     }
 

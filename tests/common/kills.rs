@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use evenkeel::store::{self, Cursor, Stored};
+use evenkeel::store::{self, Cursor, StoredMatch};
 use tempfile::TempDir;
 
 use super::{
@@ -200,7 +200,7 @@ fn after_the_kill(daemon: &Process, game: &mut Game, end_sent: bool, said: &mut 
 /// Every game is on disk once at most, under the id that its client was given, with at least what a reply
 /// followed.
 fn check(folder: &Path, games: &[Game]) {
-    let mut stored: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
+    let mut stored: BTreeMap<String, Vec<StoredMatch>> = BTreeMap::new();
     for found in matches(folder) {
         let map = found.record.map.clone();
         stored.entry(map).or_default().push(found);
@@ -222,7 +222,7 @@ fn check(folder: &Path, games: &[Game]) {
     assert!(stored.is_empty(), "{stored:?}");
 }
 
-fn matches(folder: &Path) -> Vec<Stored> {
+fn matches(folder: &Path) -> Vec<StoredMatch> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let path = folder.join("evenkeel.db");

@@ -36,9 +36,9 @@ use evenkeel::{
     model::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
-    server::{Gate, Limits, Service},
+    server::{ConnectionLimits, Gate, Service},
     session::HandClock,
-    store::{self, Cursor, NewWeights, Store, Stored, WeightRow},
+    store::{self, Cursor, NewWeights, Store, StoredMatch, WeightRow},
 };
 use sqlx::{ConnectOptions, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
@@ -121,7 +121,7 @@ pub fn as_they_stand(rows: Vec<WeightRow>) -> NewWeights {
 }
 
 /// All matches in the database of this folder.
-pub async fn stored_matches(folder: &Path) -> Vec<Stored> {
+pub async fn stored_matches(folder: &Path) -> Vec<StoredMatch> {
     let path = folder.join("evenkeel.db");
     let patience = Duration::from_secs(60);
     let store = store::open(&path, false, patience).await.unwrap();
@@ -169,7 +169,7 @@ impl Daemon {
         Self::start_with(&config, config.server.limits).await
     }
 
-    pub async fn start_with(config: &Config, limits: Limits) -> Self {
+    pub async fn start_with(config: &Config, limits: ConnectionLimits) -> Self {
         let (service, folder) = service(config).await;
         Self::serve_at(gate(config), service, folder, limits).await
     }
@@ -186,7 +186,7 @@ impl Daemon {
     }
 
     /// Serves without configured clients.
-    pub async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
+    pub async fn serve(service: Arc<Service>, folder: TempDir, limits: ConnectionLimits) -> Self {
         Self::serve_at(gate(&config("")), service, folder, limits).await
     }
 
@@ -194,7 +194,7 @@ impl Daemon {
         gate: Arc<Gate>,
         service: Arc<Service>,
         folder: TempDir,
-        limits: Limits,
+        limits: ConnectionLimits,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

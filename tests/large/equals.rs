@@ -1,7 +1,9 @@
 //! How often teams of equal players would be helped, after thousands of histories that are all chance.
 
 use evenkeel::{
-    lobby::{Advantage, AdvantageSettings, Basis, Known, Question, ScoreSpread, TeamState},
+    lobby::{
+        Advantage, AdvantageSettings, Basis, Question, ScoreSpread, StrengthSource, TeamState,
+    },
     model::{Fingerprint, Kind, LineupPlayer, PlayerKey, Rulebook, RulebookSpec},
     rating,
     rating::history::Fold,
@@ -38,12 +40,12 @@ fn rulebook() -> Rulebook {
     Rulebook::new(&RulebookSpec::default()).unwrap()
 }
 
-/// The factor at START between these teams, if the doubt were `width` times as large.
+/// The factor at START between these teams, if the deviation were `width` times as large.
 fn factor(fold: &Fold, teams: &[Vec<LineupPlayer>], width: f64) -> f64 {
     let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
     let reading = fold.reading(&ruleset, "field", teams).unwrap();
-    let mut outlook = reading.outlook;
-    outlook.doubt *= width;
+    let mut win_model = reading.win_model;
+    win_model.deviation *= width;
     let state = |(team, strength): (&Vec<LineupPlayer>, f64)| TeamState {
         players: team.len(),
         weight: 50.0 * team.len() as f64,
@@ -57,7 +59,7 @@ fn factor(fold: &Fold, teams: &[Vec<LineupPlayer>], width: f64) -> f64 {
         scored: false,
         settings: AdvantageSettings::default(),
         basis: Basis {
-            known: Known::Strengths(outlook),
+            known: StrengthSource::Strengths(win_model),
             spread: ScoreSpread::default(),
             last: vec![],
             ago: 0,

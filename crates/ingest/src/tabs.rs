@@ -32,9 +32,9 @@ impl<G> TabParser<G> {
 
 /// The fields of a line after its time.
 #[derive(Clone)]
-pub(super) struct Fields<'a>(std::slice::Split<'a, u8, fn(&u8) -> bool>);
+pub(super) struct TabFields<'a>(std::slice::Split<'a, u8, fn(&u8) -> bool>);
 
-impl<'a> Fields<'a> {
+impl<'a> TabFields<'a> {
     pub(super) fn of(rest: &'a [u8]) -> Self {
         Self(rest.split(|&b| b == b'\t'))
     }

@@ -76,7 +76,7 @@ impl Lobby {
             Command::AutoMove { id, team } => return self.auto_move(id, *team),
             Command::Ask { id } => self.note_asked(id.as_ref()),
             Command::Watch(watch) => self.game_mut()?.note_watch(*watch),
-            Command::Chances(told) => return self.tell_chances(told),
+            Command::Chances(announced) => return self.announce_chances(announced),
             Command::Offer(offer) => self.game_mut()?.offer = Some(offer.clone()),
             Command::Volunteer { id } => return self.note_volunteer(id),
             Command::EndOffer => self.game_mut()?.offer = None,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use evenkeel_model::{MAX_PLAYERS, Naming, Outlook, units::Factor};
+use evenkeel_model::{MAX_PLAYERS, Naming, WinModel, units::Factor};
 use evenkeel_partition::{BotInGame, ChanceModel, Fill, GameView, HumanInGame};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, from_value, to_string, to_value};
@@ -62,8 +62,8 @@ impl Decision {
     }
 
     /// The reasons, one per line, with these names.
-    pub fn told(&self, naming: &Naming) -> impl fmt::Display {
-        fmt::from_fn(|f| each!(self, decided => write!(f, "{}", decided.told(naming))))
+    pub fn announced(&self, naming: &Naming) -> impl fmt::Display {
+        fmt::from_fn(|f| each!(self, decided => write!(f, "{}", decided.announced(naming))))
     }
 
     /// Makes the decision again; `None` if the parts of the question are inconsistent.
@@ -98,8 +98,8 @@ from_decided!(Place, Advantage, Rebalance, AutoBalance);
 
 /// The players of a BALANCE of 0.2.
 #[derive(Deserialize)]
-struct Players {
-    humans: Vec<Human>,
+struct OldPlayers {
+    humans: Vec<OldHuman>,
     teams: u8,
     bots: Bots,
     #[serde(default)]
@@ -108,7 +108,7 @@ struct Players {
 }
 
 #[derive(Deserialize)]
-struct Human {
+struct OldHuman {
     key: String,
     weight: f64,
     pin: Option<u8>,
@@ -140,20 +140,21 @@ struct BotsThere {
 
 #[derive(Deserialize)]
 struct Strengths {
-    outlook: Outlook,
+    #[serde(rename = "outlook")]
+    win_model: WinModel,
     humans: Vec<f64>,
     bot: f64,
     #[serde(default)]
     bots_there: Vec<f64>,
-    #[serde(default)]
-    doubts: Vec<f64>,
+    #[serde(default, rename = "doubts")]
+    deviations: Vec<f64>,
     #[serde(default)]
     party_multiplier: Vec<Factor>,
 }
 
-impl From<Players> for GameView {
+impl From<OldPlayers> for GameView {
     /// Each bot of a team is the mean of the team's.
-    fn from(old: Players) -> Self {
+    fn from(old: OldPlayers) -> Self {
         let known = old.strengths.as_ref();
         let sum = |team: usize| known.and_then(|known| known.bots_there.get(team)).copied();
         let (mut bots, mut strengths) = (Vec::new(), Vec::new());
@@ -170,7 +171,7 @@ impl From<Players> for GameView {
                 count,
             ));
         }
-        let human = |human: Human| HumanInGame {
+        let human = |human: OldHuman| HumanInGame {
             pin: human.pin,
             team: human.current,
             last: human.last,
@@ -192,11 +193,11 @@ impl From<Players> for GameView {
             next_bot: old.bots.weight,
             scores: vec![0.0; usize::from(old.teams)],
             chance: old.strengths.map(|known| ChanceModel {
-                outlook: known.outlook,
+                win_model: known.win_model,
                 humans: known.humans,
                 bots: strengths,
                 next_bot: known.bot,
-                doubts: known.doubts,
+                deviations: known.deviations,
                 party_multiplier: known.party_multiplier,
             }),
             ..Self::default()
@@ -208,7 +209,7 @@ impl From<Players> for GameView {
 pub fn in_this_form(decision: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(decision).ok()?;
     let problem = value.pointer_mut("/question/problem")?;
-    let old: Players = from_value(problem.clone()).ok()?;
+    let old: OldPlayers = from_value(problem.clone()).ok()?;
     problem["view"] = to_value(GameView::from(old)).ok()?;
     let decision: Decision = from_value(value).ok()?;
     to_string(&decision).ok()
@@ -222,7 +223,7 @@ mod tests {
     use crate::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, ScoreSpread,
         Situation,
-        advantage::{Basis, Known, TeamState},
+        advantage::{Basis, StrengthSource, TeamState},
         games::{by_chance, view},
     };
 
@@ -250,7 +251,7 @@ mod tests {
             scored: false,
             settings: AdvantageSettings::default(),
             basis: Basis {
-                known: Known::Weights,
+                known: StrengthSource::Weights,
                 spread: ScoreSpread::default(),
                 last: Vec::new(),
                 ago: 0,
@@ -304,7 +305,7 @@ mod tests {
                 ("\"quiet_end_seconds\":180", "\"quiet_end\":180000"),
                 ("\"points_reported\":true,", ""),
                 ("\"basis\":{", "\"base\":{"),
-                (",\"doubts\":[", ",\"doubt\":["),
+                (",\"deviations\":[", ",\"doubts\":["),
                 ("\"unit\":", "\"halfway\":"),
                 ("\"ask_seconds\":0", "\"asked\":0"),
                 ("\"max_difference\":1", "\"max_difference\":null"),
@@ -324,7 +325,7 @@ mod tests {
             "bots": {"fill": false, "weight": 0.0, "min": 0, "max": 32, "target": 0},
             "bots_there": [{"count": 2, "weight": 90.0}, {"count": 0, "weight": 0.0}],
         });
-        let view = GameView::from(from_value::<Players>(old).unwrap());
+        let view = GameView::from(from_value::<OldPlayers>(old).unwrap());
         assert_eq!(
             (view.humans[0].id.as_str(), view.humans[0].team),
             ("ann", Some(1))

@@ -24,6 +24,7 @@
 
 mod advantage;
 mod again;
+mod announced;
 mod apply;
 mod autobalance;
 mod balance;
@@ -46,19 +47,18 @@ mod roster;
 mod settings;
 mod state;
 mod streak;
-mod told;
 mod weights;
 
 #[cfg(test)]
 mod tests;
 
 pub use advantage::{
-    Advantage, AdvantageSettings, Assistance, Basis, Help, Known, ScoreSoFar, ScoreSpread,
+    Advantage, AdvantageSettings, Assistance, Basis, Help, ScoreSoFar, ScoreSpread, StrengthSource,
     TeamState, usual_length,
 };
 pub use autobalance::{
-    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,
-    Lopsided, MoveRule, Power, Situation, StayReason,
+    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Fate, GapUnit,
+    ImbalanceCause, Lopsided, MoveRule, Power, Situation, StayReason,
 };
 pub use balance::{Balance, BalanceAnswer, Balanced, LastBalance, Repeat};
 pub use bots::{BotPlan, BotUse};

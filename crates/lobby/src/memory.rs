@@ -128,7 +128,7 @@ pub(crate) struct ScoreRun {
     pub(crate) team: u8,
     pub(crate) count: u32,
     /// Whether the streak was reported.
-    pub(crate) told: bool,
+    pub(crate) announced: bool,
 }
 
 /// A match that a team has won.
@@ -159,7 +159,7 @@ impl ScoreRun {
             _ => Self {
                 team,
                 count: 1,
-                told: false,
+                announced: false,
             },
         };
     }

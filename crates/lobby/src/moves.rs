@@ -1,6 +1,6 @@
 //! The search for moves: who goes to which team, of arrivals who have none yet and of players who change theirs.
 //!
-//! People who go together are a [`Unit`]. A [`Search`] tries steps of units in the sums of the teams, and keeps the best
+//! People who go together are a [`Unit`]. A [`MoveSearch`] tries steps of units in the sums of the teams, and keeps the best
 //! that it has tried. What is better is a matter of its [`Aim`]; what may be moved, and how far the teams may differ, is
 //! up to the caller.
 
@@ -114,7 +114,7 @@ impl Aim {
     /// How even these teams are, as a number that orders them as their evenness does.
     fn measure(self, sums: &TeamSums) -> f64 {
         match self {
-            Aim::Sizes | Aim::Evenness => sums.monotone_settled(),
+            Aim::Sizes | Aim::Evenness => sums.monotone_after_bot_fill(),
             Aim::Pair(one, other) => sums.ratio_between(one, other),
         }
     }
@@ -165,7 +165,7 @@ impl Score {
 }
 
 /// A depth-first search through steps, which changes the teams in place.
-pub(super) struct Search<'a> {
+pub(super) struct MoveSearch<'a> {
     units: &'a [Unit],
     sums: TeamSums,
     aim: Aim,
@@ -175,7 +175,7 @@ pub(super) struct Search<'a> {
     best: Option<(Score, Vec<Step>)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> MoveSearch<'a> {
     /// A search among the steps of these units in these teams. The teams should differ by at most `limits.0` humans; those
     /// that differ by more than `limits.1` do not count.
     pub(super) fn new(sums: TeamSums, units: &'a [Unit], aim: Aim, limits: (usize, usize)) -> Self {
@@ -347,7 +347,7 @@ impl Arrived {
         units.sort_by(|a, b| b.counted.weight.total_cmp(&a.counted.weight));
         let ways = |ways: usize, _: &Unit| ways.saturating_mul(sums.sides().len());
         let exact = units.iter().fold(1, ways) <= MAX_TRIED;
-        let mut search = Search::new(sums.clone(), &units, Aim::Sizes, (limit, usize::MAX));
+        let mut search = MoveSearch::new(sums.clone(), &units, Aim::Sizes, (limit, usize::MAX));
         match exact {
             true => search.all(0),
             false => search.one_by_one(),
@@ -414,7 +414,7 @@ mod arrivals_tests {
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
         assert!(
-            placed.sums.excess(1) == 0 && placed.sums.evenness_settled() > 0.98,
+            placed.sums.excess(1) == 0 && placed.sums.evenness_after_bot_fill() > 0.98,
             "{placed:?}"
         );
     }

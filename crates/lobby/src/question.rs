@@ -78,13 +78,13 @@ impl<Q: Question> Decided<Q> {
 
 impl<Q: Question> Decided<Q> {
     /// The reasons, one per line, with these names.
-    pub fn told(&self, naming: &Naming) -> impl fmt::Display {
+    pub fn announced(&self, naming: &Naming) -> impl fmt::Display {
         fmt::from_fn(|f| self.question.explain(&self.answer, naming, f))
     }
 }
 
 impl<Q: Question> fmt::Display for Decided<Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.told(&Naming::default()))
+        write!(f, "{}", self.announced(&Naming::default()))
     }
 }

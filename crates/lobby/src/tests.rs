@@ -9,14 +9,14 @@ use super::{
     LobbySettings, RosterSettings, Update, Weights,
     weights::tests::{WeightTable, ctf},
 };
-use crate::games::outlook;
+use crate::games::win_model;
 use evenkeel_model::{
-    Ident, LineupPlayer, Outlook, TeamLoad, chance_of_weaker,
+    Ident, LineupPlayer, TeamLoad, WinModel, chance_of_weaker,
     units::{Count, Factor, MaxDifference, PositiveShare, UpToADay},
 };
 use evenkeel_partition::{self as partition, Objective, SizeLimits};
 
-/// Weights of a rating system that predicts these very teams otherwise than its outlook does.
+/// Weights of a rating system that predicts these very teams otherwise than its win model does.
 struct Exactly(WeightTable);
 
 impl Weights for Exactly {
@@ -40,12 +40,12 @@ impl Weights for Exactly {
         self.0.mean_bot_strength()
     }
 
-    fn outlook(&self, teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
-        self.0.outlook(teams)
+    fn win_model(&self, teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
+        self.0.win_model(teams)
     }
 
     fn chances(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Vec<f64> {
-        let Some(outlook) = self.0.outlook else {
+        let Some(win_model) = self.0.win_model else {
             return Vec::new();
         };
         let load = |(team, &strength): (&Vec<LineupPlayer>, &f64)| TeamLoad {
@@ -55,8 +55,8 @@ impl Weights for Exactly {
         let loads: Vec<TeamLoad> = teams.iter().zip(strengths).map(load).collect();
         match loads[..] {
             [one, other] => {
-                let edge = 0.95 * outlook.edge_of_first(one, other) + 0.01;
-                let chance = outlook.link.chance(edge);
+                let edge = 0.95 * win_model.edge_of_first(one, other) + 0.01;
+                let chance = win_model.link.chance(edge);
                 vec![chance, 1.0 - chance]
             }
             _ => vec![1.0 / loads.len() as f64; loads.len()],
@@ -142,7 +142,7 @@ impl Game {
             table.bots.insert(format!("b{at}"), *weight);
         }
         table.bots.insert("another".to_owned(), 33.0);
-        table.outlook = self.learned.then(outlook);
+        table.win_model = self.learned.then(win_model);
         Exactly(table)
     }
 
@@ -226,7 +226,7 @@ fn after(line: &str, words: &str) -> f64 {
 }
 
 /// Whether a number in a text, which has six places, is this one.
-fn told(text: f64, number: f64) -> bool {
+fn announced(text: f64, number: f64) -> bool {
     (text - number).abs() <= 0.500_001e-6
 }
 
@@ -274,7 +274,12 @@ fn check_balance(game: &Game, (decided, found, reply): &Balancing) -> Result<(),
     if told_chance {
         let weaker = after(lines[1], "chance of the weaker team");
         let chance = reply.chance.unwrap();
-        prop_assert!(told(weaker, chance.min(1.0 - chance)), "{} {}", chance, why);
+        prop_assert!(
+            announced(weaker, chance.min(1.0 - chance)),
+            "{} {}",
+            chance,
+            why
+        );
         prop_assert!(after(lines[1], "at most") + 1e-6 >= weaker, "{}", why);
     }
     if !by_chance {
@@ -310,11 +315,11 @@ fn check_balance(game: &Game, (decided, found, reply): &Balancing) -> Result<(),
 }
 
 /// The game as it stands: the evenness if chances decide, and the ratio, once bots have come and gone.
-fn settled(lobby: &Lobby, weights: &Exactly) -> (Option<f64>, f64) {
+fn after_bot_fill(lobby: &Lobby, weights: &Exactly) -> (Option<f64>, f64) {
     let view = lobby.view_by_objective(weights).unwrap();
     let teams = view.sums();
-    let chance = teams.by_chance().then(|| teams.evenness_settled());
-    (chance, teams.ratio_settled())
+    let chance = teams.by_chance().then(|| teams.evenness_after_bot_fill());
+    (chance, teams.ratio_after_bot_fill())
 }
 
 proptest! {
@@ -326,7 +331,7 @@ proptest! {
         for _ in 0..2 {
             let balance = game.balance(&mut lobby, &weights);
             check_balance(&game, &balance)?;
-            prop_assert!(told(settled(&lobby, &weights).1, balance.2.ratio));
+            prop_assert!(announced(after_bot_fill(&lobby, &weights).1, balance.2.ratio));
         }
     }
 
@@ -341,7 +346,7 @@ proptest! {
             let (who, team) = (Ident::from_text(words[1]), words[4].parse().unwrap());
             let mut other = lobby.clone();
             other.apply(&Command::Move { id: who, team }, 1).unwrap();
-            prop_assert!(told(after(line, "ratio"), settled(&other, &weights).1), "{}", why);
+            prop_assert!(announced(after(line, "ratio"), after_bot_fill(&other, &weights).1), "{}", why);
         }
     }
 
@@ -359,10 +364,10 @@ proptest! {
         prop_assert_eq!(first.contains("): chance of the weaker team "), by_chance, "{}", why);
         let others = decided.answer.others;
         if others == 0 && !game.has_friends() {
-            let (evenness, ratio) = settled(&lobby, &weights);
+            let (evenness, ratio) = after_bot_fill(&lobby, &weights);
             prop_assert!((decided.answer.ratio - ratio).abs() < 1e-9, "{} {}", ratio, why);
             if let Some(evenness) = evenness {
-                prop_assert!(told(after(first, "weaker team"), chance_of_weaker(evenness)), "{}", why);
+                prop_assert!(announced(after(first, "weaker team"), chance_of_weaker(evenness)), "{}", why);
             }
         }
     }
@@ -376,12 +381,12 @@ proptest! {
         let (why, advice) = (decided.to_string(), &decided.answer);
         let lines: Vec<&str> = why.lines().collect();
         let line = lines[usize::from(now.by_chance())];
-        prop_assert!(told(after(line, "ratio"), advice.before), "{}", why);
-        prop_assert!(told(after(line, "now,"), advice.after), "{}", why);
-        prop_assert!(told(advice.before, now.ratio_now()));
+        prop_assert!(announced(after(line, "ratio"), advice.before), "{}", why);
+        prop_assert!(announced(after(line, "now,"), advice.after), "{}", why);
+        prop_assert!(announced(advice.before, now.ratio_now()));
         if now.by_chance() {
             let before = chance_of_weaker(now.evenness_now());
-            prop_assert!(told(after(lines[0], "weaker team"), before), "{}", why);
+            prop_assert!(announced(after(lines[0], "weaker team"), before), "{}", why);
             let enough = after(lines[0], "even enough from");
             let as_it_is = lines.iter().find(|line| line.starts_with("best plan of 0 moves"));
             let as_it_is = after(as_it_is.unwrap(), "weaker team");
@@ -397,10 +402,10 @@ proptest! {
             lobby.apply(&Command::Move { id, team }, 1).unwrap();
         }
         if !game.has_friends() {
-            let (evenness, ratio) = settled(&lobby, &weights);
-            prop_assert!(told(advice.after, ratio), "{} {}", ratio, why);
+            let (evenness, ratio) = after_bot_fill(&lobby, &weights);
+            prop_assert!(announced(advice.after, ratio), "{} {}", ratio, why);
             if let Some(evenness) = evenness {
-                prop_assert!(told(after(lines[0], "now,"), chance_of_weaker(evenness)), "{}", why);
+                prop_assert!(announced(after(lines[0], "now,"), chance_of_weaker(evenness)), "{}", why);
             }
         }
     }

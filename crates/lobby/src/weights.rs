@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use evenkeel_model::{LineupPlayer, Outlook, UNITS, units::Factor};
+use evenkeel_model::{LineupPlayer, UNITS, WinModel, units::Factor};
 use evenkeel_partition::{Counted, party_factor};
 
 use crate::{Lobby, LobbyError, ScoreSpread};
@@ -35,14 +35,14 @@ pub trait Weights {
     /// The mean weight of the known bots, and their number; the default and 0 if there are none.
     fn mean_bot(&self) -> (f64, usize);
 
-    /// A human's strength minus an average newcomer's, in the unit of [`outlook`](Self::outlook).
+    /// A human's strength minus an average newcomer's, in the unit of [`win_model`](Self::win_model).
     fn human_strength(&self, _id: &str) -> f64 {
         0.0
     }
 
     /// The standard deviation of a human's strength, in the same unit; `None` where the rating system has
     /// none, or does not know the human.
-    fn human_doubt(&self, _id: &str) -> Option<f64> {
+    fn human_deviation(&self, _id: &str) -> Option<f64> {
         None
     }
 
@@ -70,7 +70,7 @@ pub trait Weights {
 
     /// How strengths become chances in a game of these teams; `None` if nothing has been learned
     /// that predicts one.
-    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
+    fn win_model(&self, _teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
         None
     }
 
@@ -184,11 +184,11 @@ pub struct PartyFactors {
 }
 
 impl PartyFactors {
-    fn new(configured: &[Factor], outlook: Option<&Outlook>) -> Self {
-        let learned = outlook.map_or(0.0, |outlook| outlook.company.learned);
-        let factors = match outlook.filter(|_| learned > 0.0) {
-            Some(outlook) => (2..=LARGEST)
-                .map(|size| blended(outlook, size, party_factor(configured, size)))
+    fn new(configured: &[Factor], win_model: Option<&WinModel>) -> Self {
+        let learned = win_model.map_or(0.0, |win_model| win_model.company.learned);
+        let factors = match win_model.filter(|_| learned > 0.0) {
+            Some(win_model) => (2..=LARGEST)
+                .map(|size| blended(win_model, size, party_factor(configured, size)))
                 .collect(),
             None => configured.to_vec(),
         };
@@ -203,10 +203,10 @@ impl PartyFactors {
 
 /// The factor that adds as much to the weight of an average player as friends add: what was learned of their strength,
 /// and the part of the configured factor that was not learned. Friends who are weaker together have 1.
-fn blended(outlook: &Outlook, size: usize, configured: f64) -> Factor {
+fn blended(win_model: &WinModel, size: usize, configured: f64) -> Factor {
     let friends = size.saturating_sub(1) as f64;
-    let learned = outlook.company.per_friend * friends / (UNITS * outlook.unit);
-    let assumed = (1.0 - outlook.company.learned) * (configured - 1.0);
+    let learned = win_model.company.per_friend * friends / (UNITS * win_model.unit);
+    let assumed = (1.0 - win_model.company.learned) * (configured - 1.0);
     let most = Factor::of(10.0);
     Factor::try_from((1.0 + learned + assumed).clamp(1.0, most.get())).unwrap_or(most)
 }
@@ -239,9 +239,9 @@ impl Lobby {
         if !has_friend {
             return Ok(None);
         }
-        let outlook = weights.outlook(&self.lineup()?);
+        let win_model = weights.win_model(&self.lineup()?);
         let configured = &self.settings.party_multiplier;
-        Ok(Some(PartyFactors::new(configured, outlook.as_ref())))
+        Ok(Some(PartyFactors::new(configured, win_model.as_ref())))
     }
 }
 
@@ -252,7 +252,7 @@ pub(super) mod tests {
     use evenkeel_model::{Company, TeamLoad};
 
     use super::*;
-    use crate::{Command, NewGame, games::outlook};
+    use crate::{Command, NewGame, games::win_model};
 
     /// A new game with teams.
     pub(crate) fn ctf() -> Command {
@@ -274,7 +274,7 @@ pub(super) mod tests {
     pub(crate) struct WeightTable {
         pub(crate) humans: BTreeMap<String, f64>,
         pub(crate) bots: BTreeMap<String, f64>,
-        pub(crate) outlook: Option<Outlook>,
+        pub(crate) win_model: Option<WinModel>,
     }
 
     impl WeightTable {
@@ -286,7 +286,7 @@ pub(super) mod tests {
             Self {
                 humans: owned(humans),
                 bots: owned(bots),
-                outlook: None,
+                win_model: None,
             }
         }
     }
@@ -332,17 +332,21 @@ pub(super) mod tests {
             names
         }
 
-        fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
-            self.outlook
+        fn win_model(&self, _teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
+            self.win_model
         }
 
         fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
-            let (outlook, heads) = (self.outlook?, |team: usize| teams[team].len());
+            let (win_model, heads) = (self.win_model?, |team: usize| teams[team].len());
             let load = |team: usize| TeamLoad {
                 heads: heads(team),
                 strength: strengths[team],
             };
-            Some(outlook.link.chance(outlook.edge_of_first(load(0), load(1))))
+            Some(
+                win_model
+                    .link
+                    .chance(win_model.edge_of_first(load(0), load(1))),
+            )
         }
     }
 
@@ -374,9 +378,9 @@ pub(super) mod tests {
         };
         PartyFactors::new(
             &configured,
-            Some(&Outlook {
+            Some(&WinModel {
                 company,
-                ..outlook()
+                ..win_model()
             }),
         )
     }

@@ -72,7 +72,7 @@ impl PlanInput<'_> {
             }
             seated.push(teams);
         }
-        let pool = Pool::new(self.queue, &all, self.outlook);
+        let pool = Pool::new(self.queue, &all, self.win_model);
         let mut numbers = vec![0u32; all.len()];
         for (number, place) in (0u32..).zip(&pool.places) {
             numbers[*place] = number;
@@ -81,7 +81,7 @@ impl PlanInput<'_> {
         let mut found = Vec::new();
         for (open, seated) in matches.iter().zip(seated) {
             let team = |places: &std::ops::Range<usize>| numbers[places.clone()].to_vec();
-            let mut game = Game {
+            let mut game = FillingMatch {
                 pool: &pool,
                 open,
                 waiting: self.tickets.len(),
@@ -102,7 +102,7 @@ const STEPS: usize = 4_000;
 /// The most tickets of one addition.
 const TOGETHER: usize = 4;
 
-impl<'p> Game<'p> {
+impl<'p> FillingMatch<'p> {
     /// Fills as many seats as tickets are found for; these are added to `taken`.
     pub fn fill(&mut self, taken: &mut BTreeSet<u32>) -> Vec<Addition> {
         let mut found = Vec::new();
@@ -128,7 +128,7 @@ impl<'p> Game<'p> {
             seats: best
                 .seats
                 .iter()
-                .map(|&(ticket, team)| (self.place(ticket), team))
+                .map(|&(ticket, team)| (self.index_of(ticket), team))
                 .collect(),
             penalty: best.soft,
             reports: reports(self.pool, &self.teams, waited, self.open.size),
@@ -136,7 +136,7 @@ impl<'p> Game<'p> {
     }
 
     /// The place of a ticket in the caller's list.
-    fn place(&self, ticket: u32) -> usize {
+    fn index_of(&self, ticket: u32) -> usize {
         self.pool.places[ticket as usize]
     }
 
@@ -161,7 +161,7 @@ impl<'p> Game<'p> {
     }
 
     /// The best of the first additions of `number` tickets that are allowed.
-    fn best_of(&self, trial: &mut Trial<'_, 'p>, number: usize) -> Option<Allowed> {
+    fn best_of(&self, trial: &mut FillTrial<'_, 'p>, number: usize) -> Option<Allowed> {
         trial.steps = STEPS.max(trial.tickets.len() * self.teams.len());
         let mut best: Option<(f64, Allowed)> = None;
         let mut found = 0;
@@ -191,7 +191,7 @@ impl<'p> Game<'p> {
 
     /// Whether a ticket waits, and may join the match as far as a look at the ticket alone shows.
     fn admits(&self, ticket: u32) -> bool {
-        let place = self.place(ticket);
+        let place = self.index_of(ticket);
         let waits = place < self.waiting && !self.open.barred.contains(&place);
         let size = self.pool.people.size(ticket);
         waits && self.free.iter().any(|free| *free >= size) && self.has_picks(ticket)
@@ -210,8 +210,8 @@ impl<'p> Game<'p> {
     }
 
     /// A search among these tickets, which have waited for as long as the match's own when it was formed.
-    fn trial<'g>(&'g self, tickets: &'g [u32]) -> Trial<'g, 'p> {
-        Trial {
+    fn trial<'g>(&'g self, tickets: &'g [u32]) -> FillTrial<'g, 'p> {
+        FillTrial {
             game: self,
             limits: self.limits(self.open.waited),
             terms: self.terms(self.open.waited),
@@ -227,7 +227,7 @@ impl<'p> Game<'p> {
 }
 
 /// A match while its seats are filled.
-struct Game<'p> {
+struct FillingMatch<'p> {
     pub pool: &'p Pool<'p>,
     pub open: &'p OpenMatch,
     /// Number of tickets that wait; they have the first places of the caller's list.
@@ -238,7 +238,7 @@ struct Game<'p> {
 }
 
 /// A rule with the violation of the teams as they are being filled.
-struct Term<'p> {
+struct RuleTerm<'p> {
     pub rule: &'p QueueRule,
     pub prepared: &'p dyn PreparedRule,
     pub tally: Box<dyn RuleTally + 'p>,
@@ -246,7 +246,7 @@ struct Term<'p> {
     pub before: f64,
 }
 
-impl<'p> Game<'p> {
+impl<'p> FillingMatch<'p> {
     /// The limits of all rules after a wait.
     pub fn limits(&self, waited: f64) -> Vec<f64> {
         let rules = self.pool.queue.rules().iter();
@@ -256,7 +256,7 @@ impl<'p> Game<'p> {
     }
 
     /// The rules but those about the size of teams, which the numbers of free seats stand for.
-    pub fn terms(&self, waited: f64) -> Vec<Term<'p>> {
+    pub fn terms(&self, waited: f64) -> Vec<RuleTerm<'p>> {
         let rules = self.pool.queue.rules().iter().zip(&self.pool.prepared);
         let terms = rules
             .filter(|(rule, _)| !rule.kind.is_size())
@@ -266,7 +266,7 @@ impl<'p> Game<'p> {
                 for (at, team) in self.teams.iter().enumerate() {
                     team.iter().for_each(|ticket| tally.put(at, *ticket));
                 }
-                Term {
+                RuleTerm {
                     rule,
                     prepared: prepared.as_ref(),
                     before: tally.violation(),
@@ -286,11 +286,11 @@ struct Allowed {
 }
 
 /// The search for additions to the match as it is.
-struct Trial<'g, 'p> {
-    pub game: &'g Game<'p>,
+struct FillTrial<'g, 'p> {
+    pub game: &'g FillingMatch<'p>,
     /// The limits with which the terms were made.
     pub limits: Vec<f64>,
-    pub terms: Vec<Term<'p>>,
+    pub terms: Vec<RuleTerm<'p>>,
     /// The tickets that may be added, the oldest first.
     pub tickets: &'g [u32],
     pub accepted: f64,
@@ -302,7 +302,7 @@ struct Trial<'g, 'p> {
     pub best: Option<Allowed>,
 }
 
-impl Trial<'_, '_> {
+impl FillTrial<'_, '_> {
     /// Goes on with the limits that hold after a wait.
     pub fn wait(&mut self, waited: f64) {
         self.accepted = self.game.pool.queue.accepts(waited);

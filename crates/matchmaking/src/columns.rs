@@ -64,14 +64,14 @@ pub fn is_known(name: &str) -> bool {
 }
 
 /// What a name means; declared attributes by their place in the settings.
-enum Named {
+enum ColumnName {
     Number(NumberSource),
     Word(usize),
     Set(usize),
 }
 
 /// The place of a source, which is added if it is new.
-fn place<T: PartialEq>(sources: &mut Vec<T>, source: T) -> usize {
+fn index_of<T: PartialEq>(sources: &mut Vec<T>, source: T) -> usize {
     let known = sources.iter().position(|known| *known == source);
     known.unwrap_or_else(|| {
         sources.push(source);
@@ -92,7 +92,7 @@ impl QueueColumns {
     /// The column of the numbers that have this name.
     pub fn number(&mut self, name: &str) -> Result<NumberColumn, String> {
         match self.find(name)? {
-            Named::Number(source) => Ok(NumberColumn(place(&mut self.numbers, source))),
+            ColumnName::Number(source) => Ok(NumberColumn(index_of(&mut self.numbers, source))),
             _ => Err(format!("must name an attribute with numbers, not {name}")),
         }
     }
@@ -108,15 +108,15 @@ impl QueueColumns {
     /// The column of the values or sets that have this name.
     pub fn any(&mut self, name: &str) -> Result<AnyColumn, String> {
         Ok(match self.find(name)? {
-            Named::Number(source) => {
-                let at = place(&mut self.numbers, source);
+            ColumnName::Number(source) => {
+                let at = index_of(&mut self.numbers, source);
                 AnyColumn::Value(ValueColumn::Number(NumberColumn(at)))
             }
-            Named::Word(index) => {
-                let at = place(&mut self.words, index);
+            ColumnName::Word(index) => {
+                let at = index_of(&mut self.words, index);
                 AnyColumn::Value(ValueColumn::Word(WordColumn(at)))
             }
-            Named::Set(index) => AnyColumn::Set(self.add_set(SetSource::Declared(index))),
+            ColumnName::Set(index) => AnyColumn::Set(self.add_set(SetSource::Declared(index))),
         })
     }
 
@@ -139,7 +139,7 @@ impl QueueColumns {
     /// A column of sets of players' ids.
     pub fn players(&mut self, name: &str) -> Result<SetColumn, String> {
         match self.find(name) {
-            Ok(Named::Set(index)) => Ok(self.add_set(SetSource::Players(index))),
+            Ok(ColumnName::Set(index)) => Ok(self.add_set(SetSource::Players(index))),
             _ => Err(no_set(name)),
         }
     }
@@ -150,37 +150,37 @@ impl QueueColumns {
     }
 
     fn add_set(&mut self, source: SetSource) -> SetColumn {
-        SetColumn(place(&mut self.sets, source))
+        SetColumn(index_of(&mut self.sets, source))
     }
 
     /// The source of several numbers that are added up, such as `@division + boost`.
-    fn sum(&self, name: &str) -> Result<Named, String> {
+    fn sum(&self, name: &str) -> Result<ColumnName, String> {
         let terms: Vec<&str> = name.split(PLUS).map(str::trim).collect();
         if terms.len() > MAX_TERMS {
             return Err(format!("must add up at most {MAX_TERMS} attributes"));
         }
         let term = |name: &&str| match self.find(name)? {
-            Named::Number(source) => Ok(source),
+            ColumnName::Number(source) => Ok(source),
             _ => Err(format!("must add up attributes with numbers, not {name}")),
         };
         let terms: Result<_, String> = terms.iter().map(term).collect();
-        Ok(Named::Number(NumberSource::Sum(terms?)))
+        Ok(ColumnName::Number(NumberSource::Sum(terms?)))
     }
 
-    fn find(&self, name: &str) -> Result<Named, String> {
+    fn find(&self, name: &str) -> Result<ColumnName, String> {
         if name.contains(PLUS) {
             return self.sum(name);
         }
         if is_known(name) {
-            return Ok(Named::Number(NumberSource::Known(name.to_owned())));
+            return Ok(ColumnName::Number(NumberSource::Known(name.to_owned())));
         }
         if let Some((index, attribute)) = declared(&self.attributes, name) {
             return Ok(match attribute.of {
                 AttributeType::Int { .. } | AttributeType::Num | AttributeType::Flag => {
-                    Named::Number(NumberSource::Declared(index))
+                    ColumnName::Number(NumberSource::Declared(index))
                 }
-                AttributeType::Enum(_) | AttributeType::Id => Named::Word(index),
-                AttributeType::Set(_) => Named::Set(index),
+                AttributeType::Enum(_) | AttributeType::Id => ColumnName::Word(index),
+                AttributeType::Set(_) => ColumnName::Set(index),
                 AttributeType::Map => {
                     return Err(format!(
                         "must name one number of the map, such as {name}.eu"
@@ -194,7 +194,7 @@ impl QueueColumns {
             (attribute.of == AttributeType::Map).then(source)
         });
         match entry {
-            Some(source) => Ok(Named::Number(source)),
+            Some(source) => Ok(ColumnName::Number(source)),
             None => Err(format!("names {name}, which the queue does not declare")),
         }
     }

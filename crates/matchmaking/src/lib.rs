@@ -56,7 +56,7 @@ pub use queue::{AGAIN_MILLIS, Queue, REST, SPACING_MILLIS};
 pub use rules::{Finding, RuleSettings, Severity};
 pub use search::{Cores, OneCore};
 pub use settings::{Accept, Host, Latency, MAIN_PARTITION, QueueSettings};
-pub use ticket::{Known, PlayerSpec, Ticket, TicketPlayer, TicketSpec, unknown};
+pub use ticket::{KnownAttributes, PlayerSpec, Ticket, TicketPlayer, TicketSpec, unknown};
 
 /// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in
 /// bytes.

@@ -7,11 +7,11 @@ use super::{
     Ticket, Value,
     columns::{AnyColumn, NumberColumn, NumberSource, QueueColumns, SetColumn, ValueColumn},
 };
-use evenkeel_model::Outlook;
+use evenkeel_model::WinModel;
 
 /// The players of some tickets, by column.
 #[derive(Debug, Default)]
-pub(super) struct People {
+pub(super) struct TicketPeople {
     /// The first player of each ticket, and the number of all players.
     starts: Vec<u32>,
     /// The players' values by column.
@@ -23,7 +23,7 @@ pub(super) struct People {
     /// The word that is each player's identity.
     ids: Vec<u32>,
     /// How the rating system turns strengths into a chance; `None` before the first rated match.
-    outlook: Option<Outlook>,
+    win_model: Option<WinModel>,
     /// Each player's strength, with what the other players of the ticket add.
     strengths: Vec<f64>,
 }
@@ -47,8 +47,8 @@ impl<'a> Interner<'a> {
     }
 }
 
-impl People {
-    pub fn of(columns: &QueueColumns, tickets: &[&Ticket], outlook: Option<Outlook>) -> Self {
+impl TicketPeople {
+    pub fn of(columns: &QueueColumns, tickets: &[&Ticket], win_model: Option<WinModel>) -> Self {
         let mut starts = vec![0];
         let mut count = 0;
         for ticket in tickets {
@@ -79,8 +79,8 @@ impl People {
             players().map(&mut set).collect()
         });
         let sets = sets.collect();
-        let outlook = outlook.filter(Outlook::is_sound);
-        let per_friend = outlook.map_or(0.0, |outlook| outlook.company.per_friend);
+        let win_model = win_model.filter(WinModel::is_sound);
+        let per_friend = win_model.map_or(0.0, |win_model| win_model.company.per_friend);
         let strength = NumberSource::Known("@strength".to_owned());
         let strengths = tickets.iter().flat_map(|ticket| {
             let company = per_friend * ticket.players.len().saturating_sub(1) as f64;
@@ -95,7 +95,7 @@ impl People {
             texts: interner.words(),
             ids,
             strengths: strengths.collect(),
-            outlook,
+            win_model,
         }
     }
 
@@ -175,8 +175,8 @@ impl People {
     }
 
     /// How the rating system turns strengths into a chance; `None` before the first rated match.
-    pub fn outlook(&self) -> Option<&Outlook> {
-        self.outlook.as_ref()
+    pub fn win_model(&self) -> Option<&WinModel> {
+        self.win_model.as_ref()
     }
 
     /// A player's strength, with what the other players of the ticket add.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Attribute, AttributeType, Known, MAX_ID, MAX_WORDS, PlayerSpec, Queue, Raw, Ticket,
+    Attribute, AttributeType, KnownAttributes, MAX_ID, MAX_WORDS, PlayerSpec, Queue, Raw, Ticket,
     TicketError, TicketPlayer, TicketSpec, Value, attribute::is_word,
 };
 
@@ -43,7 +43,7 @@ impl Queue {
     pub fn ticket(
         &self,
         spec: &TicketSpec,
-        known: &mut dyn FnMut(&str) -> Known,
+        known: &mut dyn FnMut(&str) -> KnownAttributes,
     ) -> Result<Ticket, TicketError> {
         if !is_id(&spec.ticket) || !is_word_like(&spec.ticket) {
             return Err(TicketError::Id);
@@ -85,7 +85,11 @@ impl Queue {
         attribute.is_some_and(open) && self.columns().lists_players(name)
     }
 
-    fn player(&self, spec: &PlayerSpec, known: Known) -> Result<TicketPlayer, TicketError> {
+    fn player(
+        &self,
+        spec: &PlayerSpec,
+        known: KnownAttributes,
+    ) -> Result<TicketPlayer, TicketError> {
         let attributes = &self.settings().attributes;
         let mut values = Vec::with_capacity(attributes.len());
         for (name, attribute) in attributes {

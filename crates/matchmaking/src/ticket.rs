@@ -31,7 +31,7 @@ pub struct TicketSpec {
 
 /// What the caller knows of a player: the attributes whose names begin with `@`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+pub struct KnownAttributes {
     /// Numbers by name, such as `@weight`. A name that is missing has [`unknown`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, f64>,
@@ -59,7 +59,7 @@ pub struct TicketPlayer {
     /// A value for each declared attribute, in the order of the queue's settings.
     pub values: Vec<Value>,
     /// What the caller knows of the player.
-    pub known: Known,
+    pub known: KnownAttributes,
 }
 
 /// A checked ticket: 1 or more players who queue and play together.

@@ -51,7 +51,7 @@ impl Fingerprint {
             Some(clock) => {
                 hash.text("clock");
                 hash.number(clock);
-                hash.course(record, &order);
+                hash.timelines(record, &order);
             }
         }
         let mut short = [0; 16];
@@ -126,7 +126,7 @@ impl FingerprintInput {
         self.0.update(text.as_bytes());
     }
 
-    fn course(&mut self, record: &MatchRecord, order: &[usize]) {
+    fn timelines(&mut self, record: &MatchRecord, order: &[usize]) {
         self.number(record.millis());
         self.text(&record.game_type);
         for score in &record.scores {

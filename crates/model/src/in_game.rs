@@ -20,7 +20,7 @@ pub struct Move {
 
 impl Move {
     /// `alice from team 0 to team 1`, or `alice to team 1` for a human on no team yet.
-    pub fn told(&self, naming: &Naming) -> String {
+    pub fn announced(&self, naming: &Naming) -> String {
         let (who, to) = (naming.player(self.id.text()), naming.team(self.to));
         match self.from {
             Some(from) => format!("{who} from {} to {to}", naming.team(from)),
@@ -32,7 +32,7 @@ impl Move {
 /// With the identity of the human, and the numbers of the teams.
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(&Naming::default()))
+        f.write_str(&self.announced(&Naming::default()))
     }
 }
 

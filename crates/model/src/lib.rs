@@ -19,7 +19,6 @@ mod match_chances;
 mod merge;
 mod names;
 pub mod normal;
-mod outlook;
 mod random;
 mod record;
 mod recorder;
@@ -30,6 +29,7 @@ mod text;
 mod time;
 pub mod units;
 mod weight;
+mod win_model;
 
 pub use access::{Right, Rights, Secret};
 pub use fingerprint::Fingerprint;
@@ -42,10 +42,6 @@ pub use match_chances::{
 };
 pub use merge::CountsAs;
 pub use names::{ClanTagError, ClanTags, NameColour, by_name, coloured_name, is_guid, plain_name};
-pub use outlook::{
-    Company, Crowding, LineupPlayer, Link, Outlook, SAME_CHANCE, TeamLoad, UNITS, chance_of_weaker,
-    evenness_of_chance,
-};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchId, MatchRecord,
@@ -61,3 +57,7 @@ pub use team_names::{Naming, RoleName, TeamNames};
 pub use text::{amount, counted, from_hex, to_hex};
 pub use time::{DAY, Timestamp};
 pub use weight::{PointScale, Rank, RoleWeights, StartWeight, WeightCause, WeightEntry};
+pub use win_model::{
+    Company, Crowding, LineupPlayer, Link, SAME_CHANCE, TeamLoad, UNITS, WinModel,
+    chance_of_weaker, evenness_of_chance,
+};

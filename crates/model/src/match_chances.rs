@@ -340,13 +340,13 @@ mod tests {
             to: Some(1),
             teams: teams(&[], &[1, 1], &[0, 0]),
         };
-        let course = |changes| MatchChances {
+        let history = |changes| MatchChances {
             changes,
             ..MatchChances::default()
         };
-        assert!(course(vec![change(Some(1)); MAX_TEAM_CHANGES]).is_sound(2));
-        assert!(!course(vec![change(Some(2))]).is_sound(2));
-        assert!(!course(vec![change(None); MAX_TEAM_CHANGES + 1]).is_sound(2));
+        assert!(history(vec![change(Some(1)); MAX_TEAM_CHANGES]).is_sound(2));
+        assert!(!history(vec![change(Some(2))]).is_sound(2));
+        assert!(!history(vec![change(None); MAX_TEAM_CHANGES + 1]).is_sound(2));
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl<T: Whole> WholeVisitor<T> {
         value
             .filter(|value| (T::MIN..=T::MAX).contains(value))
             .map(T::from_checked)
-            .ok_or_else(|| E::custom(format_args!("must be {}, not {found}", Expected(&self))))
+            .ok_or_else(|| E::custom(format_args!("must be {}, not {found}", ExpectedText(&self))))
     }
 }
 
@@ -303,9 +303,9 @@ impl<T: Whole> Visitor<'_> for WholeVisitor<T> {
 }
 
 /// Formats what a visitor expects, for messages.
-struct Expected<'a, V>(&'a V);
+struct ExpectedText<'a, V>(&'a V);
 
-impl<'de, V: Visitor<'de>> fmt::Display for Expected<'_, V> {
+impl<'de, V: Visitor<'de>> fmt::Display for ExpectedText<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.expecting(f)
     }

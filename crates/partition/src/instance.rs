@@ -13,7 +13,7 @@ use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
 use crate::{
     ChanceModel, MAX_TEAMS, Objective, Problem, Settings,
     balance::{Evenness, MOST, Measure},
-    problem::Counts,
+    problem::LegalCounts,
 };
 
 /// A group that is placed as a whole: a single human, or a kept party.
@@ -37,9 +37,9 @@ pub(super) struct Atom {
 /// The order of equally strong atoms depends on the seed and their keys. So an engine that prefers
 /// the first of equals is unbiased, and the caller's order does not matter.
 #[derive(Clone, Debug)]
-pub(super) struct Instance {
+pub(super) struct AtomInstance {
     pub atoms: Vec<Atom>,
-    pub counts: Counts,
+    pub counts: LegalCounts,
     pub grid: Grid,
     /// What a mean bot counts, in quanta.
     pub bot: i64,
@@ -58,7 +58,7 @@ pub(super) struct Instance {
     /// The teams without pins and wishes whose sums start from 0, and whose numbers can thus be exchanged.
     pub free_labels: Vec<u8>,
     /// The fewest wishes for a team that a legal split grants.
-    pub least_granted: usize,
+    pub least_satisfied: usize,
 }
 
 /// The sums and sizes of the teams of one split.
@@ -81,7 +81,7 @@ impl TeamTally {
     }
 
     /// The sums with the handicap.
-    pub fn counted(&self, instance: &Instance) -> impl Iterator<Item = i64> {
+    pub fn counted(&self, instance: &AtomInstance) -> impl Iterator<Item = i64> {
         let handicaps = std::iter::once(instance.handicap).chain(std::iter::repeat(0));
         self.sums
             .iter()
@@ -90,14 +90,14 @@ impl TeamTally {
     }
 
     /// The largest sum minus the smallest, handicap included, in the caller's unit.
-    pub fn gap(&self, instance: &Instance) -> f64 {
+    pub fn gap(&self, instance: &AtomInstance) -> f64 {
         let sums = || self.counted(instance);
         let gap = sums().max().unwrap_or(0) - sums().min().unwrap_or(0);
         instance.grid.value(gap)
     }
 }
 
-impl Instance {
+impl AtomInstance {
     /// The instance in which the parties with a true entry in `kept` are atoms, and the members of
     /// the others are single humans.
     pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
@@ -141,7 +141,7 @@ impl Instance {
             bot,
             measure,
             free_labels: Vec::new(),
-            least_granted: 0,
+            least_satisfied: 0,
         };
         instance.begin();
         instance
@@ -182,8 +182,8 @@ impl Instance {
 
     /// The evenness of a split; `None` if its counts are illegal, or it grants too few wishes. O(atoms).
     pub fn balance(&self, split: &[u8]) -> Option<Evenness> {
-        let wanted = self.least_granted > 0;
-        let enough = !wanted || self.granted(split) >= self.least_granted;
+        let wanted = self.least_satisfied > 0;
+        let enough = !wanted || self.satisfied(split) >= self.least_satisfied;
         enough.then(|| self.balance_of_any(split)).flatten()
     }
 
@@ -264,10 +264,10 @@ impl Instance {
     }
 
     /// The number of wishes for a team that a split grants. O(atoms).
-    pub fn granted(&self, split: &[u8]) -> usize {
+    pub fn satisfied(&self, split: &[u8]) -> usize {
         let atoms = self.atoms.iter().zip(split);
-        let granted = atoms.map(|(atom, &team)| usize::from(atom.wishes[usize::from(team)]));
-        granted.sum()
+        let satisfied = atoms.map(|(atom, &team)| usize::from(atom.wishes[usize::from(team)]));
+        satisfied.sum()
     }
 
     /// Each human's team in `split`, in the caller's order.
@@ -325,7 +325,7 @@ pub(super) fn lot(problem: &Problem, members: &[usize], seed: u64) -> Option<(u6
         .min()
 }
 
-/// The numbers that an [`Instance`](super::instance::Instance) is made of, in the caller's unit.
+/// The numbers that an [`AtomInstance`](super::instance::AtomInstance) is made of, in the caller's unit.
 pub(super) struct Values<'a> {
     /// What each human counts.
     pub humans: Vec<f64>,
@@ -358,18 +358,18 @@ impl<'a> Values<'a> {
                 model: None,
             };
         };
-        let outlook = &model.outlook;
+        let win_model = &model.win_model;
         let per_strength = model.per_strength(problem);
         Self {
             humans: model.humans.clone(),
             bot: model.of_place(problem),
             there: there.map(|bots| bots.strength).collect(),
             handicap: match view.teams {
-                2 => outlook.side / per_strength,
+                2 => win_model.side / per_strength,
                 _ => 0.0,
             },
             // (t − g)/(t + g) is then nearly the odds of a gap g, e^(−2g/t).
-            even_total: Some(2.0 * outlook.link.per_log_odds() / per_strength),
+            even_total: Some(2.0 * win_model.link.per_log_odds() / per_strength),
             settings,
             model: Some(model),
         }
@@ -416,7 +416,7 @@ impl<'a> Values<'a> {
     }
 
     /// A grid for what all groups and bots count.
-    pub fn grid(&self, groups: &[Vec<usize>], counts: &Counts) -> Grid {
+    pub fn grid(&self, groups: &[Vec<usize>], counts: &LegalCounts) -> Grid {
         let mut slots = counts.teams * counts.largest_size();
         let mut weights = vec![self.bot.abs()];
         let mut products = Vec::new();
@@ -472,7 +472,7 @@ pub(super) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    pub fn new(problem: &'a Problem, instance: &Instance, seed: u64) -> Self {
+    pub fn new(problem: &'a Problem, instance: &AtomInstance, seed: u64) -> Self {
         let mut free = instance.free_labels.clone();
         Stream::new(seed, StreamPurpose::Labels).wide_shuffle(&mut free);
         Self {

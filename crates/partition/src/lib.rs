@@ -50,7 +50,7 @@ pub use solution::Solution;
 pub use stated::{Decider, ListedWeight, StatedError};
 pub use sums::{BotsOnTeam, Counted, EQUAL, Fill, TeamSum, TeamSums};
 pub use view::{BotInGame, ChanceModel, Conduct, GameView, HumanInGame, MoveBlock};
-pub use wishes::{Refusal, RefusedWish, Wishes};
+pub use wishes::{RefusedWish, WishRefusal, Wishes};
 
 use evenkeel_model::MAX_TEAMS;
 

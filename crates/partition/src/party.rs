@@ -3,19 +3,19 @@
 use super::{
     Objective, Problem, ProblemError, Settings,
     balance::Evenness,
-    engine::{self, EngineAnswer, Order, StepClock},
-    instance::{Instance, lot},
+    engine::{self, EngineAnswer, EngineOrder, StepClock},
+    instance::{AtomInstance, lot},
 };
 
 /// Which parties are kept, and the splits that keep them.
 pub(super) struct KeptParties {
-    pub instance: Instance,
+    pub instance: AtomInstance,
     pub answer: EngineAnswer,
     /// Indices of the parties given up, in the order of giving up.
     pub given_up: Vec<usize>,
     /// The best evenness without any party, if it was computed.
     pub without: Option<f64>,
-    /// The least evenness that granted wishes for a team may cost; 0 if nobody has one.
+    /// The least evenness that satisfied wishes for a team may cost; 0 if nobody has one.
     pub least_even: f64,
 }
 
@@ -23,7 +23,7 @@ impl KeptParties {
     /// Whether teams grant as many wishes as the splits do.
     pub(super) fn can_be(&self, team_of: &[u8]) -> bool {
         let split = self.instance.split_of_humans(team_of);
-        split.is_some_and(|split| self.instance.granted(&split) >= self.instance.least_granted)
+        split.is_some_and(|split| self.instance.satisfied(&split) >= self.instance.least_satisfied)
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn choose(
     }
 }
 
-/// How many of the most even splits are looked for. Where chances within a doubt count as equal, these
+/// How many of the most even splits are looked for. Where chances within a distance count as equal, these
 /// are more than `top`, so that the pick varies; also where the engines do not count everything exactly, as bots that are
 /// there, so that the most even splits are among them.
 pub(super) fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -> usize {
@@ -92,7 +92,7 @@ pub(super) fn keep(problem: &Problem, settings: &Settings, given_up: &[usize]) -
     const INEXACT: usize = 200;
     let by_chance = settings.objective == Objective::Chance && problem.spec().view.chance.is_some();
     let inexact = !problem.bots().is_empty() || !given_up.is_empty();
-    let least = match problem.spec().doubt {
+    let least = match problem.spec().equal_within {
         _ if inexact => INEXACT,
         Some(_) if by_chance => AS_EVEN,
         _ => 0,
@@ -114,9 +114,9 @@ impl PartyTrial<'_, '_> {
         &mut self,
         kept: &[bool],
         keep: usize,
-    ) -> Result<(Instance, EngineAnswer), ProblemError> {
-        let instance = Instance::new(self.problem, self.settings, kept, self.seed);
-        let order = Order::of(self.settings, self.seed, keep);
+    ) -> Result<(AtomInstance, EngineAnswer), ProblemError> {
+        let instance = AtomInstance::new(self.problem, self.settings, kept, self.seed);
+        let order = EngineOrder::of(self.settings, self.seed, keep);
         let answer = engine::solve(&instance, order, self.clock)?;
         Ok((instance, answer))
     }

@@ -48,8 +48,9 @@ pub struct ProblemSpec {
     pub amounts: bool,
     /// Chances of splits near one half that differ by at most this much count as equal, 0 to 0.5; of less even ones, those
     /// whose odds differ by no more; `None` to compare them exactly. It needs a [`ChanceModel`](super::ChanceModel).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "doubt")]
+    // as decisions of 0.2 have it
+    pub equal_within: Option<f64>,
     /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
     /// is the worse side. Only [`Objective::Chance`](super::Objective::Chance) can count it; it has no
     /// meaning for a ratio.
@@ -86,7 +87,7 @@ impl Default for ProblemSpec {
         Self {
             view: GameView::default(),
             amounts: false,
-            doubt: None,
+            equal_within: None,
             handicap: 0.0,
             even_total: None,
             max_share: 18.0 / 32.0,
@@ -149,7 +150,7 @@ impl ProblemSpec {
     /// The team on the weaker side of the map, if one side is known to be weaker.
     pub fn weaker_side(&self) -> Option<u8> {
         let model = self.view.chance.as_ref().filter(|_| self.view.teams == 2)?;
-        let side = model.outlook.side;
+        let side = model.win_model.side;
         (side != 0.0).then_some(u8::from(side > 0.0))
     }
 
@@ -188,7 +189,7 @@ fn pairs_to_avoid(view: &GameView) -> Vec<(usize, usize)> {
 
 impl ProblemSpec {
     /// Checks that all values are in their ranges and all that is referred to exists. Whether the wishes
-    /// can be granted is for [`Problem::new`].
+    /// can be satisfied is for [`Problem::new`].
     ///
     /// # Errors
     /// Returns the first value that is out of its range or does not exist.
@@ -204,7 +205,7 @@ impl ProblemSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     spec: ProblemSpec,
-    counts: Counts,
+    counts: LegalCounts,
     /// The sums of each team; empty if no bots count.
     bots: Vec<TeamSum>,
 }
@@ -218,7 +219,7 @@ impl Problem {
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
         check_ranges(&spec)?;
         check_people(&spec)?;
-        let counts = Counts::of(&spec);
+        let counts = LegalCounts::of(&spec);
         check_parties(&spec, &counts)?;
         check_pins(&spec, &counts)?;
         Ok(Self {
@@ -234,7 +235,7 @@ impl Problem {
     }
 
     /// The legal numbers of humans per team.
-    pub(super) fn counts(&self) -> &Counts {
+    pub(super) fn counts(&self) -> &LegalCounts {
         &self.counts
     }
 
@@ -272,8 +273,11 @@ fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
     if !model.is_none_or(|model| model.is_sound(view.humans.len(), view.bots.len())) {
         return Err(ProblemError::Strengths);
     }
-    if !spec.doubt.is_none_or(|doubt| (0.0..=0.5).contains(&doubt)) {
-        return Err(ProblemError::Doubt);
+    if !spec
+        .equal_within
+        .is_none_or(|equal_within| (0.0..=0.5).contains(&equal_within))
+    {
+        return Err(ProblemError::EqualWithin);
     }
     if !spec.handicap.is_finite() {
         return Err(ProblemError::Handicap(spec.handicap));
@@ -320,7 +324,7 @@ fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
     Ok(())
 }
 
-fn check_parties(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError> {
+fn check_parties(spec: &ProblemSpec, counts: &LegalCounts) -> Result<(), ProblemError> {
     let mut seen = BTreeSet::new();
     let humans = &spec.view.humans;
     for party in &spec.parties {
@@ -353,7 +357,7 @@ fn check_parties(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError
     Ok(())
 }
 
-fn check_pins(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError> {
+fn check_pins(spec: &ProblemSpec, counts: &LegalCounts) -> Result<(), ProblemError> {
     let pinned = spec.pinned();
     if counts.can_fill(&pinned) {
         Ok(())
@@ -386,7 +390,7 @@ fn check_index(what: &'static str, index: usize, count: usize) -> Result<(), Pro
 
 /// The legal numbers of humans per team, and the team size that follows from them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Counts {
+pub(super) struct LegalCounts {
     pub humans: usize,
     pub teams: usize,
     /// The most humans on one team.
@@ -397,7 +401,7 @@ pub(super) struct Counts {
     pub floor: usize,
 }
 
-impl Counts {
+impl LegalCounts {
     pub fn of(spec: &ProblemSpec) -> Self {
         Self::within(spec, spec.max_difference)
     }
@@ -497,12 +501,12 @@ pub enum ProblemError {
         "the bots that are there must be on teams that exist, and have finite weights of at least 0"
     )]
     Bots,
-    /// The strengths are not one finite number for each player, or their outlook is not sound.
+    /// The strengths are not one finite number for each player, or their win model is not sound.
     #[error("there must be one finite strength for each player")]
     Strengths,
-    /// [`ProblemSpec::doubt`](crate::ProblemSpec::doubt) is out of its range.
+    /// [`ProblemSpec::equal_within`](crate::ProblemSpec::equal_within) is out of its range.
     #[error("chances cannot count as equal within that distance: it must be 0 to 0.5")]
-    Doubt,
+    EqualWithin,
     /// The problem has a handicap, and the objective cannot count one.
     #[error("the objective `{0}` cannot count a handicap; `chance` can")]
     HandicapUncounted(Objective),

@@ -6,7 +6,7 @@ use super::{
     Candidate, ChanceModel, Counted, EQUAL, Engine, Figures, GameView, HumanInGame, Objective,
     Problem, Settings, Stay, TeamSums, Terms, WhatIf,
     balance::Evenness,
-    instance::{Instance, Labels, TeamTally},
+    instance::{AtomInstance, Labels, TeamTally},
     party::KeptParties,
 };
 use evenkeel_model::{TeamLoad, chance_of_weaker, evenness_of_chance};
@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// Computes what is reported of splits: the ratio of the weights and, if there are strengths, the
 /// chance.
-pub(super) struct Reader<'a> {
+pub(super) struct SplitReader<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
     choice: &'a KeptParties,
@@ -52,7 +52,7 @@ impl Turns {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SplitReader<'a> {
     pub(super) fn new(
         problem: &'a Problem,
         settings: &'a Settings,
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         match self.model {
             Some(known) => {
                 let sums = self.problem.sums(known, self.settings, team_of);
-                sums.settled().collect()
+                sums.after_bot_fill().collect()
             }
             None => {
                 let sums = self.tally(team_of).sums.into_iter();
@@ -140,9 +140,9 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.model {
             let sums = self.problem.sums(known, self.settings, team_of);
             return Figures {
-                ratio: sums.ratio_settled(),
+                ratio: sums.ratio_after_bot_fill(),
                 gap: instance.tally(team_of).gap(instance),
-                evenness: sums.evenness_settled(),
+                evenness: sums.evenness_after_bot_fill(),
                 chance: sums.chance_of_first(),
             };
         }
@@ -161,15 +161,15 @@ impl<'a> Reader<'a> {
     pub(super) fn candidate(&self, balance: Option<Evenness>, team_of: Vec<u8>) -> Candidate {
         let figures = self.figures(&team_of, balance);
         let mut terms = self.scorer.terms(&team_of, figures.evenness);
-        if self.doubt().is_some() {
+        if self.equal_within().is_some() {
             terms.ratio_gap = 0.0;
         }
         Candidate::new(team_of, figures, terms, &self.settings.factors)
     }
 
-    fn doubt(&self) -> Option<f64> {
-        let doubt = self.problem.spec().doubt;
-        doubt.filter(|_| self.model.is_some())
+    fn equal_within(&self) -> Option<f64> {
+        let equal_within = self.problem.spec().equal_within;
+        equal_within.filter(|_| self.model.is_some())
     }
 
     /// The teams that are there already, if they are to be picked instead of `other`. Splits are as even as others from `least` on.
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         let present = self.candidate(None, teams.to_vec());
-        let least = match self.doubt() {
+        let least = match self.equal_within() {
             Some(_) => other.figures.evenness.min(least),
             None => other.figures.evenness,
         };
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         let KeptParties {
             instance, answer, ..
         } = self.choice;
-        let doubt = self.doubt();
+        let equal_within = self.equal_within();
         let labels = Labels::new(self.problem, instance, seed);
         let candidate = |balance: Evenness, mut team_of: Vec<u8>| {
             labels.assign(&mut team_of);
@@ -214,12 +214,13 @@ impl<'a> Reader<'a> {
         };
         let splits = answer.splits.iter();
         let exact = self.is_exact();
-        let kept = splits
-            .filter(|(b, _)| doubt.is_some() || exact || current.is_none_or(|(now, _)| b >= now));
+        let kept = splits.filter(|(b, _)| {
+            equal_within.is_some() || exact || current.is_none_or(|(now, _)| b >= now)
+        });
         let mut list: Vec<Candidate> = kept
             .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
             .collect();
-        if exact && doubt.is_none() {
+        if exact && equal_within.is_none() {
             let now = current.map(|(balance, team_of)| self.figures(team_of, Some(*balance)));
             let now = now.map_or(0.0, |now| now.evenness - ROUNDING);
             list.retain(|candidate| candidate.figures.evenness >= now);
@@ -257,9 +258,9 @@ impl<'a> Reader<'a> {
         let spec = self.problem.spec();
         let model = self
             .model
-            .filter(|_| spec.doubt.is_some() && spec.view.teams == 2);
+            .filter(|_| spec.equal_within.is_some() && spec.view.teams == 2);
         let humans = spec.view.humans.len();
-        let price = model.map_or(0.0, |model| model.outlook.price_of_sides(humans));
+        let price = model.map_or(0.0, |model| model.win_model.price_of_sides(humans));
         let mut equal = list
             .iter()
             .filter(|candidate| candidate.figures.evenness >= least);
@@ -280,8 +281,8 @@ impl<'a> Reader<'a> {
     /// The evenness from which on splits count as equal to one with the evenness `best`; `None` if there is no limit.
     pub(super) fn as_even_as(&self, best: f64) -> Option<f64> {
         let spec = self.problem.spec();
-        match (self.doubt(), spec.tolerance) {
-            (Some(doubt), _) => Some(least(best, doubt)),
+        match (self.equal_within(), spec.tolerance) {
+            (Some(equal_within), _) => Some(least(best, equal_within)),
             (None, tolerance) => tolerance.map(|tolerance| tolerance.least(best)),
         }
     }
@@ -320,7 +321,7 @@ impl ChanceModel {
     /// pair of teams is compared as if they played alone.
     pub(super) fn per_strength(&self, problem: &Problem) -> f64 {
         let size = team_size(problem);
-        self.outlook.per_strength_at(2 * size)
+        self.win_model.per_strength_at(2 * size)
     }
 
     /// The strength that counts for a place that no human has: that of a bot, or where no bots come, what a
@@ -332,8 +333,8 @@ impl ChanceModel {
         let size = team_size(problem).max(1);
         let mean = self.mean(problem);
         let [fewer, all] = [size - 1, size].map(|heads| TeamLoad::alike(heads, mean));
-        let less = self.outlook.heads(fewer, all);
-        less / self.outlook.per_strength_at(2 * size - 1)
+        let less = self.win_model.heads(fewer, all);
+        less / self.win_model.per_strength_at(2 * size - 1)
     }
 
     /// The mean strength of the humans and of the bots that are there; 0 if there is nobody.
@@ -374,7 +375,7 @@ impl Problem {
         };
         let (spec, view) = (self.spec(), &self.spec().view);
         let next = counted(view.weight_of_place(), model.next_bot);
-        let mut sums = TeamSums::new(spec.teams(), view.filling(), next, Some(model.outlook));
+        let mut sums = TeamSums::new(spec.teams(), view.filling(), next, Some(model.win_model));
         for (team, there) in self.bots().iter().enumerate() {
             sums.add_bots(team, there.bots, there.of_bots);
         }
@@ -401,11 +402,11 @@ impl Problem {
     }
 }
 
-/// The evenness from which on a split may be picked if that of the best split is `best`. Chances within `doubt` of one
+/// The evenness from which on a split may be picked if that of the best split is `best`. Chances within `equal_within` of one
 /// half count as even. If there are none, those count as equal to the best whose odds are no further from its odds: near
-/// one half these are chances within `doubt` of it, and fewer in a game that is one-sided anyway.
-pub(super) fn least(best: f64, doubt: f64) -> f64 {
-    let even = (0.5 - doubt) / (0.5 + doubt);
+/// one half these are chances within `equal_within` of it, and fewer in a game that is one-sided anyway.
+pub(super) fn least(best: f64, equal_within: f64) -> f64 {
+    let even = (0.5 - equal_within) / (0.5 + equal_within);
     if best >= even { even } else { best * even }
 }
 
@@ -422,7 +423,7 @@ pub(super) struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    pub fn new(problem: &'a Problem, instance: &Instance) -> Self {
+    pub fn new(problem: &'a Problem, instance: &AtomInstance) -> Self {
         let spec = problem.spec();
         let mut avoid: Vec<_> = spec
             .avoid
@@ -517,8 +518,8 @@ impl<'a> Scorer<'a> {
         };
         let mut sums = [0.0; super::MAX_TEAMS];
         for &human in &self.order {
-            let doubt = known.doubts.get(human).copied().unwrap_or(0.0);
-            sums[usize::from(team_of[human])] += doubt * doubt;
+            let deviation = known.deviations.get(human).copied().unwrap_or(0.0);
+            sums[usize::from(team_of[human])] += deviation * deviation;
         }
         let sums = &sums[..spec.teams()];
         let (least, most) = (sums.iter()).fold((f64::MAX, 0.0f64), |(least, most), sum| {
@@ -575,7 +576,7 @@ impl<'a> Scorer<'a> {
 /// What each human, and then a bot, counts beside the largest weight or the range of weights.
 fn shares(view: &GameView) -> Vec<f64> {
     if let Some(model) = &view.chance {
-        let range = model.outlook.range();
+        let range = model.win_model.range();
         let all = model.humans.iter().chain([&model.next_bot]);
         return all.map(|strength| strength / range).collect();
     }

@@ -2,7 +2,7 @@
 //! wish for. Raises limits as far as pins require, and divides parties that fit on no team as
 //! little as possible.
 
-use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, problem::Counts, solve};
+use super::{MAX_TEAMS, Problem, ProblemSpec, Settings, problem::LegalCounts, solve};
 use evenkeel_model::{Naming, units::Count};
 
 impl ProblemSpec {
@@ -12,7 +12,7 @@ impl ProblemSpec {
     pub fn relax(&mut self) -> Option<String> {
         let pinned = self.pinned();
         let note = self.make_room(&pinned);
-        let counts = Counts::of(self);
+        let counts = LegalCounts::of(self);
         for party in std::mem::take(&mut self.parties) {
             if self.fits(&party, &pinned, &counts) {
                 self.parties
@@ -42,7 +42,7 @@ impl ProblemSpec {
     /// The least difference in humans between two teams that pins and limits allow.
     pub fn least_difference(&self) -> usize {
         let pinned = self.pinned();
-        let can_fill = |most: &usize| Counts::within(self, Some(*most)).can_fill(&pinned);
+        let can_fill = |most: &usize| LegalCounts::within(self, Some(*most)).can_fill(&pinned);
         (0..self.view.humans.len())
             .find(can_fill)
             .unwrap_or(self.view.humans.len())
@@ -50,7 +50,7 @@ impl ProblemSpec {
 
     /// Raises the limits until these numbers of pinned humans are legal.
     fn make_room(&mut self, pinned: &[usize]) -> Option<String> {
-        if Counts::of(self).can_fill(pinned) {
+        if LegalCounts::of(self).can_fill(pinned) {
             return None;
         }
         let mut filled = pinned.to_vec();
@@ -73,7 +73,7 @@ impl ProblemSpec {
     }
 
     /// Whether one team can hold the whole party.
-    fn fits(&self, party: &[usize], pinned: &[usize], counts: &Counts) -> bool {
+    fn fits(&self, party: &[usize], pinned: &[usize], counts: &LegalCounts) -> bool {
         let mut pins = party.iter().filter_map(|&who| self.view.humans[who].pin);
         let first = pins.next();
         if first.is_some() && pins.any(|pin| Some(pin) != first) {
@@ -91,7 +91,7 @@ impl ProblemSpec {
     }
 
     /// The parts of a party that stay together, the largest first: as few as the teams have room for.
-    fn torn(&self, party: &[usize], pinned: &[usize], counts: &Counts) -> Vec<Vec<usize>> {
+    fn torn(&self, party: &[usize], pinned: &[usize], counts: &LegalCounts) -> Vec<Vec<usize>> {
         let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.teams()];
         let mut free = Vec::new();
         for &member in party {

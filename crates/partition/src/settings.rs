@@ -91,7 +91,7 @@ pub struct Settings {
     pub power: ChoiceExponent,
     /// How much evenness keeping all parties together may cost.
     pub party_budget: Share,
-    /// How much of the weaker team's chance to win all granted wishes for a team may cost together. Each is worth as
+    /// How much of the weaker team's chance to win all satisfied wishes for a team may cost together. Each is worth as
     /// much as its factor says.
     pub wish_budget: Share,
     /// The weight of a kept party of 2, 3, … members, as a multiple of their sum. The last entry
@@ -218,7 +218,7 @@ fn is_nothing(factor: &Amount) -> bool {
 
 terms! {
     /// 1 − evenness, 0 to 1. With the objective `ratio`, the evenness is the ratio. With
-    /// [`ProblemSpec::doubt`](super::ProblemSpec::doubt), evenness that is allowed costs nothing.
+    /// [`ProblemSpec::equal_within`](super::ProblemSpec::equal_within), evenness that is allowed costs nothing.
     ratio_gap * 100.0,
     /// Difference of the teams' best humans, relative to the best of all, 0 to 1; by strengths,
     /// relative to the range of the weights. For a team without humans a bot counts.

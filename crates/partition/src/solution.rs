@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::{
-    Candidate, Engine, Figures, Objective, Problem, ProblemSpec, Refusal, RefusedWish, Settings,
-    WhatIf, Wishes,
+    Candidate, Engine, Figures, Objective, Problem, ProblemSpec, RefusedWish, Settings, WhatIf,
+    WishRefusal, Wishes,
     balance::Evenness,
-    instance::{Instance, TeamTally},
+    instance::{AtomInstance, TeamTally},
     party::KeptParties,
     pick::{pick, pick_this},
-    reader::{Candidates, Reader},
+    reader::{Candidates, SplitReader},
     wishes,
 };
 use evenkeel_model::{Naming, amount, chance_of_weaker, counted};
@@ -108,7 +108,7 @@ impl Solution {
         choice: &KeptParties,
     ) -> Self {
         let answer = &choice.answer;
-        let reader = Reader::new(problem, settings, choice);
+        let reader = SplitReader::new(problem, settings, choice);
         let current = current(problem, &choice.instance);
         let legal = current
             .as_ref()
@@ -156,7 +156,7 @@ impl Solution {
 }
 
 /// The most evenness that any split can have: that of the best candidate if all splits were compared exactly.
-fn bound(reader: &Reader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
+fn bound(reader: &SplitReader<'_>, choice: &KeptParties, list: &[Candidate]) -> f64 {
     let best = list.iter().map(|candidate| candidate.figures.evenness);
     match reader.is_exact() {
         true if reader.is_proven() => best.fold(0.0, f64::max),
@@ -181,7 +181,7 @@ fn given_up(spec: &ProblemSpec, choice: &KeptParties, team_of: &[u8]) -> Vec<Vec
 }
 
 /// The current teams and their evenness, if every human has a team and the teams are legal.
-fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
+fn current(problem: &Problem, instance: &AtomInstance) -> Option<(Evenness, Vec<u8>)> {
     let team_of = problem.spec().present()?;
     let split = instance.split_of_humans(&team_of)?;
     Some((instance.balance_of_any(&split)?, team_of))
@@ -242,15 +242,19 @@ impl Solution {
         }
     }
 
-    /// Writes how many wishes for a team were granted, and one line for each that was not.
+    /// Writes how many wishes for a team were satisfied, and one line for each that was not.
     fn write_wishes(
         &self,
         wishes: &Wishes,
         naming: &Naming,
         f: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        let all = wishes.granted + wishes.refused.len();
-        writeln!(f, "wishes for a team: {} of {all} granted", wishes.granted)?;
+        let all = wishes.satisfied + wishes.refused.len();
+        writeln!(
+            f,
+            "wishes for a team: {} of {all} granted",
+            wishes.satisfied
+        )?;
         for RefusedWish { who, team, why } in &wishes.refused {
             let why = self.refusal(wishes, *why);
             let (who, team) = (naming.player(who), naming.team(*team));
@@ -259,12 +263,12 @@ impl Solution {
         Ok(())
     }
 
-    /// Why a wish was not granted, in words that name nobody.
-    fn refusal(&self, wishes: &Wishes, why: Refusal) -> String {
+    /// Why a wish was not satisfied, in words that name nobody.
+    fn refusal(&self, wishes: &Wishes, why: WishRefusal) -> String {
         match (why, wishes.without) {
-            (Refusal::Uneven { evenness }, Some(without)) => {
+            (WishRefusal::Uneven { evenness }, Some(without)) => {
                 let (with, without) = (self.evenness(evenness), self.evenness(without));
-                let beside = match wishes.granted {
+                let beside = match wishes.satisfied {
                     0 => "",
                     _ => "beside the wishes that are granted, ",
                 };
@@ -274,7 +278,7 @@ impl Solution {
         }
     }
 
-    /// Why each of the wishes was not granted that were not, in words that name nobody.
+    /// Why each of the wishes was not satisfied that were not, in words that name nobody.
     pub fn refusals(&self) -> Vec<String> {
         let wishes = self.wishes.iter();
         let refused = wishes.flat_map(|all| all.refused.iter().map(move |one| (all, one.why)));

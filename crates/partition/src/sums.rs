@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{MAX_TEAMS, Outlook, TeamLoad, counted};
+use evenkeel_model::{MAX_TEAMS, TeamLoad, WinModel, counted};
 
 /// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
@@ -84,19 +84,19 @@ pub struct TeamSums {
     fill: Fill,
     next_bot: Counted,
     /// Turns strengths into a chance; `None` if the game compares teams by the ratio of weights.
-    outlook: Option<Outlook>,
+    win_model: Option<WinModel>,
 }
 
 impl TeamSums {
     /// Teams without players, which bots `fill` up; each bot that comes counts as `next_bot`. By chances if there is an
-    /// `outlook`.
-    pub fn new(teams: usize, fill: Fill, next_bot: Counted, outlook: Option<Outlook>) -> Self {
+    /// `win_model`.
+    pub fn new(teams: usize, fill: Fill, next_bot: Counted, win_model: Option<WinModel>) -> Self {
         Self {
             sides: [TeamSum::default(); MAX_TEAMS],
             teams: teams.min(MAX_TEAMS),
             fill,
             next_bot,
-            outlook,
+            win_model,
         }
     }
 
@@ -207,8 +207,8 @@ impl TeamSums {
     }
 
     /// Each team's weight after bots have been added or removed. O(teams).
-    pub fn settled(&self) -> impl Iterator<Item = f64> + Clone {
-        let size = self.settled_size();
+    pub fn after_bot_fill(&self) -> impl Iterator<Item = f64> + Clone {
+        let size = self.size_after_bot_fill();
         self.sides().iter().map(move |side| {
             let wanted = size.map_or(side.bots, |size| size.saturating_sub(side.humans));
             side.counted.weight + side.bots_of(wanted, self.next_bot).weight
@@ -216,74 +216,74 @@ impl TeamSums {
     }
 
     /// The ratio after bots have been added or removed. O(teams).
-    pub fn ratio_settled(&self) -> f64 {
-        ratio(self.settled())
+    pub fn ratio_after_bot_fill(&self) -> f64 {
+        ratio(self.after_bot_fill())
     }
 
     /// How even the teams are with the bots that play now, 0 to 1: by their chances to win if the
     /// game compares teams by chances, otherwise by the ratio of their weights.
     pub fn evenness_now(&self) -> f64 {
-        match &self.outlook {
+        match &self.win_model {
             None => self.ratio_now(),
-            Some(outlook) => outlook.link.evenness(self.edge(outlook, None)),
+            Some(win_model) => win_model.link.evenness(self.edge(win_model, None)),
         }
     }
 
     /// How even the teams are once bots have been added or removed. O(teams), or O(teams²) by
     /// chances.
-    pub fn evenness_settled(&self) -> f64 {
-        match &self.outlook {
-            None => self.ratio_settled(),
-            Some(outlook) => outlook
+    pub fn evenness_after_bot_fill(&self) -> f64 {
+        match &self.win_model {
+            None => self.ratio_after_bot_fill(),
+            Some(win_model) => win_model
                 .link
-                .evenness(self.edge(outlook, self.settled_size())),
+                .evenness(self.edge(win_model, self.size_after_bot_fill())),
         }
     }
 
     /// A monotone function of the evenness, which is faster to compute: it grows with the evenness, and
     /// is 1 only if the evenness is 1.
-    pub fn monotone_settled(&self) -> f64 {
-        match &self.outlook {
-            None => self.ratio_settled(),
-            Some(outlook) => 1.0 / (1.0 + self.edge(outlook, self.settled_size())),
+    pub fn monotone_after_bot_fill(&self) -> f64 {
+        match &self.win_model {
+            None => self.ratio_after_bot_fill(),
+            Some(win_model) => 1.0 / (1.0 + self.edge(win_model, self.size_after_bot_fill())),
         }
     }
 
-    /// The evenness for a value of [`monotone_settled`](Self::monotone_settled).
+    /// The evenness for a value of [`monotone_after_bot_fill`](Self::monotone_after_bot_fill).
     pub fn evenness_of(&self, monotone: f64) -> f64 {
-        match &self.outlook {
+        match &self.win_model {
             None => monotone,
-            Some(outlook) => outlook.link.evenness(1.0 / monotone - 1.0),
+            Some(win_model) => win_model.link.evenness(1.0 / monotone - 1.0),
         }
     }
 
     /// Whether the evenness is by chances.
     pub fn by_chance(&self) -> bool {
-        self.outlook.is_some()
+        self.win_model.is_some()
     }
 
     /// The edge of the strongest team over the weakest if every team has `size` players; with
     /// `None`, as the teams are.
-    fn edge(&self, outlook: &Outlook, size: Option<usize>) -> f64 {
-        outlook.largest_edge(&self.loads(size)[..self.teams])
+    fn edge(&self, win_model: &WinModel, size: Option<usize>) -> f64 {
+        win_model.largest_edge(&self.loads(size)[..self.teams])
     }
 
     /// How far each team is ahead of an average one with the bots that play now, by its strength, the
     /// number of its players and its side of the map; the edge of one team over another is the
     /// difference. Empty without a chance model.
     pub fn edges_now(&self) -> Vec<f64> {
-        let Some(outlook) = &self.outlook else {
+        let Some(win_model) = &self.win_model else {
             return Vec::new();
         };
         let loads = &self.loads(None)[..self.teams];
         let against = |one: &TeamLoad| {
-            let others = loads.iter().map(|other| outlook.edge(*one, *other));
+            let others = loads.iter().map(|other| win_model.edge(*one, *other));
             others.sum::<f64>() / self.teams as f64
         };
         let mut edges: Vec<f64> = loads.iter().map(against).collect();
         if let [one, other] = &mut edges[..] {
-            *one += outlook.side / 2.0;
-            *other -= outlook.side / 2.0;
+            *one += win_model.side / 2.0;
+            *other -= win_model.side / 2.0;
         }
         edges
     }
@@ -291,21 +291,21 @@ impl TeamSums {
     /// How the edge of team 0 over team 1 is predicted once bots have been added or removed. `None`
     /// without a chance model, and for more than two teams.
     pub fn edge_of_first(&self) -> Option<f64> {
-        let outlook = self.outlook.as_ref().filter(|_| self.teams == 2)?;
-        let [one, other, ..] = self.loads(self.settled_size());
-        Some(outlook.edge_of_first(one, other))
+        let win_model = self.win_model.as_ref().filter(|_| self.teams == 2)?;
+        let [one, other, ..] = self.loads(self.size_after_bot_fill());
+        Some(win_model.edge_of_first(one, other))
     }
 
     /// The chance of team 0 once bots have been added or removed. `None` without a chance model, and for more than two
     /// teams.
     pub fn chance_of_first(&self) -> Option<f64> {
-        let outlook = self.outlook.as_ref()?;
-        self.edge_of_first().map(|edge| outlook.link.chance(edge))
+        let win_model = self.win_model.as_ref()?;
+        self.edge_of_first().map(|edge| win_model.link.chance(edge))
     }
 
-    /// The outlook, if the evenness is by chances.
-    pub fn outlook(&self) -> Option<&Outlook> {
-        self.outlook.as_ref()
+    /// The win model, if the evenness is by chances.
+    pub fn win_model(&self) -> Option<&WinModel> {
+        self.win_model.as_ref()
     }
 
     /// The size and strength of each team if every team has `size` players; with `None`, as the teams
@@ -324,7 +324,7 @@ impl TeamSums {
     }
 
     /// The size of every team once bots have filled it; `None` if the bots stay as they are.
-    fn settled_size(&self) -> Option<usize> {
+    fn size_after_bot_fill(&self) -> Option<usize> {
         let humans = self.sides().iter().map(|side| side.humans);
         let largest = humans.clone().max().unwrap_or(0);
         self.fill.team_size(self.teams, humans.sum(), largest)
@@ -332,7 +332,7 @@ impl TeamSums {
 
     /// How many bots each team lacks; 0 if the bots stay as they are, or some will be removed.
     pub fn missing_bots(&self) -> impl Iterator<Item = usize> {
-        let size = self.settled_size().unwrap_or(0);
+        let size = self.size_after_bot_fill().unwrap_or(0);
         self.sides()
             .iter()
             .map(move |side| size.saturating_sub(side.players()))
@@ -340,7 +340,7 @@ impl TeamSums {
 
     /// How many teams have nobody, even once bots have been added or removed.
     pub fn empty_teams(&self) -> usize {
-        let size = self.settled_size();
+        let size = self.size_after_bot_fill();
         let heads = |side: &&TeamSum| size.map_or(side.players(), |size| size.max(side.humans));
         self.sides().iter().filter(|side| heads(side) == 0).count()
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Counted, Fill, TeamSum, TeamSums, party_factor};
-use evenkeel_model::{MAX_PLAYERS, MAX_TEAMS, Naming, Outlook, counted, units::Factor, worded};
+use evenkeel_model::{MAX_PLAYERS, MAX_TEAMS, Naming, WinModel, counted, units::Factor, worded};
 
 /// Who plays on which team, with their weights. All decisions take it; it is stored with them, so that they can be
 /// replayed.
@@ -39,7 +39,7 @@ pub struct GameView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChanceModel {
     /// Turns the teams' strengths into a chance.
-    pub outlook: Outlook,
+    pub win_model: WinModel,
     /// The strength of each human, in the order of the view, without what their party adds.
     pub humans: Vec<f64>,
     /// The strength of each bot, in the order of the view.
@@ -47,9 +47,9 @@ pub struct ChanceModel {
     /// The expected strength of the next bot that is added.
     pub next_bot: f64,
     /// The standard deviation of each human's strength, in the order of the view; empty if they are not known.
-    pub doubts: Vec<f64>,
-    /// What parties of 2, 3 and so on count as a multiple of their weights, as far as the outlook has not learned it from
-    /// matches; see [`Outlook::befriended`].
+    pub deviations: Vec<f64>,
+    /// What parties of 2, 3 and so on count as a multiple of their weights, as far as the win model has not learned it from
+    /// matches; see [`WinModel::befriended`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub party_multiplier: Vec<Factor>,
 }
@@ -240,12 +240,12 @@ impl GameView {
             };
         };
         let alone = model.humans[human];
-        let doubt = model.doubts.get(human).copied().unwrap_or(0.0);
+        let deviation = model.deviations.get(human).copied().unwrap_or(0.0);
         let multiplier = party_factor(&model.party_multiplier, friends + 1);
         Counted {
             weight,
-            strength: alone + model.outlook.befriended(alone, friends, multiplier),
-            variance: doubt * doubt,
+            strength: alone + model.win_model.befriended(alone, friends, multiplier),
+            variance: deviation * deviation,
         }
     }
 
@@ -281,9 +281,9 @@ impl GameView {
             false => self.humans[who].team,
         };
         let teams = usize::from(self.teams);
-        let outlook = self.chance.as_ref().map(|chance| chance.outlook);
+        let win_model = self.chance.as_ref().map(|chance| chance.win_model);
         let next_bot = self.counted_next_bot();
-        let mut sums = TeamSums::new(teams, self.fill, next_bot, outlook);
+        let mut sums = TeamSums::new(teams, self.fill, next_bot, win_model);
         for who in 0..self.humans.len() {
             let on = team(who).map(usize::from);
             if let Some(on) = on.filter(|on| *on < MAX_TEAMS) {
@@ -429,11 +429,11 @@ impl GameView {
 impl ChanceModel {
     /// Whether the model has a strength for each of so many humans and bots, and all numbers are finite.
     pub(super) fn is_sound(&self, humans: usize, bots: usize) -> bool {
-        let strengths = self.humans.iter().chain(&self.bots).chain(&self.doubts);
-        self.outlook.is_sound()
+        let strengths = self.humans.iter().chain(&self.bots).chain(&self.deviations);
+        self.win_model.is_sound()
             && self.humans.len() == humans
             && self.bots.len() == bots
-            && [0, humans].contains(&self.doubts.len())
+            && [0, humans].contains(&self.deviations.len())
             && strengths.chain([&self.next_bot]).all(|s| s.abs() <= 1e12)
     }
 
@@ -444,7 +444,7 @@ impl ChanceModel {
         let multiplier = party_factor(&self.party_multiplier, size);
         let of = |member: usize| {
             let alone = self.humans[member];
-            alone + self.outlook.befriended(alone, friends, multiplier)
+            alone + self.win_model.befriended(alone, friends, multiplier)
         };
         members.map(of).sum()
     }
@@ -521,7 +521,7 @@ mod tests {
         assert_eq!(sums, [30.0, 42.0]);
         assert_eq!(strength.ratio_now(), 30.0 / 42.0);
         assert_eq!(
-            strength.ratio_settled(),
+            strength.ratio_after_bot_fill(),
             35.0 / 42.0,
             "one comes to the first team"
         );
@@ -531,9 +531,9 @@ mod tests {
         };
         let before = strength.add(1, 1, late);
         // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
-        assert_eq!(strength.ratio_settled(), 35.0 / 61.0);
+        assert_eq!(strength.ratio_after_bot_fill(), 35.0 / 61.0);
         strength.restore(1, before);
-        assert_eq!(strength.ratio_settled(), 35.0 / 42.0);
+        assert_eq!(strength.ratio_after_bot_fill(), 35.0 / 42.0);
     }
 
     #[test]
@@ -542,10 +542,10 @@ mod tests {
         game.bots = vec![robot(5.0, 1)];
         game.fill.wish = 8;
         game.fill.on = false;
-        assert_eq!(game.sums().ratio_settled(), 0.5);
+        assert_eq!(game.sums().ratio_after_bot_fill(), 0.5);
         game.fill.on = true;
         game.fill.min_humans = 2;
-        assert_eq!(game.sums().ratio_settled(), 0.0, "they go");
+        assert_eq!(game.sums().ratio_after_bot_fill(), 0.0, "they go");
     }
 
     /// The oracle of chances: from the formula of the documentation, without the types of this room.
@@ -575,13 +575,13 @@ mod tests {
         let mut strength = game.sums();
         let expect = |strength: &TeamSums, strengths, heads| {
             let by_hand = evenness_by_hand(strengths, heads);
-            let found = strength.evenness_settled();
+            let found = strength.evenness_after_bot_fill();
             assert!((found - by_hand).abs() < 1e-9, "{found} {by_hand}");
-            let monotone = strength.monotone_settled();
+            let monotone = strength.monotone_after_bot_fill();
             assert!((strength.evenness_of(monotone) - by_hand).abs() < 1e-9);
         };
         expect(&strength, [1.0, 1.0], [2, 2]);
-        assert!((strength.evenness_now() - strength.evenness_settled()).abs() < 1e-12);
+        assert!((strength.evenness_now() - strength.evenness_after_bot_fill()).abs() < 1e-12);
         let late = Counted {
             weight: 50.0,
             ..Counted::default()
@@ -599,7 +599,7 @@ mod tests {
         let strength = filled.sums();
         expect(&strength, [1.0 - 2.0, 1.0], [3, 3]);
         assert_eq!(
-            strength.ratio_settled(),
+            strength.ratio_after_bot_fill(),
             125.0 / 175.0,
             "ratios stay ratios"
         );
@@ -611,7 +611,7 @@ mod tests {
         game.fill.on = false;
         let mut game = by_chance(game);
         if let Some(chance) = &mut game.chance {
-            chance.outlook.per_head = 0.0;
+            chance.win_model.per_head = 0.0;
         }
         assert!(game.sums().evenness_now() < 0.26);
     }

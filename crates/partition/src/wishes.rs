@@ -1,7 +1,7 @@
-//! Decides how many wishes for a team are granted: as many as are worth what they cost.
+//! Decides how many wishes for a team are satisfied: as many as are worth what they cost.
 //!
 //! A wish is worth its factor, in units of the weaker team's chance to win. Splits that count as equal to the most even one
-//! cost nothing; others cost the chance by which they are less even than it. Granted are as many wishes as have the
+//! cost nothing; others cost the chance by which they are less even than it. Satisfied are as many wishes as have the
 //! highest worth less cost, but never more than cost the budget. Which ones follows from the pick: all candidates grant
 //! as many.
 //!
@@ -11,10 +11,10 @@ use std::fmt;
 
 use super::{
     Problem, ProblemError, Settings,
-    engine::{self, EngineAnswer, Order, StepClock},
-    instance::{Atom, Instance},
+    engine::{self, EngineAnswer, EngineOrder, StepClock},
+    instance::{Atom, AtomInstance},
     party::{self, KeptParties},
-    reader::Reader,
+    reader::SplitReader,
 };
 use evenkeel_model::{chance_of_weaker, evenness_of_chance};
 
@@ -71,17 +71,17 @@ pub(super) fn choose(
     let cheap = |evenness: &f64| price.cost(*evenness) == 0.0;
     let splits = choice.answer.splits.iter();
     let for_nothing = splits.filter(|(_, split)| cheap(&trial.evenness(split)));
-    let for_nothing = for_nothing.map(|(_, split)| choice.instance.granted(split));
-    let mut level = Level {
-        granted: for_nothing.max().unwrap_or(0),
+    let for_nothing = for_nothing.map(|(_, split)| choice.instance.satisfied(split));
+    let mut level = WishLevel {
+        satisfied: for_nothing.max().unwrap_or(0),
         cost: 0.0,
         answer: None,
     };
-    for granted in level.granted + 1..=wishes {
+    for satisfied in level.satisfied + 1..=wishes {
         if clock.over() {
             break;
         }
-        let answer = trial.solve(clock, |instance| instance.least_granted = granted)?;
+        let answer = trial.solve(clock, |instance| instance.least_satisfied = satisfied)?;
         let Some(evenness) = trial.best(&answer) else {
             break;
         };
@@ -89,34 +89,34 @@ pub(super) fn choose(
         if cost > price.budget + ROUNDING {
             break;
         }
-        let more = (granted - level.granted) as f64 * factor;
+        let more = (satisfied - level.satisfied) as f64 * factor;
         if more + ROUNDING >= cost - level.cost {
-            level = Level {
-                granted,
+            level = WishLevel {
+                satisfied,
                 cost,
                 answer: Some(answer),
             };
         }
     }
-    let granted = level.granted;
+    let satisfied = level.satisfied;
     let answer = match level.answer {
         Some(answer) => answer,
-        None => trial.solve(clock, |instance| instance.least_granted = granted)?,
+        None => trial.solve(clock, |instance| instance.least_satisfied = satisfied)?,
     };
     let answer = match answer.exact {
         true => answer,
-        false => trial.with_found_before(answer, granted),
+        false => trial.with_found_before(answer, satisfied),
     };
     let best = trial.best(&answer).unwrap_or(without);
     choice.least_even = price.least(best);
     choice.answer = answer;
-    choice.instance.least_granted = granted;
+    choice.instance.least_satisfied = satisfied;
     Ok(choice)
 }
 
-/// The most worthwhile number of granted wishes so far.
-struct Level {
-    granted: usize,
+/// The most worthwhile number of satisfied wishes so far.
+struct WishLevel {
+    satisfied: usize,
     cost: f64,
     answer: Option<EngineAnswer>,
 }
@@ -127,7 +127,7 @@ pub(super) struct WishTrial<'a> {
     settings: &'a Settings,
     seed: u64,
     choice: &'a KeptParties,
-    reader: Reader<'a>,
+    reader: SplitReader<'a>,
 }
 
 impl<'a> WishTrial<'a> {
@@ -138,7 +138,7 @@ impl<'a> WishTrial<'a> {
         choice: &'a KeptParties,
     ) -> Self {
         Self {
-            reader: Reader::new(problem, settings, choice),
+            reader: SplitReader::new(problem, settings, choice),
             problem,
             settings,
             seed,
@@ -150,12 +150,12 @@ impl<'a> WishTrial<'a> {
     pub(super) fn solve(
         &self,
         clock: &mut StepClock,
-        change: impl FnOnce(&mut Instance),
+        change: impl FnOnce(&mut AtomInstance),
     ) -> Result<EngineAnswer, ProblemError> {
         let mut instance = self.choice.instance.clone();
         change(&mut instance);
         let keep = party::keep(self.problem, self.settings, &self.choice.given_up);
-        let order = Order::of(self.settings, self.seed, keep);
+        let order = EngineOrder::of(self.settings, self.seed, keep);
         engine::solve(&instance, order, clock)
     }
 
@@ -181,9 +181,9 @@ impl<'a> WishTrial<'a> {
 
     /// The answer of a search that is not exact, with the splits found before that grant as many wishes: it may have found
     /// none, or none as even.
-    fn with_found_before(&self, mut answer: EngineAnswer, granted: usize) -> EngineAnswer {
+    fn with_found_before(&self, mut answer: EngineAnswer, satisfied: usize) -> EngineAnswer {
         let before = self.choice.answer.splits.iter();
-        let enough = before.filter(|(_, split)| self.choice.instance.granted(split) >= granted);
+        let enough = before.filter(|(_, split)| self.choice.instance.satisfied(split) >= satisfied);
         let more: Vec<_> = enough
             .filter(|one| !answer.splits.contains(one))
             .cloned()
@@ -199,47 +199,47 @@ impl<'a> WishTrial<'a> {
 /// What became of the wishes for a team.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Wishes {
-    /// The number of granted wishes.
-    pub granted: usize,
+    /// The number of satisfied wishes.
+    pub satisfied: usize,
     /// The best evenness if nobody had a wish; `None` if there was no time to find it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<f64>,
-    /// The wishes that were not granted, in the caller's order of the humans.
+    /// The wishes that were not satisfied, in the caller's order of the humans.
     pub refused: Vec<RefusedWish>,
 }
 
-/// A wish for a team that was not granted.
+/// A wish for a team that was not satisfied.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RefusedWish {
     /// Id of the human.
     pub who: String,
     /// The team for which they wish, counted from 0.
     pub team: u8,
-    /// Why it was not granted.
+    /// Why it was not satisfied.
     #[serde(flatten)]
-    pub why: Refusal,
+    pub why: WishRefusal,
 }
 
-/// Why a wish for a team was not granted.
+/// Why a wish for a team was not satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "why", rename_all = "kebab-case")]
-pub enum Refusal {
+pub enum WishRefusal {
     /// They are pinned to another team.
     Pinned,
     /// Their party is on another team, where a friend must be or wishes to be.
     Party,
-    /// No legal teams grant it beside the wishes that were granted.
+    /// No legal teams grant it beside the wishes that were satisfied.
     NoRoom,
     /// The teams would have been too uneven.
     Uneven {
-        /// The best evenness of teams that grant it beside the wishes that were granted.
+        /// The best evenness of teams that grant it beside the wishes that were satisfied.
         evenness: f64,
     },
     /// There was no time to find out what it costs.
     Unknown,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for WishRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pinned => "they are pinned to another team",
@@ -251,7 +251,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What became of the wishes in these teams; `None` if nobody has one. Takes one search for each wish that was not granted,
+/// What became of the wishes in these teams; `None` if nobody has one. Takes one search for each wish that was not satisfied,
 /// and one without wishes.
 pub(super) fn explain(
     problem: &Problem,
@@ -271,29 +271,29 @@ pub(super) fn explain(
         .collect();
     let given_up = (0..kept.len()).filter(|&party| spec.parties[party].len() > 1 && !kept[party]);
     let choice = KeptParties {
-        instance: Instance::new(problem, settings, &kept, seed),
+        instance: AtomInstance::new(problem, settings, &kept, seed),
         answer: EngineAnswer::none(),
         given_up: given_up.collect(),
         without: None,
         least_even: 0.0,
     };
     let mut clock = StepClock::new(out_of_time);
-    let reasons = Reasons {
+    let reasons = WishReasons {
         trial: WishTrial::new(problem, settings, seed, &choice),
         choice: &choice,
         team_of,
     };
     let humans = spec.view.humans.iter().zip(team_of).enumerate();
     let mut refused = Vec::new();
-    let mut granted = 0;
+    let mut satisfied = 0;
     for (who, (human, &team)) in humans {
         match human.wish {
-            Some(wish) if wish == team => granted += 1,
+            Some(wish) if wish == team => satisfied += 1,
             Some(wish) => refused.push(RefusedWish {
                 who: human.id.clone(),
                 team: wish,
                 why: match human.pin {
-                    Some(_) => Refusal::Pinned,
+                    Some(_) => WishRefusal::Pinned,
                     None => reasons.of(who, wish, &mut clock),
                 },
             }),
@@ -302,57 +302,57 @@ pub(super) fn explain(
     }
     let known = refused
         .iter()
-        .any(|one| matches!(one.why, Refusal::Uneven { .. }));
+        .any(|one| matches!(one.why, WishRefusal::Uneven { .. }));
     Some(Wishes {
-        granted,
+        satisfied,
         without: known.then(|| reasons.best(&mut clock, |_| {})).flatten(),
         refused,
     })
 }
 
-struct Reasons<'a> {
+struct WishReasons<'a> {
     trial: WishTrial<'a>,
     choice: &'a KeptParties,
     team_of: &'a [u8],
 }
 
-impl Reasons<'_> {
+impl WishReasons<'_> {
     /// Why a human is not on the team for which they wish.
-    fn of(&self, who: usize, wish: u8, clock: &mut StepClock) -> Refusal {
+    fn of(&self, who: usize, wish: u8, clock: &mut StepClock) -> WishRefusal {
         let mine = |atom: &Atom| atom.members.contains(&who);
         let Some(atom) = self.choice.instance.atoms.iter().find(|atom| mine(atom)) else {
-            return Refusal::Unknown;
+            return WishRefusal::Unknown;
         };
         let pinned = atom.team.is_some();
-        if pinned || self.granted_to(atom) > 0 {
-            return Refusal::Party;
+        if pinned || self.satisfied_to(atom) > 0 {
+            return WishRefusal::Party;
         }
         if clock.over() {
-            return Refusal::Unknown;
+            return WishRefusal::Unknown;
         }
-        let granting = |instance: &mut Instance| {
+        let granting = |instance: &mut AtomInstance| {
             for atom in &mut instance.atoms {
                 if mine(atom) {
                     atom.team = Some(wish);
-                } else if self.granted_to(atom) > 0 {
+                } else if self.satisfied_to(atom) > 0 {
                     atom.team = Some(self.team_of[atom.members[0]]);
                 }
             }
         };
         match self.best(clock, granting) {
-            Some(evenness) => Refusal::Uneven { evenness },
-            None if clock.over() => Refusal::Unknown,
-            None => Refusal::NoRoom,
+            Some(evenness) => WishRefusal::Uneven { evenness },
+            None if clock.over() => WishRefusal::Unknown,
+            None => WishRefusal::NoRoom,
         }
     }
 
     /// How many members of an atom are where they wish to be.
-    fn granted_to(&self, atom: &Atom) -> u8 {
+    fn satisfied_to(&self, atom: &Atom) -> u8 {
         atom.wishes[usize::from(self.team_of[atom.members[0]])]
     }
 
     /// The best evenness after this change to the instance; `None` if no legal split was found.
-    fn best(&self, clock: &mut StepClock, change: impl FnOnce(&mut Instance)) -> Option<f64> {
+    fn best(&self, clock: &mut StepClock, change: impl FnOnce(&mut AtomInstance)) -> Option<f64> {
         let answer = self.trial.solve(clock, change).ok()?;
         self.trial.best(&answer)
     }

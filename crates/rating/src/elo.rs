@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
+use evenkeel_model::{Crowding, Link, WinModel};
 
 use super::{Player, PlayerMap, RatedGame, Scale, Strength, System, game::score};
 use evenkeel_model::units::{Amount, Factor, PositiveAmount};
@@ -114,7 +114,7 @@ impl Elo {
         half / (half + distance.abs())
     }
 
-    /// The factor on a change for the player's performance. `place` is the place on the team's
+    /// The factor on a change for the player's performance. `rank` is the place on the team's
     /// scoreboard: 0 for the worst, 1 for the best.
     fn bonus(&self, place: f64, won: bool) -> f64 {
         let (best, worst) = (self.settings.best.get(), self.settings.worst.get());
@@ -130,7 +130,7 @@ fn expected(difference: f64) -> f64 {
 
 /// A player's place on their own team's scoreboard, 0 (worst) to 1 (best); ½ where the log contains
 /// no points.
-fn place(game: &RatedGame, team: usize, player: Player) -> f64 {
+fn rank(game: &RatedGame, team: usize, player: Player) -> f64 {
     let points = |p: Player| {
         let tally = game.tallies.iter().find(|t| t.player == p);
         tally.and_then(|t| t.points)
@@ -164,7 +164,7 @@ impl System for Elo {
             for (team, surprise) in [(pair.a, surprise), (pair.b, -surprise)] {
                 for seat in game.team(team).iter().filter(|s| s.learns) {
                     let change = self.step(seat.player) * seat.share * surprise;
-                    let bonus = self.bonus(place(game, team, seat.player), surprise > 0.0);
+                    let bonus = self.bonus(rank(game, team, seat.player), surprise > 0.0);
                     changes.push((seat.player, change * bonus * pair.weight));
                 }
             }
@@ -185,9 +185,9 @@ impl System for Elo {
         Some(Strength::exact(MEAN + rating.distance))
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
+    fn win_model(&self, game: &RatedGame) -> WinModel {
         let (per_strength, players) = (std::f64::consts::LN_10 / DECADE, game.shares().max(1.0));
-        Outlook::of_strengths(Link::Logistic, per_strength, players, Crowding::None, UNIT)
+        WinModel::of_strengths(Link::Logistic, per_strength, players, Crowding::None, UNIT)
     }
 
     fn scale(&self) -> Scale {

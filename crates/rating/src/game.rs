@@ -243,14 +243,14 @@ impl RatedGame {
     /// whole order. Teams that share a place stand in no order: each pair counts for the share of all orders
     /// of those who share a place in which the two are neighbours. So the same place has the same effect, and
     /// the pairs of a game count as many as it has teams, less one.
-    pub fn neighbours(&self) -> Vec<Pair> {
+    pub fn neighbours(&self) -> Vec<TeamPair> {
         let mut pairs = Vec::new();
         for Comparison { sides, result } in self.comparisons() {
             let [own, behind] = &sides;
             let weight = 1.0 / (own.len() * behind.len()) as f64;
-            let against = |&a: &usize| behind.iter().map(move |&b| Pair::of(a, b, result));
+            let against = |&a: &usize| behind.iter().map(move |&b| TeamPair::of(a, b, result));
             let each = own.iter().flat_map(against);
-            pairs.extend(each.map(|pair| Pair { weight, ..pair }));
+            pairs.extend(each.map(|pair| TeamPair { weight, ..pair }));
         }
         if self.teams() > 2 {
             pairs.extend(self.groups().iter().flat_map(|group| ties(group)));
@@ -260,13 +260,13 @@ impl RatedGame {
 }
 
 /// The pairs of a group of teams that share a place. Of all orders of n teams, two are neighbours in the share 2/n.
-fn ties(group: &[usize]) -> impl Iterator<Item = Pair> {
+fn ties(group: &[usize]) -> impl Iterator<Item = TeamPair> {
     let weight = 2.0 / group.len() as f64;
     let with = move |at: usize| group[at + 1..].iter().map(move |&b| (group[at], b));
     let pairs = (0..group.len()).flat_map(with);
-    pairs.map(move |(a, b)| Pair {
+    pairs.map(move |(a, b)| TeamPair {
         weight,
-        ..Pair::of(a, b, Ordering::Equal)
+        ..TeamPair::of(a, b, Ordering::Equal)
     })
 }
 
@@ -289,7 +289,7 @@ impl Comparison {
 
 /// Two teams of a game, and what it shows of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
+pub struct TeamPair {
     /// The first team.
     pub a: usize,
     /// The second team.
@@ -300,7 +300,7 @@ pub struct Pair {
     pub weight: f64,
 }
 
-impl Pair {
+impl TeamPair {
     /// A pair that counts in full.
     pub(super) fn of(a: usize, b: usize, result: Ordering) -> Self {
         let weight = 1.0;
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn neighbours_go_from_first_to_last_place() {
         use Ordering::{Equal, Less};
-        let pair = |a, b, result, weight| Pair {
+        let pair = |a, b, result, weight| TeamPair {
             a,
             b,
             result,
@@ -480,7 +480,10 @@ mod tests {
     fn two_teams_are_one_pair() {
         use Ordering::{Equal, Greater, Less};
         for (places, result) in [([0, 1], Less), ([1, 0], Greater), ([0, 0], Equal)] {
-            assert_eq!(everybody(&places).neighbours(), [Pair::of(0, 1, result)]);
+            assert_eq!(
+                everybody(&places).neighbours(),
+                [TeamPair::of(0, 1, result)]
+            );
         }
     }
 }

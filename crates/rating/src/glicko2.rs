@@ -8,11 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
+use evenkeel_model::{Crowding, Link, WinModel};
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Seat, Strength, System,
-    game::{Pair, score},
+    game::{TeamPair, score},
     normal,
 };
 
@@ -32,13 +32,13 @@ const TAU: f64 = 0.5;
 
 /// A player on Glicko-2's scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Rating {
+struct Glicko2Rating {
     mu: f64,
     phi: f64,
     sigma: f64,
 }
 
-const NEWCOMER: Rating = Rating {
+const NEWCOMER: Glicko2Rating = Glicko2Rating {
     mu: 0.0,
     phi: DEVIATION,
     sigma: VOLATILITY,
@@ -47,7 +47,7 @@ const NEWCOMER: Rating = Rating {
 /// One opponent in a rating period: their rating, the score (0 to 1), and the share of a game that
 /// it counts.
 struct Bout {
-    opponent: Rating,
+    opponent: Glicko2Rating,
     score: f64,
     share: f64,
 }
@@ -59,7 +59,7 @@ fn damping(phi: f64) -> f64 {
 }
 
 /// The rating after one rating period (steps 3 to 7 of the paper).
-fn period(player: Rating, bouts: &[Bout]) -> Rating {
+fn period(player: Glicko2Rating, bouts: &[Bout]) -> Glicko2Rating {
     let (mut information, mut surprise) = (0.0, 0.0);
     for bout in bouts {
         let g = damping(bout.opponent.phi);
@@ -69,18 +69,18 @@ fn period(player: Rating, bouts: &[Bout]) -> Rating {
     }
     if information <= 0.0 {
         let phi = libm::sqrt(player.phi * player.phi + player.sigma * player.sigma);
-        return Rating { phi, ..player };
+        return Glicko2Rating { phi, ..player };
     }
     let v = 1.0 / information;
     let sigma = volatility(player, v, v * surprise);
     let before = player.phi * player.phi + sigma * sigma;
     let phi = 1.0 / libm::sqrt(1.0 / before + information);
     let mu = player.mu + phi * phi * surprise;
-    Rating { mu, phi, sigma }
+    Glicko2Rating { mu, phi, sigma }
 }
 
 /// Step 5 of the paper: the new volatility, by the Illinois variant of regula falsi.
-fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
+fn volatility(player: Glicko2Rating, v: f64, delta: f64) -> f64 {
     let phi2 = player.phi * player.phi;
     let a = 2.0 * libm::log(player.sigma);
     let f = |x: f64| {
@@ -119,7 +119,7 @@ fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
 /// The `glicko2` system: rating, deviation and volatility per player.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Glicko2 {
-    players: PlayerMap<Rating>,
+    players: PlayerMap<Glicko2Rating>,
     /// The day of each player's last game.
     last: PlayerMap<f64>,
 }
@@ -132,7 +132,7 @@ impl Glicko2 {
 
     /// A player's rating on a day. Each period since the last game increases the deviation by the
     /// volatility, up to a newcomer's deviation (step 6 of the paper).
-    fn on(&self, player: Player, day: f64) -> Rating {
+    fn on(&self, player: Player, day: f64) -> Glicko2Rating {
         let Some(&known) = self.players.get(player) else {
             return NEWCOMER;
         };
@@ -142,11 +142,11 @@ impl Glicko2 {
             .map_or(0.0, |last| (day - last).max(0.0));
         let variance = known.phi * known.phi + known.sigma * known.sigma * away / PERIOD;
         let phi = libm::sqrt(variance).min(known.phi.max(DEVIATION));
-        Rating { phi, ..known }
+        Glicko2Rating { phi, ..known }
     }
 
     /// The composite opponent for a team: means weighted by time shares.
-    fn composite(&self, game: &RatedGame, team: usize) -> Rating {
+    fn composite(&self, game: &RatedGame, team: usize) -> Glicko2Rating {
         let (mut shares, mut mu, mut square) = (0.0, 0.0, 0.0);
         for seat in game.team(team) {
             let player = self.on(seat.player, game.day);
@@ -157,7 +157,7 @@ impl Glicko2 {
         if shares <= 0.0 {
             return NEWCOMER;
         }
-        Rating {
+        Glicko2Rating {
             mu: mu / shares,
             phi: libm::sqrt(square / shares),
             sigma: VOLATILITY,
@@ -174,10 +174,10 @@ impl System for Glicko2 {
 
     fn update(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
-        let teams: Vec<Rating> = (0..game.teams())
+        let teams: Vec<Glicko2Rating> = (0..game.teams())
             .map(|team| self.composite(game, team))
             .collect();
-        let bout = |seat: &Seat, pair: &Pair| {
+        let bout = |seat: &Seat, pair: &TeamPair| {
             let (opponent, result) = match usize::from(seat.team) {
                 t if t == pair.a => (pair.b, pair.result),
                 t if t == pair.b => (pair.a, pair.result.reverse()),
@@ -212,16 +212,16 @@ impl System for Glicko2 {
         })
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
+    fn win_model(&self, game: &RatedGame) -> WinModel {
         let (a, b) = (self.composite(game, 0), self.composite(game, 1));
         let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
         let players = game.shares().max(1.0);
         // Two teams with half of the players each.
         let per_strength = g * 2.0 / (players * UNIT);
-        Outlook {
+        WinModel {
             // The deviation of the difference of two means, each over half of the players.
-            doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
-            ..Outlook::of_strengths(
+            deviation: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
+            ..WinModel::of_strengths(
                 Link::Logistic,
                 per_strength,
                 players,
@@ -239,7 +239,7 @@ impl System for Glicko2 {
     }
 
     fn start(&mut self, player: Player, prior: Strength) {
-        let rating = Rating {
+        let rating = Glicko2Rating {
             mu: prior.mean / UNIT,
             phi: prior.deviation / UNIT,
             sigma: VOLATILITY,
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_ratings_are_those_of_glickmans_example() {
-        let rating = |r: f64, rd: f64| Rating {
+        let rating = |r: f64, rd: f64| Glicko2Rating {
             mu: (r - CENTRE) / UNIT,
             phi: rd / UNIT,
             sigma: 0.06,

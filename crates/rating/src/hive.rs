@@ -18,14 +18,14 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use evenkeel_model::{
-    Crowding, Link, Outlook,
+    Crowding, Link, WinModel,
     units::{Amount, PositiveAmount},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Player, PlayerMap, RatedGame, RoleStrengths, Scale, Seat, Strength, System,
-    game::{Pair, score},
+    game::{TeamPair, score},
     normal,
 };
 
@@ -79,7 +79,7 @@ impl Learnt {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Skill {
+struct HiveSkill {
     playing: Learnt,
     commanding: Learnt,
     /// Added on side 0, subtracted on side 1.
@@ -90,7 +90,7 @@ struct Skill {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hive {
     settings: Settings,
-    players: PlayerMap<Skill>,
+    players: PlayerMap<HiveSkill>,
     /// The skill of a newcomer, to which all other skills are relative. It is the worth of one
     /// player more on a team.
     newcomer: Learnt,
@@ -111,7 +111,7 @@ impl Hive {
         }
     }
 
-    fn known(&self, player: Player) -> Skill {
+    fn known(&self, player: Player) -> HiveSkill {
         self.players.get(player).copied().unwrap_or_default()
     }
 
@@ -164,7 +164,7 @@ impl Hive {
             commanding += sign * surprise.size * seat.command / surprise.command;
         }
         let settings = self.settings;
-        let skill = self.players.enter(seats[0].player, Skill::default);
+        let skill = self.players.enter(seats[0].player, HiveSkill::default);
         skill.playing.step(playing, &settings);
         if sides {
             skill.offset += settings.constant.get() * offset;
@@ -193,12 +193,12 @@ impl System for Hive {
 
     fn update(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
-        let surprise = |&Pair {
+        let surprise = |&TeamPair {
                             a,
                             b,
                             result,
                             weight,
-                        }: &Pair| Surprise {
+                        }: &TeamPair| Surprise {
             teams: [a, b],
             size: (score(result) - self.beats(game, a, b)) * weight,
             time: total(game, a, b, |s| s.share),
@@ -236,7 +236,7 @@ impl System for Hive {
 
     /// The side is worth F plus the offsets of all players: players on side 0 add theirs, players
     /// on side 1 subtract it.
-    fn outlook(&self, game: &RatedGame) -> Outlook {
+    fn win_model(&self, game: &RatedGame) -> WinModel {
         let offset = |s: &Seat| s.share * self.known(s.player).offset;
         let offsets: f64 = game.seats().iter().map(offset).sum();
         let time = total(game, 0, 1, |s| s.share);
@@ -244,10 +244,10 @@ impl System for Hive {
             true => self.record.log_odds(game, 0, 1) + offsets / time,
             false => 0.0,
         };
-        Outlook {
+        WinModel {
             per_head: self.newcomer.value / time,
             side,
-            ..Outlook::of_strengths(Link::Logistic, 1.0 / time, time, Crowding::Mean, UNIT)
+            ..WinModel::of_strengths(Link::Logistic, 1.0 / time, time, Crowding::Mean, UNIT)
         }
     }
 
@@ -268,7 +268,7 @@ impl System for Hive {
     }
 
     fn start(&mut self, player: Player, prior: Strength) {
-        let skill = self.players.enter(player, Skill::default);
+        let skill = self.players.enter(player, HiveSkill::default);
         skill.playing.value = prior.mean;
     }
 
@@ -286,17 +286,17 @@ impl System for Hive {
 /// The counts from which F(side, map, size) is computed: how often side 0 won.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SideRecord {
-    sides: BTreeMap<u32, Tried>,
-    maps: BTreeMap<(u32, u32, bool), Tried>,
+    sides: BTreeMap<u32, HiveTrial>,
+    maps: BTreeMap<(u32, u32, bool), HiveTrial>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Tried {
+struct HiveTrial {
     won: f64,
     games: f64,
 }
 
-impl Tried {
+impl HiveTrial {
     /// The rate of victories, with `PRIOR` imaginary games at the rate `expected` added.
     fn rate(&self, expected: f64) -> f64 {
         /// The number of imaginary games. After as many real games, record and `expected` count the
@@ -323,7 +323,7 @@ impl SideRecord {
         if !game.sides || game.teams() != 2 {
             return 0.0;
         }
-        let tried = |found: Option<&Tried>| found.copied().unwrap_or_default();
+        let tried = |found: Option<&HiveTrial>| found.copied().unwrap_or_default();
         let side = tried(self.sides.get(&game.ruleset)).rate(0.5);
         let rate = tried(self.maps.get(&Self::key(game))).rate(side);
         let log_odds = libm::log(rate / (1.0 - rate));
@@ -388,8 +388,8 @@ mod tests {
         };
         let before = 1.0 / (1.0 + (-6.0_f64 / 7.0).exp());
         assert!((system.beats(&uneven(0), 0, 1) - before).abs() < 1e-12);
-        let outlook = system.outlook(&uneven(0));
-        assert!((outlook.link.chance(outlook.learned_heads(4, 3)) - before).abs() < 1e-12);
+        let win_model = system.win_model(&uneven(0));
+        assert!((win_model.link.chance(win_model.learned_heads(4, 3)) - before).abs() < 1e-12);
         // Between strangers, who are different ones every time, three of four become ln 3 · 7 = 7.7.
         (0..400).for_each(|number| system.update(&uneven(number)));
         let chance = system.beats(&uneven(400), 0, 1);
@@ -463,7 +463,7 @@ mod tests {
         // Where strengths are added up, the one commander counts as much as there are players.
         let command = system.command(Player(0), &game);
         assert!((command - 4.0 * step(0.5)).abs() < 1e-12);
-        let by_strength = system.outlook(&game).per_strength * (4.0 * step(0.125) + command);
+        let by_strength = system.win_model(&game).per_strength * (4.0 * step(0.125) + command);
         assert!((by_strength - log_odds).abs() < 1e-12);
     }
 

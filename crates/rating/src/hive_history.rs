@@ -19,7 +19,7 @@
 //! estimate of each player at that time, moved towards a newcomer's, becomes that player's prior.
 
 use evenkeel_model::{
-    Crowding, Link, Outlook,
+    Crowding, Link, WinModel,
     units::{GammaShape, PositiveAmount},
 };
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ struct Attendance {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Skill {
+struct HistorySkill {
     value: f64,
     prior: Gamma,
     meetings: Vec<Attendance>,
@@ -90,7 +90,7 @@ struct Derivatives {
 pub struct HiveHistory {
     /// The prior of a player without games.
     newcomer: Gamma,
-    players: PlayerMap<Skill>,
+    players: PlayerMap<HistorySkill>,
     meetings: Vec<Meeting>,
     solved: usize,
     record: SideRecord,
@@ -118,9 +118,9 @@ impl HiveHistory {
     }
 
     /// A player's entry, which is made if there is none.
-    fn skill(&mut self, player: Player) -> &mut Skill {
+    fn skill(&mut self, player: Player) -> &mut HistorySkill {
         let prior = self.newcomer;
-        self.players.enter(player, || Skill {
+        self.players.enter(player, || HistorySkill {
             value: prior.mode(),
             prior,
             meetings: Vec::new(),
@@ -132,7 +132,7 @@ impl HiveHistory {
         let [one, other] = sides;
         let parts = parts(game, [one, other]);
         let offset = self.record.log_odds(game, one[0], other[0]);
-        let own = |part: &Part| part.share * self.value(part.player);
+        let own = |part: &HivePart| part.share * self.value(part.player);
         let log_odds = offset + parts.iter().map(own).sum::<f64>();
         for part in &parts {
             let meeting = self.meetings.len();
@@ -152,7 +152,7 @@ impl HiveHistory {
     }
 
     /// The derivatives of the log posterior at a skill.
-    fn derivatives(&self, skill: &Skill) -> Derivatives {
+    fn derivatives(&self, skill: &HistorySkill) -> Derivatives {
         let (s, Gamma { excess, rate }) = (skill.value, skill.prior);
         let curve = excess / (s * s);
         let mut sum = Derivatives {
@@ -230,7 +230,7 @@ impl HiveHistory {
 impl System for HiveHistory {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let parts = parts(game, [&[a], &[b]]);
-        let own = |part: &Part| part.share * self.value(part.player);
+        let own = |part: &HivePart| part.share * self.value(part.player);
         let skills: f64 = parts.iter().map(own).sum();
         normal::logistic(skills + self.record.log_odds(game, a, b))
     }
@@ -266,13 +266,13 @@ impl System for HiveHistory {
         }
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
+    fn win_model(&self, game: &RatedGame) -> WinModel {
         let players = game.shares().max(1.0);
         let unit = self.unit();
-        Outlook {
+        WinModel {
             per_head: self.newcomer.mode() / players,
             side: self.record.log_odds(game, 0, 1),
-            ..Outlook::of_strengths(Link::Logistic, 1.0 / players, players, Crowding::Mean, unit)
+            ..WinModel::of_strengths(Link::Logistic, 1.0 / players, players, Crowding::Mean, unit)
         }
     }
 
@@ -320,14 +320,14 @@ impl System for HiveHistory {
 
 /// A player's part in a game: the normalised time share on the first of two sides minus that on the
 /// second.
-struct Part {
+struct HivePart {
     player: Player,
     share: f64,
     learns: bool,
 }
 
 /// The parts of all players of two sides, ordered by player. On a side of several teams, a share counts in part.
-fn parts(game: &RatedGame, sides: [&[usize]; 2]) -> Vec<Part> {
+fn parts(game: &RatedGame, sides: [&[usize]; 2]) -> Vec<HivePart> {
     let factor = |side: usize| 1.0 / sides[side].len() as f64;
     let own = |seat: &Seat| {
         let side = sides
@@ -341,7 +341,7 @@ fn parts(game: &RatedGame, sides: [&[usize]; 2]) -> Vec<Part> {
         .map(|(seat, factor)| seat.share * factor.abs())
         .sum();
     let total = if total > 0.0 { total } else { 1.0 };
-    let part = |seats: &[(Seat, f64)]| Part {
+    let part = |seats: &[(Seat, f64)]| HivePart {
         player: seats[0].0.player,
         share: seats
             .iter()
@@ -473,10 +473,10 @@ mod tests {
         let chance = 1.0 / (1.0 + (-log_odds).exp());
         assert!((system.beats(&uneven, 0, 1) - chance).abs() < 1e-12);
         // Teams by chance count a head as the prediction does, here 6/5, in a match of any size.
-        let outlook = system.outlook(&uneven);
+        let win_model = system.win_model(&uneven);
         let [three, two] = [3, 2].map(|heads| TeamLoad::alike(heads, 0.0));
-        assert!((outlook.heads(three, two) - log_odds).abs() < 1e-12);
-        assert!((outlook.link.chance(outlook.heads(three, two)) - chance).abs() < 1e-12);
+        assert!((win_model.heads(three, two) - log_odds).abs() < 1e-12);
+        assert!((win_model.link.chance(win_model.heads(three, two)) - chance).abs() < 1e-12);
     }
 
     #[test]

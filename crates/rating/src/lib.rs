@@ -48,7 +48,7 @@ pub use game::{Arrival, Departure, RatedGame, Seat, Tally};
 pub use player_map::{Player, PlayerMap, Shared};
 pub use settings::{Settings, SystemChoice};
 pub use strength::{
-    Effects, NEWCOMER_FACTORS, Parts, RoleStrengths, Scale, Strength, with_effects,
+    Effects, NEWCOMER_FACTORS, RoleStrengths, Scale, Strength, StrengthParts, with_effects,
 };
 pub use system::{Persist, System, chances};
 pub use worth::worth;

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::Outlook;
+use evenkeel_model::WinModel;
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System,
@@ -59,16 +59,16 @@ impl System for PlainPoints {
         self.players.get(player).copied().map(Strength::exact)
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
-        let by_weight = self.slope.outlook(game);
+    fn win_model(&self, game: &RatedGame) -> WinModel {
+        let by_weight = self.slope.win_model(game);
         let per_strength = PER_POINT * by_weight.per_strength;
-        let Outlook {
+        let WinModel {
             link,
             players,
             crowding,
             ..
         } = by_weight;
-        Outlook::of_strengths(link, per_strength, players, crowding, UNIT)
+        WinModel::of_strengths(link, per_strength, players, crowding, UNIT)
     }
 
     fn scale(&self) -> Scale {
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn the_outlook_is_the_prediction() {
+    fn the_win_model_is_the_prediction() {
         let mut system = PlainPoints::new();
         let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
         (0..6).for_each(|_| system.update(&duel));
-        let outlook = system.outlook(&duel);
+        let win_model = system.win_model(&duel);
         // Twelve points between them, of which each is worth mean · √(2/2) / 10 of log odds.
-        let by_hand = outlook.link.chance(outlook.per_strength * 12.0);
+        let by_hand = win_model.link.chance(win_model.per_strength * 12.0);
         let chance = system.beats(&duel, 0, 1);
         assert!(chance > 0.6 && by_hand >= chance && by_hand < chance + 0.1);
     }

@@ -89,7 +89,7 @@ impl<T> PlayerMap<T> {
 
 impl<T: Clone> PlayerMap<T> {
     /// The place of a player's entry.
-    fn place(&mut self, player: Player) -> &mut Option<T> {
+    fn slot(&mut self, player: Player) -> &mut Option<T> {
         fn at<T>(list: &mut Vec<Option<T>>, place: usize) -> &mut Option<T> {
             if place >= list.len() {
                 list.resize_with(place + 1, || None);
@@ -105,23 +105,23 @@ impl<T: Clone> PlayerMap<T> {
     /// The player's entry, to change it.
     pub fn get_mut(&mut self, player: Player) -> Option<&mut T> {
         self.get(player)?;
-        self.place(player).as_mut()
+        self.slot(player).as_mut()
     }
 
     /// The player's entry; creates it with `first` if there is none.
     pub fn enter(&mut self, player: Player, first: impl FnOnce() -> T) -> &mut T {
-        self.place(player).get_or_insert_with(first)
+        self.slot(player).get_or_insert_with(first)
     }
 
     /// Sets the player's entry, and creates it if there is none.
     pub fn set(&mut self, player: Player, known: T) {
-        *self.place(player) = Some(known);
+        *self.slot(player) = Some(known);
     }
 
     /// Removes the player's entry and returns it.
     pub fn remove(&mut self, player: Player) -> Option<T> {
         self.get(player)?;
-        self.place(player).take()
+        self.slot(player).take()
     }
 
     /// All entries, by player number, to change them.

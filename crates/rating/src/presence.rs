@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use evenkeel_model::{
-    Outlook,
+    WinModel,
     units::{Amount, Count, HalfLife},
 };
 
@@ -162,8 +162,8 @@ impl System for PresenceSystem {
         self.weight(player).map(Strength::exact)
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
-        self.slope.outlook(game)
+    fn win_model(&self, game: &RatedGame) -> WinModel {
+        self.slope.win_model(game)
     }
 
     fn scale(&self) -> Scale {

@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// A team, and the points that decide its place.
 #[derive(Clone, Debug)]
-struct Team {
+struct TeamPoints {
     /// Players with their shares of the game.
     players: Vec<(usize, f64)>,
     points: u8,
@@ -22,7 +22,7 @@ struct Team {
 /// The teams of a game, and whether the record has their scores.
 #[derive(Clone, Debug)]
 struct Drawn {
-    teams: Vec<Team>,
+    teams: Vec<TeamPoints>,
     scores: bool,
 }
 
@@ -39,7 +39,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     let all = (everybody, sizes, shares, points, any::<bool>());
     all.prop_map(|(players, sizes, shares, points, scores)| {
         let mut left = players.into_iter().zip(shares);
-        let team = |(size, points): (usize, u8)| Team {
+        let team = |(size, points): (usize, u8)| TeamPoints {
             players: left.by_ref().take(size).collect(),
             points,
         };
@@ -52,7 +52,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 impl Drawn {
     /// The game, in which each player and each team has the number that these lists give it.
     fn game(&self, players: &[u32], order: &[usize]) -> RatedGame {
-        let mut teams: Vec<&Team> = order.iter().filter_map(|&at| self.teams.get(at)).collect();
+        let mut teams: Vec<&TeamPoints> =
+            order.iter().filter_map(|&at| self.teams.get(at)).collect();
         if self.teams.iter().all(|team| team.players.len() == 1) {
             teams.sort_by_key(|team| players[team.players[0].0]); // in a game without teams
         }
@@ -74,7 +75,7 @@ impl Drawn {
                 });
             }
         }
-        let above = |own: &Team| teams.iter().filter(|team| team.points > own.points).count();
+        let above = |own: &TeamPoints| teams.iter().filter(|team| team.points > own.points).count();
         let mut game = RatedGame::new(seats);
         game.places = teams.iter().map(|team| above(team) as u16).collect();
         if self.scores {
@@ -113,7 +114,7 @@ proptest! {
 
     #[test]
     fn equals_who_share_a_place_stay_equal(drawn in drawn()) {
-        let alone = |team: &Team| Team { players: vec![(team.players[0].0, 1.0)], ..team.clone() };
+        let alone = |team: &TeamPoints| TeamPoints { players: vec![(team.players[0].0, 1.0)], ..team.clone() };
         let drawn = Drawn { teams: drawn.teams.iter().map(alone).collect(), ..drawn };
         let game = drawn.game(&numbers(), &AS_DRAWN);
         for name in SystemName::ALL {
@@ -174,7 +175,7 @@ proptest! {
 #[test]
 fn where_all_share_a_place_nobody_moves() {
     for players in [3, 5, 9] {
-        let team = |player| Team {
+        let team = |player| TeamPoints {
             players: vec![(player, 1.0)],
             points: 2,
         };

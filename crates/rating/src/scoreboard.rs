@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::Outlook;
+use evenkeel_model::WinModel;
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System, Tally,
@@ -96,8 +96,8 @@ impl System for Scoreboard {
         self.weight(player).map(Strength::exact)
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
-        self.slope.outlook(game)
+    fn win_model(&self, game: &RatedGame) -> WinModel {
+        self.slope.win_model(game)
     }
 
     fn scale(&self) -> Scale {

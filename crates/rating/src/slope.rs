@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
+use evenkeel_model::{Crowding, Link, WinModel};
 
 use super::{
     Player, RatedGame,
-    game::{Pair, score},
+    game::{TeamPair, score},
     joint::columns,
     normal,
 };
@@ -26,7 +26,7 @@ pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Opt
 }
 
 /// The pairs of a game, each with the [`edge`] of its first team.
-pub fn edges(game: &RatedGame, weight: impl Fn(Player) -> Option<f64>) -> Vec<(f64, Pair)> {
+pub fn edges(game: &RatedGame, weight: impl Fn(Player) -> Option<f64>) -> Vec<(f64, TeamPair)> {
     let pairs = game.neighbours().into_iter();
     pairs
         .map(|pair| (edge(game, pair.a, pair.b, &weight), pair))
@@ -62,14 +62,14 @@ impl Slope {
     }
 
     /// Turns weights, less 50, into a chance, without the uncertainty of the slope itself.
-    pub fn outlook(&self, game: &RatedGame) -> Outlook {
+    pub fn win_model(&self, game: &RatedGame) -> WinModel {
         let players = game.shares().max(1.0);
         let per_strength = self.mean * columns::unit(players) / 50.0;
-        Outlook::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
+        WinModel::of_strengths(Link::Logistic, per_strength, players, Crowding::Root, 25.0)
     }
 
     /// Learns from the pairs of a game, each with its difference. All are compared with the slope before it.
-    pub fn learn(&mut self, pairs: &[(f64, Pair)]) {
+    pub fn learn(&mut self, pairs: &[(f64, TeamPair)]) {
         let before = *self;
         let chance = |x: f64| normal::logistic(before.mean * x);
         let information = pairs.iter().map(|&(x, pair)| {
@@ -102,7 +102,7 @@ mod tests {
                 Ordering::Greater,
                 Ordering::Less,
             ] {
-                slope.learn(&[(1.0, Pair::of(0, 1, result))]);
+                slope.learn(&[(1.0, TeamPair::of(0, 1, result))]);
             }
         }
         assert!(

@@ -79,7 +79,7 @@ pub fn with_effects(own: f64, effects: Effects, factors: Effects) -> f64 {
 /// What a player's strengths are computed from by [`with_effects`]. A game of others changes it less often than the
 /// strengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parts {
+pub struct StrengthParts {
     /// The player's own part of the strength, and the deviation of the strength.
     pub own: Strength,
     /// The own parts of the strengths by role.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Effects, Parts, Player, RatedGame, RoleStrengths, Scale, Strength};
-use evenkeel_model::Outlook;
+use super::{Effects, Player, RatedGame, RoleStrengths, Scale, Strength, StrengthParts};
+use evenkeel_model::WinModel;
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and
 /// estimates each player's strength.
@@ -30,12 +30,12 @@ pub trait System: Persist + Send + Sync {
     /// For systems whose chance depends on sums of strengths, it gives the same chance as
     /// [`beats`](Self::beats). For systems that compare means, it gives nearly the same if the
     /// teams have equal sizes.
-    fn outlook(&self, game: &RatedGame) -> Outlook;
+    fn win_model(&self, game: &RatedGame) -> WinModel;
 
-    /// The outlook, and the chance that team 0 beats team 1. For systems that find both with less work
+    /// The win model, and the chance that team 0 beats team 1. For systems that find both with less work
     /// than one after the other.
-    fn outlook_and_chance(&self, game: &RatedGame) -> (Outlook, f64) {
-        (self.outlook(game), self.beats(game, 0, 1))
+    fn win_model_and_chance(&self, game: &RatedGame) -> (WinModel, f64) {
+        (self.win_model(game), self.beats(game, 0, 1))
     }
 
     /// Starts a player from a prior other than a newcomer's: one who has no game from which this system
@@ -61,8 +61,8 @@ pub trait System: Persist + Send + Sync {
 
     /// What a player's [`strength`](Self::strength) and [`roles`](Self::roles) are computed from, together with the
     /// [`effects`](Self::effects).
-    fn parts(&self, player: Player) -> Option<Parts> {
-        Some(Parts {
+    fn parts(&self, player: Player) -> Option<StrengthParts> {
+        Some(StrengthParts {
             own: self.strength(player)?,
             roles: self.roles(player),
             factors: Effects::default(),

@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 
 use evenkeel_model::{
-    Crowding, Link, Outlook,
+    Crowding, Link, WinModel,
     units::{Amount, PositiveAmount, ShareBelowOne},
 };
 use serde::{Deserialize, Serialize};
@@ -163,10 +163,10 @@ impl TrueSkill {
         }
     }
 
-    /// The order of a game's places, as [links](Links) between its teams and the levels of the places that several
+    /// The order of a game's places, as [links](ResultGraph) between its teams and the levels of the places that several
     /// teams share.
-    fn links(&self, groups: Vec<Vec<usize>>, priors: &[Gaussian], heads: &[f64]) -> Links {
-        let mut links = Links::between(priors);
+    fn links(&self, groups: Vec<Vec<usize>>, priors: &[Gaussian], heads: &[f64]) -> ResultGraph {
+        let mut links = ResultGraph::between(priors);
         let mut above: Option<(usize, f64)> = None;
         for group in groups {
             let mean = |of: &dyn Fn(usize) -> f64| {
@@ -239,15 +239,15 @@ impl System for TrueSkill {
         known.seen.then(|| known.strength())
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
+    fn win_model(&self, game: &RatedGame) -> WinModel {
         let team = |team| self.team(game.team(team)).variance;
         let per_strength = 1.0 / libm::sqrt((team(0) + team(1)).max(f64::MIN_POSITIVE));
-        let doubt = |seat: &Seat| self.known(seat.player).variance;
+        let variance = |seat: &Seat| self.known(seat.player).variance;
         let (players, unit) = (game.shares().max(1.0), UNIT * self.settings.deviation);
-        Outlook {
+        WinModel {
             per_head: per_strength * self.settings.mean, // a team is the sum of its players
-            doubt: per_strength * libm::sqrt(game.seats().iter().map(doubt).sum()),
-            ..Outlook::of_strengths(Link::Normal, per_strength, players, Crowding::Root, unit)
+            deviation: per_strength * libm::sqrt(game.seats().iter().map(variance).sum()),
+            ..WinModel::of_strengths(Link::Normal, per_strength, players, Crowding::Root, unit)
         }
     }
 
@@ -336,13 +336,13 @@ impl Natural {
 
 /// Teams and levels, and the results between them. No results form a circle.
 #[derive(Clone, Debug)]
-struct Links {
+struct ResultGraph {
     priors: Vec<Gaussian>,
     pairs: Vec<(usize, usize, Ordering)>,
     margins: Vec<f64>,
 }
 
-impl Links {
+impl ResultGraph {
     /// These teams, without results.
     fn between(teams: &[Gaussian]) -> Self {
         Self {

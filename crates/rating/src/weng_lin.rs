@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::{Crowding, Link, Outlook};
+use evenkeel_model::{Crowding, Link, WinModel};
 
 use super::{Player, PlayerMap, RatedGame, Scale, Seat, Strength, System, normal};
 
@@ -44,14 +44,14 @@ pub struct WengLin {
 
 /// A team's mean and variance.
 #[derive(Clone, Copy)]
-struct Team {
+struct TeamStrength {
     mean: f64,
     variance: f64,
 }
 
 /// How far a team's mean moves (Ω), and the share of its variance that it loses (Δ).
 #[derive(Clone, Copy, Default)]
-struct Step {
+struct MeanStep {
     omega: f64,
     delta: f64,
 }
@@ -74,8 +74,8 @@ impl WengLin {
         }
     }
 
-    fn team(&self, game: &RatedGame, team: usize) -> Team {
-        let mut sum = Team {
+    fn team(&self, game: &RatedGame, team: usize) -> TeamStrength {
+        let mut sum = TeamStrength {
             mean: 0.0,
             variance: 0.0,
         };
@@ -94,12 +94,12 @@ const NEWCOMER: Strength = Strength {
 };
 
 /// Algorithm 4 of the paper, in O(teams²).
-fn plackett_luce(teams: &[Team], places: &[u16]) -> Vec<Step> {
+fn plackett_luce(teams: &[TeamStrength], places: &[u16]) -> Vec<MeanStep> {
     let c = luce_scale(teams);
     // Relative to the best team, so that no exponential overflows.
     let best = teams.iter().map(|t| t.mean).fold(f64::MIN, f64::max);
-    let raw = |t: &Team| libm::exp((t.mean - best) / c);
-    let mut steps = vec![Step::default(); teams.len()];
+    let raw = |t: &TeamStrength| libm::exp((t.mean - best) / c);
+    let mut steps = vec![MeanStep::default(); teams.len()];
     for (q, place) in places.iter().enumerate() {
         let rest = || teams.iter().zip(places).filter(|(_, p)| *p >= place);
         let sum: f64 = rest().map(|(t, _)| raw(t)).sum();
@@ -119,19 +119,19 @@ fn plackett_luce(teams: &[Team], places: &[u16]) -> Vec<Step> {
 }
 
 /// c, with c² = Σ over teams of variance + β².
-fn luce_scale(teams: &[Team]) -> f64 {
+fn luce_scale(teams: &[TeamStrength]) -> f64 {
     libm::sqrt(teams.iter().map(|t| t.variance + BETA * BETA).sum())
 }
 
 /// c of a pair of teams, with c² = the sum of their variances + 2β².
-fn pair_scale(a: Team, b: Team) -> f64 {
+fn pair_scale(a: TeamStrength, b: TeamStrength) -> f64 {
     libm::sqrt(a.variance + b.variance + 2.0 * BETA * BETA)
 }
 
 /// Algorithm 3 of the paper, in O(teams²).
-fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
+fn thurstone_mosteller(teams: &[TeamStrength], places: &[u16]) -> Vec<MeanStep> {
     let step = |i: usize| {
-        let mut step = Step::default();
+        let mut step = MeanStep::default();
         for q in (0..teams.len()).filter(|q| *q != i) {
             let c = pair_scale(teams[i], teams[q]);
             let (x, margin) = ((teams[i].mean - teams[q].mean) / c, EPSILON / c);
@@ -151,8 +151,8 @@ fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
 fn moved<'a>(
     before: Strength,
     seats: impl Iterator<Item = &'a Seat>,
-    teams: &[Team],
-    steps: &[Step],
+    teams: &[TeamStrength],
+    steps: &[MeanStep],
 ) -> Strength {
     let (mut mean, mut left) = (before.mean, 1.0);
     for seat in seats {
@@ -184,7 +184,7 @@ impl System for WengLin {
         }
         let net = game.net();
         let game = net.as_ref().unwrap_or(game);
-        let teams: Vec<Team> = (0..game.teams()).map(|t| self.team(game, t)).collect();
+        let teams: Vec<TeamStrength> = (0..game.teams()).map(|t| self.team(game, t)).collect();
         let steps = match self.model {
             Model::PlackettLuce => plackett_luce(&teams, &game.places),
             Model::ThurstoneMosteller => thurstone_mosteller(&teams, &game.places),
@@ -205,17 +205,17 @@ impl System for WengLin {
         self.players.get(player).copied()
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
+    fn win_model(&self, game: &RatedGame) -> WinModel {
         let (a, b) = (self.team(game, 0), self.team(game, 1));
         let (link, noise) = match self.model {
             Model::PlackettLuce => (Link::Logistic, luce_scale(&[a, b])),
             Model::ThurstoneMosteller => (Link::Normal, pair_scale(a, b)),
         };
         let players = game.shares().max(1.0);
-        Outlook {
+        WinModel {
             per_head: MEAN / noise, // a team is the sum of its players
-            doubt: libm::sqrt(a.variance + b.variance) / noise,
-            ..Outlook::of_strengths(link, 1.0 / noise, players, Crowding::Root, UNIT)
+            deviation: libm::sqrt(a.variance + b.variance) / noise,
+            ..WinModel::of_strengths(link, 1.0 / noise, players, Crowding::Root, UNIT)
         }
     }
 

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use evenkeel_model::Outlook;
+use evenkeel_model::WinModel;
 
 use super::{
     Player, PlayerMap, RatedGame, Scale, Strength, System,
@@ -73,8 +73,8 @@ impl System for WinRate {
         self.weight(player).map(Strength::exact)
     }
 
-    fn outlook(&self, game: &RatedGame) -> Outlook {
-        self.slope.outlook(game)
+    fn win_model(&self, game: &RatedGame) -> WinModel {
+        self.slope.win_model(game)
     }
 
     fn scale(&self) -> Scale {

@@ -12,7 +12,7 @@ use crate::{
     },
     config::Config,
     model::amount,
-    web::{AskedGame, Asker, Teams, picked_for},
+    web::{AskedGame, Asker, TeamsAnswer, picked_for},
 };
 
 /// The body, if a file has one: an object with a ruleset, which a lobby file has not.
@@ -53,7 +53,7 @@ pub(super) async fn run(args: &BalanceArgs, config: &Config, body: Value) -> Res
 }
 
 /// Writes one table per team, and how even they are.
-fn write(out: &mut impl Write, picked: &Teams<'_>, explain: bool) -> io::Result<()> {
+fn write(out: &mut impl Write, picked: &TeamsAnswer<'_>, explain: bool) -> io::Result<()> {
     for (number, team) in picked.teams.iter().enumerate() {
         let table = Table::of(&team.players)
             .num(&format!("team {number}"), |player| {

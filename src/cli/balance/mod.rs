@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{
     CliError, block_on, open_input, print_json,
-    table::{Progress, Table, printable},
+    table::{ProgressLine, Table, printable},
 };
 use crate::{
     model::{Ident, Naming, amount, counted},
@@ -117,7 +117,7 @@ fn solve(
 ) -> Result<Solution, ProblemError> {
     let began = Instant::now();
     let total = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let mut progress = Progress::new(total, "{wide_bar} {pos} of at most {len} ms");
+    let mut progress = ProgressLine::new(total, "{wide_bar} {pos} of at most {len} ms");
     let mut shown = Duration::ZERO;
     let mut out_of_time = || {
         let elapsed = began.elapsed();
@@ -344,7 +344,7 @@ fn decide(spec: &mut ProblemSpec, settings: &mut partition::Settings, rating: &r
     }
 }
 
-/// The strengths of the players, and the outlook of the rating system before any match for a game of as many.
+/// The strengths of the players, and the win model of the rating system before any match for a game of as many.
 fn model(
     view: &GameView,
     settings: &partition::Settings,
@@ -354,16 +354,16 @@ fn model(
     let Scale::Strengths { .. } = system.scale() else {
         return None;
     };
-    let outlook = system.outlook(&game(view));
-    let strength = |weight: f64| outlook.range() * (weight - NEWCOMER) / LARGEST;
-    let sound = outlook.is_sound();
+    let win_model = system.win_model(&game(view));
+    let strength = |weight: f64| win_model.range() * (weight - NEWCOMER) / LARGEST;
+    let sound = win_model.is_sound();
     let humans = view.humans.iter().map(|human| strength(human.weight));
     sound.then(|| ChanceModel {
-        outlook,
+        win_model,
         humans: humans.collect(),
         bots: Vec::new(),
         next_bot: strength(view.weight_of_place()),
-        doubts: Vec::new(),
+        deviations: Vec::new(),
         party_multiplier: settings.party_multiplier.clone(),
     })
 }
@@ -425,7 +425,7 @@ mod tests {
                 assert_eq!(settings.objective, Objective::Ratio, "{name:?}");
                 continue;
             };
-            let six = 6.0 * model.outlook.unit;
+            let six = 6.0 * model.win_model.unit;
             let by_hand = model.humans.iter().zip([six, 0.0, -six]);
             assert!(
                 by_hand

@@ -15,14 +15,14 @@ use super::{
     CliError, CommonArgs, OutputFile,
     ingest::line_of,
     open, print_json,
-    table::{Progress, print_error_line},
+    table::{ProgressLine, print_error_line},
 };
 use crate::{
     logs::{MatchFile, read_matches_to_file},
     model::{MatchRecord, Rulebook},
     rating::SystemName,
-    rating::history::{self, Evaluation, Plan},
-    store::Stored,
+    rating::history::{self, Evaluation, EvaluationPlan},
+    store::StoredMatch,
 };
 
 use report::{FreshReport, HistoryReport};
@@ -61,7 +61,7 @@ pub(super) struct EvaluateArgs {
     /// Exchange the two teams of each match or not, at random with this seed, for histories whose
     /// team numbers mean nothing; with FILE= only in that file. May be repeated
     #[arg(long, value_name = "[FILE=]SEED", value_parser = parse_exchange)]
-    exchange: Vec<Exchange>,
+    exchange: Vec<ExchangeArg>,
     /// Begin the history anew every MATCHES matches, and show the log loss of the first 50, 100 and 200 matches with a
     /// winner after each start, and after how many of them each system predicts better than a coin
     #[arg(
@@ -93,12 +93,12 @@ pub(super) struct EvaluateArgs {
 
 /// An `--exchange`: the seed, and the file that it applies to; without a file, it applies to all.
 #[derive(Clone, Debug)]
-struct Exchange {
+struct ExchangeArg {
     file: Option<PathBuf>,
     seed: u64,
 }
 
-fn parse_exchange(text: &str) -> Result<Exchange, String> {
+fn parse_exchange(text: &str) -> Result<ExchangeArg, String> {
     let (file, seed) = match text.rsplit_once('=') {
         Some((file, seed)) => (Some(PathBuf::from(file)), seed),
         None => (None, text),
@@ -106,7 +106,7 @@ fn parse_exchange(text: &str) -> Result<Exchange, String> {
     let seed = seed
         .parse()
         .map_err(|_| "expected SEED or FILE=SEED".to_owned())?;
-    Ok(Exchange { file, seed })
+    Ok(ExchangeArg { file, seed })
 }
 
 impl EvaluateArgs {
@@ -207,7 +207,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
     if args.files.is_empty() {
         let service = open(&args.common.load()?, false).await?;
         let (mut matches, mut ids) = (MatchFile::new()?, Vec::new());
-        let add = |stored: Stored| -> Result<(), CliError> {
+        let add = |stored: StoredMatch| -> Result<(), CliError> {
             ids.push(stored.id);
             Ok(matches.add(&stored.record, stored.fingerprint)?)
         };
@@ -273,11 +273,11 @@ fn write_predictions(
 }
 
 /// The plan for a history, with the systems that were chosen.
-fn plan(args: &EvaluateArgs, history: &EvaluatedHistory) -> Plan {
-    let mut plan = Plan {
+fn plan(args: &EvaluateArgs, history: &EvaluatedHistory) -> EvaluationPlan {
+    let mut plan = EvaluationPlan {
         exchange: history.exchange,
         seed: args.seed,
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     if !args.systems.is_empty() {
         let named = args.systems.iter();
@@ -299,7 +299,7 @@ fn evaluate(args: &EvaluateArgs, history: &mut EvaluatedHistory) -> Result<Evalu
         }
     }
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
-    let mut progress = Progress::new(history.matches.len() as u64, template);
+    let mut progress = ProgressLine::new(history.matches.len() as u64, template);
     let began = Instant::now();
     let result = history.with_matches(|count, matches| {
         history::evaluate(

@@ -10,13 +10,13 @@ use super::{BASE_RATE, EvaluateArgs, EvaluatedHistory, plan};
 use crate::{
     cli::{
         CliError, print_json,
-        table::{Progress, Table, printable},
+        table::{ProgressLine, Table, printable},
     },
     model::{Rulebook, counted},
     rating::SystemName,
     rating::history::{
-        CONFIDENCE, Comparison, Evaluation, FEWEST_COMPARED, FIRST_MATCHES, FirstMatches,
-        FreshLine, Line, Subset, fresh, fresh_steps,
+        CONFIDENCE, Evaluation, FEWEST_COMPARED, FIRST_MATCHES, FirstMatches, FreshLine, Subset,
+        SystemComparison, SystemLine, fresh, fresh_steps,
     },
 };
 
@@ -54,7 +54,7 @@ impl HistoryReport {
         let against = SystemName::parse(&args.against).unwrap_or_default();
         let rows = |subset| -> Vec<SystemScores> {
             let table = result.table(None, subset, Some(against));
-            let row = |line: &Line| SystemScores::new(line, result, against);
+            let row = |line: &SystemLine| SystemScores::new(line, result, against);
             table.iter().map(row).collect()
         };
         let (all, experienced) = (rows(Subset::All), rows(Subset::Experienced));
@@ -138,7 +138,7 @@ impl HistoryReport {
                 row.against.map(interval).unwrap_or_default()
             })
             .text(&format!("beside {}", self.against), |row| {
-                row.comparison.map_or("", Comparison::as_str)
+                row.comparison.map_or("", SystemComparison::as_str)
             })
             .num("µs/match", |row| {
                 row.micros_per_match.map(micros).unwrap_or_default()
@@ -189,7 +189,7 @@ pub(super) struct SystemScores {
     /// `better`, `worse` or `level` beside the system compared with. `None` for that system, and for too
     /// few matches.
     #[serde(serialize_with = "as_word")]
-    pub(super) comparison: Option<Comparison>,
+    pub(super) comparison: Option<SystemComparison>,
     pub(super) micros_per_match: Option<f64>,
     /// For each bin of predicted chances: their mean, how often team 0 won, and the number of matches.
     pub(super) calibration: Vec<(f64, f64, u32)>,
@@ -203,7 +203,7 @@ impl SystemScores {
     }
 
     /// The measures of a line of a table, beside the system `against`.
-    pub(super) fn new(line: &Line, result: &Evaluation, against: SystemName) -> Self {
+    pub(super) fn new(line: &SystemLine, result: &Evaluation, against: SystemName) -> Self {
         let position = line
             .system
             .and_then(|s| result.systems.iter().position(|own| *own == s));
@@ -232,10 +232,12 @@ impl SystemScores {
 
 /// Serialises a comparison as its word, or as null.
 fn as_word<S: serde::Serializer>(
-    comparison: &Option<Comparison>,
+    comparison: &Option<SystemComparison>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    comparison.map(Comparison::as_str).serialize(serializer)
+    comparison
+        .map(SystemComparison::as_str)
+        .serialize(serializer)
 }
 
 /// Which system predicts best, and how the system named `against` compares with each of the others.
@@ -259,7 +261,7 @@ pub(super) fn summary(rows: &[SystemScores], against: &str) -> String {
         let alike = systems.iter().filter(|r| r.comparison == Some(comparison));
         alike.map(|row| row.system).collect::<Vec<_>>()
     };
-    let ahead = match named(Comparison::Worse).len() {
+    let ahead = match named(SystemComparison::Worse).len() {
         0 => "none".to_owned(),
         ahead => ahead.to_string(),
     };
@@ -268,8 +270,8 @@ pub(super) fn summary(rows: &[SystemScores], against: &str) -> String {
         100.0 * CONFIDENCE
     );
     for (relation, comparison) in [
-        ("level with", Comparison::Level),
-        ("worse than", Comparison::Better),
+        ("level with", SystemComparison::Level),
+        ("worse than", SystemComparison::Better),
     ] {
         let systems = named(comparison);
         if !systems.is_empty() {
@@ -352,7 +354,7 @@ pub(super) fn run_fresh(
     let (plan, settings) = (plan(args, history), config.history());
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
     let steps = fresh_steps(history.matches.len(), every);
-    let mut progress = Progress::new(steps as u64, template);
+    let mut progress = ProgressLine::new(steps as u64, template);
     let mut done = |done| progress.set(done as u64);
     let result = history
         .with_matches(|_, matches| fresh(matches, every, &rulebook, &settings, &plan, &mut done))?;
@@ -474,7 +476,7 @@ impl FirstScores {
 
     /// The log loss, and how it compares with a coin's unless that may be chance.
     fn text(&self) -> String {
-        let level = Comparison::Level.as_str();
+        let level = SystemComparison::Level.as_str();
         let word = Some(self.comparison).filter(|word| *word != level);
         let word = word.map_or_else(String::new, |word| format!("{word} "));
         format!("{word}{:.4}", self.log_loss)
@@ -485,7 +487,11 @@ impl FirstScores {
 mod tests {
     use super::*;
 
-    fn row(system: &'static str, log_loss: f64, comparison: Option<Comparison>) -> SystemScores {
+    fn row(
+        system: &'static str,
+        log_loss: f64,
+        comparison: Option<SystemComparison>,
+    ) -> SystemScores {
         SystemScores {
             system,
             matches: 100,
@@ -498,19 +504,19 @@ mod tests {
     #[test]
     fn it_names_what_is_level_and_what_is_better() {
         let mut rows = vec![
-            row(BASE_RATE, 0.69, Some(Comparison::Worse)),
+            row(BASE_RATE, 0.69, Some(SystemComparison::Worse)),
             row("joint", 0.60, None),
-            row("elo", 0.63, Some(Comparison::Worse)),
-            row("hive", 0.64, Some(Comparison::Worse)),
-            row("glicko2", 0.61, Some(Comparison::Level)),
+            row("elo", 0.63, Some(SystemComparison::Worse)),
+            row("hive", 0.64, Some(SystemComparison::Worse)),
+            row("glicko2", 0.61, Some(SystemComparison::Level)),
         ];
         assert_eq!(
             summary(&rows, "joint"),
             "joint predicts best. Beyond chance (95 % confidence), joint is better than 2 of 3 systems, level \
              with glicko2."
         );
-        rows.push(row("presence", 0.58, Some(Comparison::Better)));
-        rows.push(row("trueskill", 0.60, Some(Comparison::Level)));
+        rows.push(row("presence", 0.58, Some(SystemComparison::Better)));
+        rows.push(row("trueskill", 0.60, Some(SystemComparison::Level)));
         assert_eq!(
             summary(&rows, "joint"),
             "presence predicts best. Beyond chance (95 % confidence), joint is better than 2 of 5 systems, level \

@@ -29,7 +29,7 @@ use crate::{
     store::FoundPlayer,
 };
 
-use show::{ShowArgs, WhyArgs};
+use show::{ShowPlayerArgs, WhyArgs};
 
 /// Show a player, merge two identities, forget a player, or fix a weight
 ///
@@ -46,7 +46,7 @@ enum PlayerCommand {
     /// Find players by a part of a name or identity
     Find(FindArgs),
     /// Show the names a player has used, and their weight in each ruleset
-    Show(ShowArgs),
+    Show(ShowPlayerArgs),
     /// Say why a player has their weight: results beside what was expected, points, and what came from elsewhere
     Why(WhyArgs),
     /// Count the matches of one identity for another one, because both belong to one person
@@ -226,7 +226,7 @@ struct FindArgs {
 
 /// One player. The field names are the keys of `--json`.
 #[derive(Debug, Serialize)]
-struct FoundLine {
+struct FoundPlayerLine {
     kind: &'static str,
     name: String,
     handle: Option<String>,
@@ -235,7 +235,7 @@ struct FoundLine {
     last_seen: Option<String>,
 }
 
-impl From<FoundPlayer> for FoundLine {
+impl From<FoundPlayer> for FoundPlayerLine {
     fn from(found: FoundPlayer) -> Self {
         Self {
             kind: found.key.kind.as_str(),
@@ -256,7 +256,7 @@ async fn run_find(args: &FindArgs, service: &Service) -> Result<(), CliError> {
         .matches()
         .find_players(&args.text, kind, args.limit)
         .await?;
-    let lines: Vec<FoundLine> = found.into_iter().map(FoundLine::from).collect();
+    let lines: Vec<FoundPlayerLine> = found.into_iter().map(FoundPlayerLine::from).collect();
     if args.json {
         return print_json(&lines);
     }

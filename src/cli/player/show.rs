@@ -24,7 +24,7 @@ use crate::{
 
 /// The arguments of `player show`.
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct ShowPlayerArgs {
     #[command(flatten)]
     pub(super) player: IdentityArgs,
     /// Print a JSON object
@@ -130,7 +130,7 @@ impl WeightLine {
 }
 
 /// Prints what is stored about the player.
-pub(super) async fn run(args: &ShowArgs, service: &Service) -> Result<(), CliError> {
+pub(super) async fn run(args: &ShowPlayerArgs, service: &Service) -> Result<(), CliError> {
     let key = args.player.named(service).await?;
     let settings = &service.learning().settings().history.divisions;
     let profile = profile(service, &key, settings, MachineClock::default().now()).await?;

@@ -45,12 +45,12 @@ pub(super) struct QueueArgs {
 
 #[derive(Debug, Subcommand)]
 enum QueueCommand {
-    Match(tickets::MatchArgs),
-    Check(CheckArgs),
+    Match(tickets::FormMatchesArgs),
+    Check(CheckQueuesArgs),
     Load(LoadArgs),
     Status(StatusArgs),
-    Simulate(Box<simulate::SimulateArgs>),
-    Replay(ReplayArgs),
+    Simulate(Box<simulate::SimulateQueueArgs>),
+    Replay(ReplaySearchArgs),
 }
 
 pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
@@ -76,7 +76,7 @@ fn configured(file: &Path, name: &str) -> Result<Queue, CliError> {
 ///
 /// The exit code is 1 if no match can ever be formed.
 #[derive(Debug, Args)]
-struct CheckArgs {
+struct CheckQueuesArgs {
     /// The configuration file
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -105,7 +105,7 @@ struct FoundFault {
     why: String,
 }
 
-fn run_check(args: &CheckArgs) -> Result<ExitCode, CliError> {
+fn run_check(args: &CheckQueuesArgs) -> Result<ExitCode, CliError> {
     let config = load_config(&args.file)?;
     let queues = config.queue.into_iter();
     let queues = queues.map(|(name, settings)| checked(name, settings));
@@ -143,7 +143,7 @@ fn checked(name: String, settings: QueueSettings) -> Result<CheckedQueue, CliErr
 
 fn write_findings(
     out: &mut impl Write,
-    args: &CheckArgs,
+    args: &CheckQueuesArgs,
     queues: &[CheckedQueue],
 ) -> io::Result<()> {
     if queues.is_empty() {
@@ -244,7 +244,7 @@ fn run_load(args: &LoadArgs) -> Result<(), CliError> {
 /// the players, the configuration of the queue and the seed. Prints the match as `queue match` does, then
 /// what each rule finds in it. The exit code is 1 if the search finds other teams, another mode or another map.
 #[derive(Debug, Args)]
-struct ReplayArgs {
+struct ReplaySearchArgs {
     #[command(flatten)]
     common: CommonArgs,
     /// The id of the match, as in MATCHED
@@ -258,7 +258,7 @@ struct ReplayArgs {
     json: bool,
 }
 
-async fn run_replay(args: &ReplayArgs) -> Result<ExitCode, CliError> {
+async fn run_replay(args: &ReplaySearchArgs) -> Result<ExitCode, CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
     let found = service.store().queues().formed_match(args.id).await;

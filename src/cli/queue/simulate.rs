@@ -13,7 +13,7 @@ use super::configured;
 use crate::{
     cli::{
         CliError, between, print_json,
-        table::{Progress, Table, printable},
+        table::{ProgressLine, Table, printable},
     },
     matchmaking::Effort,
     simulate::{
@@ -22,14 +22,14 @@ use crate::{
     },
 };
 
-pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
+pub(super) fn run(args: &SimulateQueueArgs) -> Result<(), CliError> {
     let settings = args.settings().map_err(CliError::input)?;
     let queue = configured(&args.config, &args.queue)?;
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).map_err(CliError::in_file(folder))?;
     }
     let template = "{wide_bar} {pos}/{len} virtual seconds, {eta} to go";
-    let mut progress = Progress::new(settings.length as u64, template);
+    let mut progress = ProgressLine::new(settings.length as u64, template);
     let plan = SearchPlan {
         effort: args.effort,
         threads: args.threads,
@@ -57,7 +57,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<(), CliError> {
 /// longest, and how close the matches were. The result depends on the configuration, the options, the
 /// seed and the effort alone; only the times of the searches depend on the machine.
 #[derive(Debug, Args)]
-pub(super) struct SimulateArgs {
+pub(super) struct SimulateQueueArgs {
     /// The queue, by its name in the configuration
     #[arg(long, value_name = "NAME")]
     pub queue: String,
@@ -183,7 +183,7 @@ fn weight(text: &str) -> Result<f64, String> {
     between(text, 0.0, 100.0)
 }
 
-impl SimulateArgs {
+impl SimulateQueueArgs {
     /// The settings of the simulation.
     ///
     /// # Errors

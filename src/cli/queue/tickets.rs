@@ -15,7 +15,8 @@ use super::{configured, tickets};
 use crate::{
     cli::{CliError, open_input, table::print_error_line},
     matchmaking::{
-        Effort, Known, Plan, PlanInput, PlannedMatch, Queue, Raw, Ticket, TicketSpec, is_known,
+        Effort, KnownAttributes, Plan, PlanInput, PlannedMatch, Queue, Raw, Ticket, TicketSpec,
+        is_known,
     },
     queues::Threads,
 };
@@ -93,8 +94,8 @@ fn ticket(line: &str, queue: &Queue) -> Result<Ticket, String> {
 }
 
 /// What the attributes that begin with `@` state.
-fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
-    let mut known = Known::default();
+fn learned(attributes: Vec<(String, Raw)>) -> Result<KnownAttributes, String> {
+    let mut known = KnownAttributes::default();
     for (name, raw) in attributes {
         match raw {
             Raw::List(met) if name == "@met" => known.met = vec![met],
@@ -120,7 +121,7 @@ fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
 /// Prints one line for each match, in JSON, then one for each ticket that is left, with the reason.
 /// The result depends on the tickets, the configuration, the seed and the effort alone.
 #[derive(Debug, Args)]
-pub(super) struct MatchArgs {
+pub(super) struct FormMatchesArgs {
     /// The file of tickets; - is standard input
     #[arg(value_name = "FILE")]
     tickets: PathBuf,
@@ -150,7 +151,7 @@ pub(super) struct MatchArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
+pub(super) fn run(args: &FormMatchesArgs) -> Result<(), CliError> {
     let queue = configured(&args.config, &args.queue)?;
     let tickets = tickets::read(&args.tickets, &queue)?;
     let since = Instant::now();

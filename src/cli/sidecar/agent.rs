@@ -66,7 +66,7 @@ pub(in crate::cli) struct AgentArgs {
     #[arg(long = "limit", value_name = "LIMIT", value_parser = idtech3::host_limit)]
     limits: Vec<Limit>,
     #[command(flatten)]
-    hosting: MatchArgs,
+    hosting: AgentMatchArgs,
 }
 
 /// Make a game server host matches of queues: Teeworlds 0.7
@@ -92,12 +92,12 @@ pub(in crate::cli) struct TeeworldsAgentArgs {
     #[arg(long = "limit", value_name = "LIMIT", value_parser = teeworlds::host_limit)]
     limits: Vec<Limit>,
     #[command(flatten)]
-    hosting: MatchArgs,
+    hosting: AgentMatchArgs,
 }
 
 /// What an agent needs beside its engine's own options.
 #[derive(Debug, Args)]
-struct MatchArgs {
+struct AgentMatchArgs {
     /// Where players connect [default: the address of the console]
     #[arg(long, value_name = "ADDRESS:PORT")]
     address: Option<String>,
@@ -129,7 +129,7 @@ struct MatchArgs {
     program: Vec<OsString>,
 }
 
-impl MatchArgs {
+impl AgentMatchArgs {
     fn settings(
         &self,
         server: &ServerArgs,
@@ -203,7 +203,7 @@ async fn host(
     console: Box<dyn RemoteConsole>,
     kept: KeptMatch,
     server: &ServerArgs,
-    hosting: &MatchArgs,
+    hosting: &AgentMatchArgs,
 ) -> Result<(), CliError> {
     let endpoint = server.daemon.endpoint()?;
     let daemon = DaemonConnection::new(endpoint).with_longest_pause(LONGEST_PAUSE);

@@ -37,27 +37,29 @@ use crate::store::{LastHolder, Lease, Store, StoreError, Taken};
 /// A lease that this process holds. A task renews it until this is dropped; then it ends by itself.
 #[derive(Debug)]
 pub struct HeldLease {
-    kept: Arc<Kept>,
+    kept: Arc<KeptLease>,
     renewals: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptLease {
     store: Arc<Store>,
     lease: Lease,
     /// The instant from which the milliseconds of the term count.
     since: Instant,
     /// For how long it may be relied on; `None` if it does not end.
-    term: Option<Mutex<Term>>,
+    term: Option<Mutex<LeaseTerm>>,
     lost: CancellationToken,
 }
 
 impl HeldLease {
     /// Begins to renew a lease; `asked` is the instant at which this process asked for it.
     fn keep(store: Arc<Store>, lease: Lease, asked: Instant) -> Self {
-        let term = lease.lasts.map(|lasts| Mutex::new(Term::new(lasts, 0)));
+        let term = lease
+            .lasts
+            .map(|lasts| Mutex::new(LeaseTerm::new(lasts, 0)));
         let is_renewed = term.is_some();
-        let kept = Arc::new(Kept {
+        let kept = Arc::new(KeptLease {
             store,
             lease,
             since: asked,
@@ -100,7 +102,7 @@ impl Drop for HeldLease {
     }
 }
 
-impl Kept {
+impl KeptLease {
     fn millis(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -310,12 +312,12 @@ impl LeaseSettings {
 
 /// The time for which a lease is held, in milliseconds of a clock that only runs forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Term {
+struct LeaseTerm {
     lasts: u64,
     ends: u64,
 }
 
-impl Term {
+impl LeaseTerm {
     /// The term of a lease that was asked for at this time, and is held since then or later. The database
     /// counts from when it gets the request, so that the term never ends later here than there.
     pub fn new(lasts: Duration, asked: u64) -> Self {
@@ -369,7 +371,7 @@ mod tests {
     /// A daemon that may hold the lease.
     #[derive(Default)]
     struct Daemon {
-        held: Option<(u64, Term)>,
+        held: Option<(u64, LeaseTerm)>,
     }
 
     impl Daemon {
@@ -386,7 +388,7 @@ mod tests {
                 None if row.ends <= *clock => {
                     row.epoch += 1;
                     row.ends = *clock + LASTS;
-                    let term = Term::new(Duration::from_millis(LASTS), asked);
+                    let term = LeaseTerm::new(Duration::from_millis(LASTS), asked);
                     self.held = Some((row.epoch, term));
                 }
                 None => {}
@@ -421,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_lease_is_renewed_often_enough_that_one_lost_request_costs_nothing() {
-        let mut term = Term::new(Duration::from_millis(LASTS), 1_000);
+        let mut term = LeaseTerm::new(Duration::from_millis(LASTS), 1_000);
         assert!(!term.is_over(1_000 + term.pause(false) + term.pause(true)));
         assert_eq!(term.left(1_000), 4_750);
         assert!(term.is_over(5_750));

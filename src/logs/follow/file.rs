@@ -18,7 +18,7 @@ use super::{Follow, Requests};
 use crate::{
     ingest::{Format, HEAD, LogItem, Skip, detect, first_line},
     logs::{
-        Archive, LogError, LogFile, LogOrigin, Reading, Spool, Tail, Tailed,
+        Archive, LogError, LogFile, LogOrigin, LogSpool, Reading, Tail, Tailed,
         events::nobodies,
         log_file::{earlier, successor},
         reading::into_match,
@@ -67,7 +67,7 @@ pub(super) struct FollowedFile {
     /// Its format, once detected.
     format: Option<&'static Format>,
     stage: FollowStage,
-    spool: Option<Spool>,
+    spool: Option<LogSpool>,
     /// The time on the log's own clock, in milliseconds, that passed in the logs before this one.
     before: i64,
     /// Whether everything that it contained at the first poll has been read.
@@ -80,8 +80,8 @@ pub(super) struct FollowedFile {
     /// Whether it was said that it is of no known format.
     doubted: bool,
     /// Whether the time zone of its dates was told, and that a match ended in the future.
-    told_zone: bool,
-    told_future: bool,
+    zone_logged: bool,
+    future_logged: bool,
     /// Whether the last poll failed and the failure was logged.
     pub failed: bool,
     /// Whether the last poll ended before the end of the file, so that the other files have their turn.
@@ -109,8 +109,8 @@ impl FollowedFile {
             matches: VecDeque::new(),
             ids: Vec::new(),
             doubted: false,
-            told_zone: false,
-            told_future: false,
+            zone_logged: false,
+            future_logged: false,
             failed: false,
             is_behind: false,
         }
@@ -499,11 +499,12 @@ impl FollowedFile {
             _ => false,
         };
         let path = self.tail.path().display();
-        if is_local && self.follow.zone.is_none() && !std::mem::replace(&mut self.told_zone, true) {
+        if is_local && self.follow.zone.is_none() && !std::mem::replace(&mut self.zone_logged, true)
+        {
             tracing::info!(log = %path, zone = self.follow.zone().name(), "the dates of the log state no time zone and count in the one of this machine; time_zone in its [[follow]] section sets another");
         }
         let now = timestamp(SystemTime::now());
-        if record.end.is_ahead_of(now) && !std::mem::replace(&mut self.told_future, true) {
+        if record.end.is_ahead_of(now) && !std::mem::replace(&mut self.future_logged, true) {
             let minutes = record.end.0.saturating_sub(now.0) / 60_000;
             tracing::warn!(log = %path, minutes, zone = self.follow.zone().name(), "a match of the log ended in the future: the log is in another time zone, which time_zone in its [[follow]] section sets (--time-zone of ingest and follow)");
         }

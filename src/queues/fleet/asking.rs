@@ -26,11 +26,11 @@ use crate::{
     matchmaking::lifecycle::{State, TicketNumber},
     model::MatchId,
     queues::{
-        Link, QueuesError,
-        command::{Command, Outcome},
+        InstanceLink, QueuesError,
+        command::{ClientCommand, Outcome},
         links::RemoteLink,
     },
-    store::{Decided, TicketKey},
+    store::{DecidedRequest, TicketKey},
 };
 
 /// The most requests that wait to be written.
@@ -56,9 +56,9 @@ pub(in crate::queues) struct Fleet {
     pub(super) receiver: Mutex<Option<mpsc::Receiver<Outgoing>>>,
     pub(super) pending: Mutex<Pending>,
     /// The connections of instances that the daemon of a partition knows, by their numbers.
-    pub(super) links: Mutex<BTreeMap<u64, (String, Link)>>,
+    pub(super) links: Mutex<BTreeMap<u64, (String, InstanceLink)>>,
     pub(super) alive: RwLock<BTreeSet<String>>,
-    pub(super) told: Mutex<ToldTickets>,
+    pub(super) announced: Mutex<AnnouncedTickets>,
     /// Changes whenever others may have asked or decided something.
     wake: watch::Sender<()>,
     /// Counts the times when others may have forgotten this daemon.
@@ -78,7 +78,7 @@ impl Fleet {
             pending: Mutex::default(),
             links: Mutex::default(),
             alive: RwLock::default(),
-            told: Mutex::default(),
+            announced: Mutex::default(),
             wake: watch::Sender::new(()),
             forgotten: watch::Sender::new(0),
             since: Instant::now(),
@@ -87,7 +87,7 @@ impl Fleet {
 
     /// Asks the daemon that runs a partition. The call is answered in any case: if that daemon does not answer in time,
     /// as if it had not been made.
-    pub fn call(&self, partition: &str, command: Command, answer: oneshot::Sender<Outcome>) {
+    pub fn call(&self, partition: &str, command: ClientCommand, answer: oneshot::Sender<Outcome>) {
         let patience = self.lasts + Duration::from_secs(5);
         let until = self.millis() + patience.as_millis() as u64;
         let key = self.pending.lock().add(answer, until);
@@ -97,13 +97,13 @@ impl Fleet {
     }
 
     /// Reports an event of an instance, whose answer nobody waits for.
-    pub fn report(&self, partition: &str, command: Command) {
+    pub fn report(&self, partition: &str, command: ClientCommand) {
         let (answer, _) = oneshot::channel();
         self.call(partition, command, answer);
     }
 
     /// Sends notices for this connection to it from now on, and reports whether it is open.
-    pub fn link(&self, partition: &str, link: &Link) {
+    pub fn link(&self, partition: &str, link: &InstanceLink) {
         let known = (partition.to_owned(), link.clone());
         self.links.lock().insert(link.number(), known);
     }
@@ -164,7 +164,7 @@ impl Fleet {
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::queues) enum Asked {
     /// A client or an instance asks for something.
-    Call(Command),
+    Call(ClientCommand),
     /// How many milliseconds ago each connection of an instance sent its last line, and which are closed. Nobody waits
     /// for an answer.
     Links {
@@ -185,9 +185,9 @@ pub(in crate::queues) struct Asker {
 
 /// What was decided of requests, and is written with the next write.
 #[derive(Clone, Debug, Default)]
-pub(in crate::queues) struct Outbox(Arc<Mutex<Vec<Decided>>>);
+pub(in crate::queues) struct DecisionOutbox(Arc<Mutex<Vec<DecidedRequest>>>);
 
-impl Outbox {
+impl DecisionOutbox {
     /// Answers a request.
     pub fn add(&self, asker: Asker, outcome: &Outcome) {
         let answer = serde_json::to_string(outcome);
@@ -203,7 +203,7 @@ impl Outbox {
     }
 
     fn end(&self, asker: Asker, answer: Option<String>) {
-        self.0.lock().push(Decided {
+        self.0.lock().push(DecidedRequest {
             daemon: asker.daemon,
             key: asker.key,
             answer,
@@ -212,7 +212,7 @@ impl Outbox {
     }
 
     /// Takes everything.
-    pub fn take(&self) -> Vec<Decided> {
+    pub fn take(&self) -> Vec<DecidedRequest> {
         std::mem::take(&mut *self.0.lock())
     }
 }
@@ -223,12 +223,12 @@ const GRACE: u64 = 2_000;
 /// The calls that wait for their answers, by the keys of their requests.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    calls: BTreeMap<u64, Waiting>,
+    calls: BTreeMap<u64, AwaitedAnswer>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct AwaitedAnswer {
     answer: oneshot::Sender<Outcome>,
     /// When the call is withdrawn.
     until: u64,
@@ -245,7 +245,7 @@ impl Pending {
 
     /// Adds a call, and returns the key of its request.
     pub fn add(&mut self, answer: oneshot::Sender<Outcome>, until: u64) -> u64 {
-        let waiting = Waiting {
+        let waiting = AwaitedAnswer {
             answer,
             until,
             is_answered: false,
@@ -290,17 +290,17 @@ const KNOWN: Duration = Duration::from_secs(3_600);
 
 /// The last state of each ticket that a client of this daemon was sent, of those that other daemons decided.
 #[derive(Debug, Default)]
-pub(super) struct ToldTickets(BTreeMap<TicketNumber, Told>);
+pub(super) struct AnnouncedTickets(BTreeMap<TicketNumber, Announced>);
 
 #[derive(Debug)]
-struct Told {
+struct Announced {
     key: TicketKey,
     at: Instant,
     /// Whether the database says so, too.
     is_noted: bool,
 }
 
-impl Told {
+impl Announced {
     /// The match of which the client knows by this.
     fn known(&self) -> Option<MatchId> {
         match self.key.state {
@@ -310,26 +310,28 @@ impl Told {
     }
 }
 
-impl ToldTickets {
+impl AnnouncedTickets {
     /// Notes that a client was sent this now.
     pub fn add(&mut self, key: TicketKey, now: Instant) {
-        let told = Told {
+        let announced = Announced {
             key,
             at: now,
             is_noted: false,
         };
-        self.0.insert(key.number, told);
+        self.0.insert(key.number, announced);
     }
 
     /// Whether a client was sent this, and nothing since.
     pub fn has(&self, key: TicketKey) -> bool {
-        self.0.get(&key.number).is_some_and(|told| told.key == key)
+        self.0
+            .get(&key.number)
+            .is_some_and(|announced| announced.key == key)
     }
 
     /// Whether a ticket's client was sent this match.
     pub fn knows(&self, ticket: TicketNumber, id: MatchId) -> bool {
-        let told = self.0.get(&ticket);
-        told.is_some_and(|told| told.known() == Some(id))
+        let announced = self.0.get(&ticket);
+        announced.is_some_and(|announced| announced.known() == Some(id))
     }
 
     /// How many tickets these are.
@@ -340,19 +342,21 @@ impl ToldTickets {
     /// What was sent until this time, and is not noted in the database.
     pub fn due(&self, until: Instant) -> Vec<TicketKey> {
         let due = self.0.values();
-        let due = due.filter(|told| !told.is_noted && told.at <= until);
-        due.map(|told| told.key).collect()
+        let due = due.filter(|announced| !announced.is_noted && announced.at <= until);
+        due.map(|announced| announced.key).collect()
     }
 
     /// The database says now that this was sent. Forgets what is of no use any more.
     pub fn noted(&mut self, keys: &[TicketKey], now: Instant) {
         for key in keys {
-            if let Some(told) = self.0.get_mut(&key.number) {
-                told.is_noted |= told.key == *key;
+            if let Some(announced) = self.0.get_mut(&key.number) {
+                announced.is_noted |= announced.key == *key;
             }
         }
-        let is_of_use = |told: &Told| told.known().is_some() && now - told.at < KNOWN;
-        self.0.retain(|_, told| !told.is_noted || is_of_use(told));
+        let is_of_use =
+            |announced: &Announced| announced.known().is_some() && now - announced.at < KNOWN;
+        self.0
+            .retain(|_, announced| !announced.is_noted || is_of_use(announced));
     }
 }
 
@@ -360,7 +364,7 @@ impl ToldTickets {
 #[derive(Debug, Default)]
 pub(in crate::queues) struct Remote {
     /// The answers to them.
-    pub outbox: Outbox,
+    pub outbox: DecisionOutbox,
     /// When each asked last.
     daemons: BTreeMap<String, Instant>,
     links: BTreeMap<(String, u64), RemoteLink>,
@@ -384,7 +388,7 @@ impl Remote {
     }
 
     /// The connection of an instance to another daemon, which it knows by this number. `millis` is the time now.
-    pub fn link(&mut self, daemon: &str, number: u64, millis: u64) -> Link {
+    pub fn link(&mut self, daemon: &str, number: u64, millis: u64) -> InstanceLink {
         let link = RemoteLink {
             daemon: daemon.to_owned(),
             is_open: Arc::new(AtomicBool::new(true)),
@@ -392,7 +396,7 @@ impl Remote {
         };
         let known = (daemon.to_owned(), number);
         self.links.insert(known, link.clone());
-        Link::there(number, link)
+        InstanceLink::there(number, link)
     }
 
     /// A daemon reports how many milliseconds ago its instances sent their last lines, and which of their
@@ -443,14 +447,14 @@ impl Remote {
     /// Forgets the answers to requests that are not carried out, because a write has failed. Whoever still works on an
     /// answer gives it to nobody: the request is read again.
     pub fn write_failed(&mut self) {
-        self.outbox = Outbox::default();
+        self.outbox = DecisionOutbox::default();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::Timestamp, queues::command::Answer};
+    use crate::{model::Timestamp, queues::command::ClientAnswer};
 
     #[test]
     fn a_call_is_answered_once_or_withdrawn_in_time() {
@@ -462,8 +466,8 @@ mod tests {
         let (one, mut first) = call(100);
         let (two, mut second) = call(200);
         let (three, mut third) = call(300);
-        pending.answer(one, Ok(Answer::Done));
-        assert!(matches!(first.try_recv(), Ok(Ok(Answer::Done))));
+        pending.answer(one, Ok(ClientAnswer::Done));
+        assert!(matches!(first.try_recv(), Ok(Ok(ClientAnswer::Done))));
         assert!(pending.late(199).is_empty());
         assert_eq!(pending.late(300), [two, three]);
         pending.withdraw(two, false, 300);
@@ -475,7 +479,7 @@ mod tests {
         assert_eq!(pending.late(300 + GRACE), [three]);
         pending.withdraw(three, true, 300 + GRACE);
         assert!(matches!(third.try_recv(), Ok(Err(QueuesError::Moved))));
-        pending.answer(three, Ok(Answer::Done));
+        pending.answer(three, Ok(ClientAnswer::Done));
         assert!(pending.late(u64::MAX).is_empty());
     }
 
@@ -487,21 +491,21 @@ mod tests {
             at: Timestamp(7),
         };
         let (waits, hosted) = (key(1, State::Queued), key(2, State::Hosted(5)));
-        let (mut told, now) = (ToldTickets::default(), Instant::now());
-        told.add(waits, now);
-        told.add(hosted, now + Duration::from_secs(1));
-        assert!(told.has(waits) && !told.has(key(1, State::Expired)));
-        assert!(told.knows(2, 5) && !told.knows(2, 6) && !told.knows(1, 5));
-        assert_eq!(told.due(now), [waits]);
-        let due = told.due(now + Duration::from_secs(1));
+        let (mut announced, now) = (AnnouncedTickets::default(), Instant::now());
+        announced.add(waits, now);
+        announced.add(hosted, now + Duration::from_secs(1));
+        assert!(announced.has(waits) && !announced.has(key(1, State::Expired)));
+        assert!(announced.knows(2, 5) && !announced.knows(2, 6) && !announced.knows(1, 5));
+        assert_eq!(announced.due(now), [waits]);
+        let due = announced.due(now + Duration::from_secs(1));
         assert_eq!(due, [waits, hosted]);
         // One has another state by now, of which the database does not know.
-        told.add(key(1, State::Cancelled), now);
-        told.noted(&due, now);
-        assert_eq!(told.due(now), [key(1, State::Cancelled)]);
-        assert_eq!(told.len(), 2);
-        assert!(told.knows(2, 5));
-        told.noted(&told.due(now), now + 2 * KNOWN);
-        assert_eq!(told.len(), 0);
+        announced.add(key(1, State::Cancelled), now);
+        announced.noted(&due, now);
+        assert_eq!(announced.due(now), [key(1, State::Cancelled)]);
+        assert_eq!(announced.len(), 2);
+        assert!(announced.knows(2, 5));
+        announced.noted(&announced.due(now), now + 2 * KNOWN);
+        assert_eq!(announced.len(), 0);
     }
 }

@@ -14,13 +14,13 @@ use tokio::{
 
 use super::{
     Asked, Fleet,
-    asking::{Outgoing, ToldTickets},
+    asking::{AnnouncedTickets, Outgoing},
 };
 use crate::{
     protocol::Notice,
     queues::{
-        QueuesError, Shared, WaitClock,
-        view::{Seen, match_before_call, notices},
+        QueueShared, QueuesError, WaitClock,
+        view::{SeenTicket, match_before_call, notices},
     },
     store::{Changes, HostNoticeRow, NewRequest, Store, StoreError, StoredTicket, TicketKey},
 };
@@ -36,7 +36,7 @@ const RETRY: Duration = Duration::from_millis(500);
 
 impl Fleet {
     /// Asks, and reads what is answered, until the queues are stopped. A database that fails is tried again.
-    pub async fn run(&self, shared: &Shared) {
+    pub async fn run(&self, shared: &QueueShared) {
         let Some(mut outgoing) = self.receiver.lock().take() else {
             return;
         };
@@ -55,7 +55,7 @@ impl Fleet {
 
     async fn exchange(
         &self,
-        shared: &Shared,
+        shared: &QueueShared,
         outgoing: &mut mpsc::Receiver<Outgoing>,
     ) -> Result<(), StoreError> {
         let store = &*shared.store;
@@ -234,9 +234,9 @@ const TICKETS_AT_ONCE: usize = 1_000;
 const NOTED: Duration = Duration::from_secs(2);
 
 /// What the clients of a daemon are sent.
-struct Telling<'a> {
-    shared: &'a Shared,
-    told: &'a Mutex<ToldTickets>,
+struct Announcing<'a> {
+    shared: &'a QueueShared,
+    announced: &'a Mutex<AnnouncedTickets>,
     clock: WaitClock,
     /// The slots of the partitions.
     slots: BTreeMap<String, i64>,
@@ -246,35 +246,35 @@ struct Telling<'a> {
 
 impl Fleet {
     /// Whether a client of this daemon was sent this state of a ticket lately.
-    pub fn was_told(&self, key: TicketKey) -> bool {
-        self.told.lock().has(key)
+    pub fn was_announced(&self, key: TicketKey) -> bool {
+        self.announced.lock().has(key)
     }
 
     /// Sends clients what has changed, until the queues are stopped. Without the database, later.
-    pub async fn tell(&self, shared: &Shared) {
-        let mut telling = Telling {
+    pub async fn announce(&self, shared: &QueueShared) {
+        let mut announcing = Announcing {
             shared,
-            told: &self.told,
+            announced: &self.announced,
             clock: WaitClock::new(shared),
             slots: BTreeMap::new(),
             noted: None,
         };
         let mut wakes = self.wakes();
         while let Some(Ok(())) = shared.stop.run_until_cancelled(wakes.changed()).await {
-            if let Err(error) = telling.look().await {
+            if let Err(error) = announcing.look().await {
                 tracing::debug!(%error, "the changes of tickets cannot be read");
             }
         }
-        if let Err(error) = telling.note(Duration::ZERO).await {
+        if let Err(error) = announcing.note(Duration::ZERO).await {
             tracing::debug!(%error, "changes of tickets will be sent again");
         }
     }
 }
 
-impl Telling<'_> {
+impl Announcing<'_> {
     async fn look(&mut self) -> Result<(), StoreError> {
         let mut owners = self.shared.listeners.lock().owners();
-        if owners.is_empty() && self.told.lock().len() == 0 {
+        if owners.is_empty() && self.announced.lock().len() == 0 {
             return Ok(());
         }
         if self.noted.is_none_or(|at| at.elapsed() >= NOTED) {
@@ -283,12 +283,12 @@ impl Telling<'_> {
         }
         let slots = self.slots_of_others().await?;
         while !owners.is_empty() {
-            let most = TICKETS_AT_ONCE + self.told.lock().len();
+            let most = TICKETS_AT_ONCE + self.announced.lock().len();
             let changed = self
                 .shared
                 .store
                 .queues()
-                .untold(&slots, &owners, most)
+                .unannounced(&slots, &owners, most)
                 .await?;
             let slow = self.send(&changed);
             if changed.len() < most {
@@ -317,16 +317,16 @@ impl Telling<'_> {
     /// Sends what clients were not sent yet. Returns the clients that do not take it now.
     fn send(&self, changed: &[StoredTicket]) -> BTreeSet<String> {
         let mut slow = BTreeSet::new();
-        let mut told = self.told.lock();
+        let mut announced = self.announced.lock();
         for stored in changed {
             let key = TicketKey::from(&stored.ticket);
             let owner = &stored.ticket.ticket.owner;
-            if slow.contains(owner) || told.has(key) {
+            if slow.contains(owner) || announced.has(key) {
                 continue;
             }
-            let notices = self.notices(stored, &told);
+            let notices = self.notices(stored, &announced);
             match self.shared.listeners.lock().hear(owner, &notices) {
-                Ok(()) => told.add(key, Instant::now()),
+                Ok(()) => announced.add(key, Instant::now()),
                 Err(_) => drop(slow.insert(owner.clone())),
             }
         }
@@ -335,16 +335,16 @@ impl Telling<'_> {
 
     /// What a client is sent. Of two changes that are read together, only the last one is there: a client that is
     /// called to a match of which it does not know is sent the match first.
-    fn notices(&self, stored: &StoredTicket, told: &ToldTickets) -> Vec<Notice> {
+    fn notices(&self, stored: &StoredTicket, announced: &AnnouncedTickets) -> Vec<Notice> {
         let ticket = &stored.ticket;
-        let seen = Seen {
+        let seen = SeenTicket {
             record: ticket,
             in_match: stored.in_match.as_ref(),
             now: self.clock.now(self.shared),
             median: None,
         };
         let id = ticket.state.match_id();
-        let before = match id.is_some_and(|id| told.knows(ticket.number, id)) {
+        let before = match id.is_some_and(|id| announced.knows(ticket.number, id)) {
             true => None,
             false => match_before_call(&seen),
         };
@@ -356,11 +356,11 @@ impl Telling<'_> {
         let now = Instant::now();
         self.noted = Some(now);
         let due = match now.checked_sub(after) {
-            Some(until) => self.told.lock().due(until),
+            Some(until) => self.announced.lock().due(until),
             None => Vec::new(),
         };
-        self.shared.store.queues().note_told(&due).await?;
-        self.told.lock().noted(&due, now);
+        self.shared.store.queues().note_announced(&due).await?;
+        self.announced.lock().noted(&due, now);
         Ok(())
     }
 }

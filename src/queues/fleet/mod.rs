@@ -16,4 +16,4 @@
 mod asking;
 mod exchange;
 
-pub(super) use asking::{Asked, Asker, Fleet, Outbox, Remote};
+pub(super) use asking::{Asked, Asker, DecisionOutbox, Fleet, Remote};

@@ -132,12 +132,12 @@ impl AddressKey {
 /// The addresses that are connected, and those that were connected a short time ago.
 #[derive(Debug)]
 pub struct AddressTable {
-    entries: BTreeMap<AddressKey, Entry>,
+    entries: BTreeMap<AddressKey, BucketEntry>,
     most: usize,
 }
 
 #[derive(Debug, Default)]
-struct Entry {
+struct BucketEntry {
     allowance: Arc<Allowance>,
     connections: u32,
 }
@@ -179,7 +179,7 @@ impl AddressTable {
     /// Forgets addresses without a connection: first those with a full allowance, which loses nothing. If
     /// the table is still full, all others, too.
     fn make_room(&mut self, now: u64) {
-        let used = |entry: &Entry| entry.connections > 0;
+        let used = |entry: &BucketEntry| entry.connections > 0;
         self.entries
             .retain(|_, entry| used(entry) || !entry.allowance.is_full(now));
         if self.entries.len() >= self.most {

@@ -21,13 +21,13 @@ pub type HelloKey = (AddressKey, Option<String>);
 /// The HELLOs that failed lately.
 #[derive(Debug, Default)]
 pub struct Slowdown {
-    entries: BTreeMap<HelloKey, Entry>,
+    entries: BTreeMap<HelloKey, SlowdownEntry>,
     /// All failures since the start.
     total: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct SlowdownEntry {
     failures: u32,
     last: u64,
     /// When the next attempt may be checked.
@@ -64,7 +64,7 @@ impl Slowdown {
         if !self.entries.contains_key(key) && self.entries.len() >= MOST {
             self.make_room(now);
         }
-        let entry = self.entries.entry(key.clone()).or_insert(Entry {
+        let entry = self.entries.entry(key.clone()).or_insert(SlowdownEntry {
             failures: 0,
             last: now,
             free: now,

@@ -21,7 +21,9 @@ use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Limits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient};
+use super::{
+    ConnectionLimits, Peer, Service, host::HostClient, peer::not_allowed, queue::QueueClient,
+};
 use crate::{
     model::Right,
     protocol::{FramedLine, Framer, Push, Verb},
@@ -57,10 +59,10 @@ pub enum ConnectionEnd {
 /// Serves one connection until it ends.
 ///
 /// All log lines meanwhile are in the [span](Session::span) of the session.
-pub async fn serve<S: Stream>(
+pub async fn serve<S: ByteStream>(
     stream: S,
     service: &Service,
-    limits: Limits,
+    limits: ConnectionLimits,
     peer: Peer,
     stop: CancellationToken,
 ) -> ConnectionEnd {
@@ -93,7 +95,7 @@ pub async fn serve<S: Stream>(
 
 struct Connection<S> {
     stream: S,
-    limits: Limits,
+    limits: ConnectionLimits,
     peer: Peer,
     session: Session,
     queue: QueueClient,
@@ -119,12 +121,12 @@ struct Connection<S> {
 }
 
 /// What to do after handling a line.
-enum Next {
+enum AfterLine {
     Continue,
     Close(ConnectionEnd),
 }
 
-impl<S: Stream> Connection<S> {
+impl<S: ByteStream> Connection<S> {
     async fn run(mut self, stop: &CancellationToken) -> ConnectionEnd {
         let end = self.talk(stop).await;
         let span = self.session.span().clone();
@@ -169,7 +171,7 @@ impl<S: Stream> Connection<S> {
             let next = self.line(line, stop).await;
             let now = Instant::now();
             self.count_request(now);
-            if let Next::Close(end) = next {
+            if let AfterLine::Close(end) = next {
                 return Err(end);
             }
             match blank {
@@ -248,8 +250,8 @@ impl<S: Stream> Connection<S> {
                 let next = self.renew();
                 self.signals.watch_configuration(self.peer.outdated());
                 match next {
-                    Next::Continue => Ok(()),
-                    Next::Close(end) => Err(end),
+                    AfterLine::Continue => Ok(()),
+                    AfterLine::Close(end) => Err(end),
                 }
             }
         }
@@ -257,13 +259,13 @@ impl<S: Stream> Connection<S> {
 
     /// Takes over a configuration that has been read again. A connection that is no client any more, or that
     /// has lost the right to the pushes that it gets, is closed.
-    fn renew(&mut self) -> Next {
+    fn renew(&mut self) -> AfterLine {
         let refusal = match self.peer.renew() {
             Ok(()) => {
                 let lost = self.queue.listens() && !self.peer.has(Right::Queue)
                     || self.host.is_host() && !self.peer.has(Right::Instance);
                 if !lost {
-                    return Next::Continue;
+                    return AfterLine::Continue;
                 }
                 not_allowed("you have lost the right to what this connection does")
             }
@@ -271,7 +273,7 @@ impl<S: Stream> Connection<S> {
         };
         tracing::info!(%refusal, "a connection is closed after the configuration was read again");
         self.put_error(refusal);
-        Next::Close(ConnectionEnd::ForCause)
+        AfterLine::Close(ConnectionEnd::ForCause)
     }
 }
 
@@ -283,13 +285,13 @@ fn release(buffer: &mut BytesMut) {
 }
 
 /// The stream of bytes of a connection.
-pub trait Stream: AsyncRead + AsyncWrite + Unpin {
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin {
     /// Acknowledges at once what has been read, where the system can. It would otherwise wait some 40 ms for a reply that
     /// carries the acknowledgement, and a client with Nagle's algorithm sends its next line only then.
     fn acknowledge(&self);
 }
 
-impl Stream for TcpStream {
+impl ByteStream for TcpStream {
     fn acknowledge(&self) {
         // It is only faster: a system that refuses acknowledges later.
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -297,14 +299,14 @@ impl Stream for TcpStream {
     }
 }
 
-impl Stream for TlsStream<TcpStream> {
+impl ByteStream for TlsStream<TcpStream> {
     fn acknowledge(&self) {
         self.get_ref().0.acknowledge();
     }
 }
 
 /// Within one process, nothing is acknowledged.
-impl Stream for DuplexStream {
+impl ByteStream for DuplexStream {
     fn acknowledge(&self) {}
 }
 
@@ -315,7 +317,7 @@ const DISCARD: Duration = Duration::from_millis(500);
 /// The most bytes of input that are discarded after the last reply.
 const DISCARD_BYTES: usize = 64 * 1024;
 
-impl<S: Stream> Connection<S> {
+impl<S: ByteStream> Connection<S> {
     /// Sends the last replies, whatever the reason of the end, and closes. If the peer has gone, this fails
     /// without effect.
     async fn say_goodbye(&mut self, stop: &CancellationToken) {

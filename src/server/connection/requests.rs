@@ -3,27 +3,27 @@
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span, debug_span};
 
-use super::{Connection, ConnectionEnd, Next, Stream};
+use super::{AfterLine, ByteStream, Connection, ConnectionEnd};
 use crate::{
     model::counted,
     protocol::{Code, FramedLine, GameNotice, Refusal, Reply, Request, Token, Verb},
-    server::{dispatch, host::Step},
+    server::{dispatch, host::HostStep},
     session::SessionError,
 };
 
-impl<S: Stream> Connection<S> {
+impl<S: ByteStream> Connection<S> {
     /// Handles one line.
-    pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> Next {
+    pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> AfterLine {
         self.host.heard();
         self.session.heard();
         self.peer.count_line();
         let answer = match line {
             FramedLine::Text(line) => match Request::parse(line) {
-                Ok(None) => return Next::Continue,
+                Ok(None) => return AfterLine::Continue,
                 Ok(Some(request)) => {
                     self.verb = Some(request.verb());
                     return match request {
-                        Request::Quit => Next::Close(ConnectionEnd::ByPeer),
+                        Request::Quit => AfterLine::Close(ConnectionEnd::ByPeer),
                         hello @ Request::Hello { .. } => self.hello(hello, stop).await,
                         request => self.request(request, stop).await,
                     };
@@ -42,11 +42,11 @@ impl<S: Stream> Connection<S> {
     }
 
     /// Handles a request other than HELLO and QUIT, if the peer may send it.
-    async fn request(&mut self, request: Request, stop: &CancellationToken) -> Next {
+    async fn request(&mut self, request: Request, stop: &CancellationToken) -> AfterLine {
         if self.peer.is_outdated()
-            && let Next::Close(end) = self.renew()
+            && let AfterLine::Close(end) = self.renew()
         {
-            return Next::Close(end);
+            return AfterLine::Close(end);
         }
         if let Err(refusal) = self.peer.authorize(&request) {
             return self.refuse(refusal);
@@ -94,9 +94,9 @@ impl<S: Stream> Connection<S> {
         refusal: Refusal,
         again: Request,
         stop: &CancellationToken,
-    ) -> Next {
+    ) -> AfterLine {
         if let Err(end) = self.flush(stop).await {
-            return Next::Close(end);
+            return AfterLine::Close(end);
         }
         let derived = stop.run_until_cancelled(self.session.weights_in_time());
         if derived.await == Some(true) {
@@ -104,17 +104,17 @@ impl<S: Stream> Connection<S> {
             return self.reply(answer);
         }
         self.put_error(refusal);
-        Next::Continue
+        AfterLine::Continue
     }
 
-    fn reply(&mut self, answer: Result<Option<Reply>, Refusal>) -> Next {
+    fn reply(&mut self, answer: Result<Option<Reply>, Refusal>) -> AfterLine {
         self.put_offers();
         match answer {
             Ok(reply) => {
                 if let Some(reply) = reply {
                     reply.encode(&mut self.output);
                 }
-                Next::Continue
+                AfterLine::Continue
             }
             Err(refusal) => self.refuse(refusal),
         }
@@ -122,33 +122,33 @@ impl<S: Stream> Connection<S> {
 
     /// Handles KILL. An unknown player in it is refused, but does not count as an error of the peer,
     /// because games report deaths by falls or lava as kills by "world".
-    async fn kill(&mut self, kill: Request) -> Next {
+    async fn kill(&mut self, kill: Request) -> AfterLine {
         match self.answer(kill).await {
             Err(refusal) if refusal.code == Code::UnknownPlayer => {
                 self.put_error(refusal);
-                Next::Continue
+                AfterLine::Continue
             }
             answer => self.reply(answer),
         }
     }
 
     /// Handles HELLO; a refusal closes the connection.
-    async fn hello(&mut self, hello: Request, stop: &CancellationToken) -> Next {
+    async fn hello(&mut self, hello: Request, stop: &CancellationToken) -> AfterLine {
         let introduced = stop.run_until_cancelled(self.introduce(hello)).await;
         let Some(introduced) = introduced else {
-            return Next::Close(ConnectionEnd::ByShutdown);
+            return AfterLine::Close(ConnectionEnd::ByShutdown);
         };
         match introduced {
             Err(refusal) => {
                 self.put_error(refusal);
-                Next::Close(ConnectionEnd::ForCause)
+                AfterLine::Close(ConnectionEnd::ForCause)
             }
             Ok(reply) => {
                 if let Some(reply) = reply {
                     reply.encode(&mut self.output);
                 }
                 self.put_offers();
-                Next::Continue
+                AfterLine::Continue
             }
         }
     }
@@ -188,14 +188,14 @@ impl<S: Stream> Connection<S> {
         }
         self.host.complete(&mut request);
         let new_game = matches!(request, Request::Game(_));
-        let step = Step::of(&request);
+        let step = HostStep::of(&request);
         let hosted = match &step {
             Some(step) => self.host.current(step, &mut self.session).await?,
             None => None,
         };
         match (&step, hosted) {
-            (Some(Step::Start), Some(id)) => self.host.begin(id, &self.session).await?,
-            (Some(Step::Start), None) => self.host.check_start(&self.session)?,
+            (Some(HostStep::Start), Some(id)) => self.host.begin(id, &self.session).await?,
+            (Some(HostStep::Start), None) => self.host.check_start(&self.session)?,
             _ => {}
         }
         let span = command_span(request.verb());
@@ -227,16 +227,16 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    fn refuse(&mut self, refusal: Refusal) -> Next {
+    fn refuse(&mut self, refusal: Refusal) -> AfterLine {
         // A fault of the daemon does not count as an error of the client.
         self.errors += u32::from(refusal.code != Code::Internal);
         self.put_error(refusal);
         if self.errors < self.limits.max_errors.get() {
-            return Next::Continue;
+            return AfterLine::Continue;
         }
         let text = format!("{} since the last GAME", counted(self.errors, "error"));
         self.put_error(Refusal::new(Code::TooManyErrors, text));
-        Next::Close(ConnectionEnd::ForCause)
+        AfterLine::Close(ConnectionEnd::ForCause)
     }
 
     /// Buffers an error reply, and counts it.

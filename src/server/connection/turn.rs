@@ -25,7 +25,7 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::{Connection, ConnectionEnd, READ, Stream, write_now};
+use super::{ByteStream, Connection, ConnectionEnd, READ, write_now};
 use crate::{
     model::Kind,
     protocol::{Verb, WeightQuestion},
@@ -43,7 +43,7 @@ pub(super) enum Input {
 }
 
 /// How a turn ended.
-enum Turn {
+enum TurnEnd {
     /// Everything that was read is answered, but for a line that lacks its end.
     Answered,
     /// As before, and there was as much to read as fits: others have their turn first.
@@ -65,7 +65,7 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-impl<S: Stream> Connection<S> {
+impl<S: ByteStream> Connection<S> {
     /// Answers questions about weights until there is anything else to do.
     pub(super) fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Input> {
         loop {
@@ -76,13 +76,13 @@ impl<S: Stream> Connection<S> {
             };
             let turn = BUFFERS.with_borrow_mut(|buffers| self.turn(buffers, context));
             match turn {
-                Poll::Ready(Turn::Answered) => {}
-                Poll::Ready(Turn::AnsweredMuch) => {
+                Poll::Ready(TurnEnd::Answered) => {}
+                Poll::Ready(TurnEnd::AnsweredMuch) => {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Poll::Ready(Turn::Left) => return Poll::Ready(Input::Lines),
-                Poll::Ready(Turn::End(end)) => return Poll::Ready(Input::End(end)),
+                Poll::Ready(TurnEnd::Left) => return Poll::Ready(Input::Lines),
+                Poll::Ready(TurnEnd::End(end)) => return Poll::Ready(Input::End(end)),
                 // What has arrived in time counts, even if it is read too late.
                 Poll::Pending if late => {
                     return Poll::Ready(Input::End(ConnectionEnd::TimedOut));
@@ -92,7 +92,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    fn turn(&mut self, buffers: &mut Buffers, context: &mut Context<'_>) -> Poll<Turn> {
+    fn turn(&mut self, buffers: &mut Buffers, context: &mut Context<'_>) -> Poll<TurnEnd> {
         let Buffers { input, output } = buffers;
         let kept = self.input.len();
         if input.len() < kept + READ {
@@ -100,11 +100,11 @@ impl<S: Stream> Connection<S> {
         }
         let mut buffer = ReadBuf::new(&mut input[kept..kept + READ]);
         if let Err(error) = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer)) {
-            return Poll::Ready(Turn::End(ConnectionEnd::Broken(error)));
+            return Poll::Ready(TurnEnd::End(ConnectionEnd::Broken(error)));
         }
         let read = buffer.filled().len();
         if read == 0 {
-            return Poll::Ready(Turn::End(ConnectionEnd::ByPeer));
+            return Poll::Ready(TurnEnd::End(ConnectionEnd::ByPeer));
         }
         self.began = Instant::now();
         input[..kept].copy_from_slice(&self.input);
@@ -118,12 +118,12 @@ impl<S: Stream> Connection<S> {
             output.clear();
         }
         Poll::Ready(match sent {
-            Err(error) => Turn::End(ConnectionEnd::Broken(error)),
+            Err(error) => TurnEnd::End(ConnectionEnd::Broken(error)),
             Ok(true) if !self.has_more_to_do() => match read {
-                READ => Turn::AnsweredMuch,
-                _ => Turn::Answered,
+                READ => TurnEnd::AnsweredMuch,
+                _ => TurnEnd::Answered,
             },
-            Ok(_) => Turn::Left,
+            Ok(_) => TurnEnd::Left,
         })
     }
 

@@ -8,7 +8,9 @@ use std::{
 
 use super::{
     policy::{KnownLobby, Policy, join},
-    world::{GamePlan, Side, SimEvent, TrueStrengths, WorldSettings, bot, chance_to_win, human},
+    world::{
+        GamePlan, SimEvent, TrueStrengths, WorldSettings, WorldSide, bot, chance_to_win, human,
+    },
 };
 use crate::{
     lobby::Command,
@@ -52,17 +54,17 @@ impl SimServer<'_> {
     /// Plays one game from GAME to END.
     pub(super) async fn play(&mut self, plan: &GamePlan) -> Result<GameOutcome, SessionError> {
         let game = self.session.new_game(&Ident::from_text("ctf"));
-        self.tell(&game)?;
-        self.tell(&Command::Map {
+        self.send(&game)?;
+        self.send(&Command::Map {
             name: "field".to_owned(),
             players: None,
         })?;
-        self.tell(&Command::MinPlayers {
+        self.send(&Command::MinPlayers {
             players: self.settings.min_players,
         })?;
         let ids: Vec<Ident> = plan.there.iter().map(|&who| human(who)).collect();
         for id in &ids {
-            self.tell(&join(id, None))?;
+            self.send(&join(id, None))?;
         }
         let teams = self.choose(&ids, plan.seed).await?;
         let players = plan.there.iter().map(|&who| SimPlayer::Human(who));
@@ -247,7 +249,7 @@ impl GameInPlay<'_, '_> {
     }
 
     fn apply(&mut self, command: Command) -> Result<(), SessionError> {
-        self.server.tell(&command)
+        self.server.send(&command)
     }
 }
 
@@ -313,7 +315,7 @@ impl GameInPlay<'_, '_> {
     /// The chance that team 0 scores the next goal.
     fn next_goal(&self, in_form: bool) -> f64 {
         let settings = self.server.settings;
-        let mut sides = [Side::default(); 2];
+        let mut sides = [WorldSide::default(); 2];
         for (&player, &team) in &self.teams {
             let lost = if self.farms(player) {
                 settings.farm_cost
@@ -374,10 +376,10 @@ pub(super) struct SimServer<'a> {
 }
 
 impl SimServer<'_> {
-    pub(super) fn tell(&mut self, command: &Command) -> Result<(), SessionError> {
+    pub(super) fn send(&mut self, command: &Command) -> Result<(), SessionError> {
         self.session.apply(command)?;
         if let Some(known) = &mut self.known {
-            known.tell(command, self.clock.millis())?;
+            known.send(command, self.clock.millis())?;
         }
         Ok(())
     }
@@ -409,7 +411,7 @@ impl SimServer<'_> {
         let Some(known) = &mut self.known else {
             return self.policy.place(self.session, id, sizes, seed);
         };
-        known.tell(&join(id, None), self.clock.millis())?;
+        known.send(&join(id, None), self.clock.millis())?;
         let team = known.place(id, seed)?;
         self.session.apply(&join(id, Some(team)))?;
         Ok(team)

@@ -10,7 +10,7 @@ use super::world::{self, TrueStrengths, World, WorldSettings, below, wins_per_go
 use crate::{
     config::{Config, RulesPreset},
     lobby::{BotWeight, Command, Lobby, Update, Weights},
-    model::{Company, Crowding, Ident, LineupPlayer, Link, Outlook},
+    model::{Company, Crowding, Ident, LineupPlayer, Link, WinModel},
     partition::Objective,
     session::{BalanceSettings, Session, SessionError},
 };
@@ -181,7 +181,7 @@ impl KnownLobby {
     }
 
     /// Passes on a command that the session gets at this millisecond.
-    pub(super) fn tell(&mut self, command: &Command, now: u64) -> Result<(), SessionError> {
+    pub(super) fn send(&mut self, command: &Command, now: u64) -> Result<(), SessionError> {
         Ok(self.lobby.apply(command, now)?)
     }
 
@@ -214,7 +214,7 @@ struct Truth {
     bots: HashMap<String, BotWeight>,
     mean_bot: BotWeight,
     /// How strengths become chances to win; `None` where the ratio of the weights says it exactly.
-    outlook: Option<Outlook>,
+    win_model: Option<WinModel>,
 }
 
 impl Truth {
@@ -244,19 +244,19 @@ impl Truth {
                 strength: mean(|bot| bot.strength),
                 in_mean: true,
             },
-            outlook: outlook(settings),
+            win_model: win_model(settings),
         }
     }
 }
 
-/// The true outlook of the logistic world: its log odds of a goal, converted to log odds to win. That is
+/// The true win model of the logistic world: its log odds of a goal, converted to log odds to win. That is
 /// exact to the first order; as both grow together, it orders splits exactly.
-fn outlook(settings: &WorldSettings) -> Option<Outlook> {
+fn win_model(settings: &WorldSettings) -> Option<WinModel> {
     /// The strength of a unit: the usual standard deviation between humans. It only scales what it
     /// costs if the teams' best players or their spreads differ.
     const UNIT: f64 = 0.5;
     let wins = wins_per_goal(settings.goals_per_game());
-    let outlook = Outlook {
+    let win_model = WinModel {
         link: Link::Logistic,
         per_strength: wins * settings.sharpness,
         players: 1.0, // of any number
@@ -265,12 +265,12 @@ fn outlook(settings: &WorldSettings) -> Option<Outlook> {
         per_log_size: wins,
         side: 0.0,
         unit: UNIT,
-        doubt: 0.0,
+        deviation: 0.0,
         company: Company::default(),
     };
     // It is not sound if strengths decide nothing: with `--sharpness 0`.
     let is_logistic = settings.kind == World::Logistic;
-    Some(outlook).filter(|outlook| is_logistic && outlook.is_sound())
+    Some(win_model).filter(|win_model| is_logistic && win_model.is_sound())
 }
 
 impl Weights for Truth {
@@ -290,7 +290,7 @@ impl Weights for Truth {
         self.humans.get(id).map_or(0.0, |human| human.strength)
     }
 
-    fn human_doubt(&self, _id: &str) -> Option<f64> {
+    fn human_deviation(&self, _id: &str) -> Option<f64> {
         Some(0.0)
     }
 
@@ -298,15 +298,15 @@ impl Weights for Truth {
         self.mean_bot.strength
     }
 
-    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
-        self.outlook
+    fn win_model(&self, _teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
+        self.win_model
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::TeamLoad, simulate::season::world::Side};
+    use crate::{model::TeamLoad, simulate::season::world::WorldSide};
 
     fn logistic() -> WorldSettings {
         WorldSettings {
@@ -317,19 +317,19 @@ mod tests {
     }
 
     #[test]
-    fn the_outlook_orders_splits_as_the_world_does() {
+    fn the_win_model_orders_splits_as_the_world_does() {
         let settings = logistic();
-        let outlook = outlook(&settings).unwrap();
+        let win_model = win_model(&settings).unwrap();
         let edge = |strengths: [f64; 2], heads: [usize; 2]| {
             let load = |at: usize| TeamLoad {
                 heads: heads[at],
                 strength: strengths[at],
             };
-            outlook.edge_of_first(load(0), load(1))
+            win_model.edge_of_first(load(0), load(1))
         };
         let goal = |strengths: [f64; 2], heads: [usize; 2]| {
             let side = |at: usize| {
-                let mut side = Side::default();
+                let mut side = WorldSide::default();
                 (0..heads[at]).for_each(|_| side.add(strengths[at] / heads[at] as f64, 1.0));
                 side
             };
@@ -359,9 +359,9 @@ mod tests {
         assert_eq!([strength(0), strength(1)], [-4.0, 6.0]);
         assert_eq!(truth.bot(world::bot(1).text()).unwrap().strength, -0.1);
         assert!((truth.mean_bot_strength() - 0.2).abs() < 1e-12);
-        assert!(truth.outlook(&[]).is_some());
+        assert!(truth.win_model(&[]).is_some());
         let ratio = Truth::of(&WorldSettings::default(), &people);
-        assert_eq!(ratio.outlook(&[]), None);
+        assert_eq!(ratio.win_model(&[]), None);
         let weight = |at: usize| ratio.human(world::human(at).text());
         assert_eq!(weight(1), 100.0);
         assert!((weight(1) / weight(0)).ln() - 10.0 < 1e-9);
@@ -369,6 +369,6 @@ mod tests {
             sharpness: 0.0,
             ..settings
         };
-        assert_eq!(outlook(&none), None);
+        assert_eq!(win_model(&none), None);
     }
 }

@@ -259,7 +259,7 @@ pub(crate) enum World {
 
 /// What the players of one team are together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Side {
+pub(super) struct WorldSide {
     /// Number of players; one who helps only in part counts as that part.
     heads: f64,
     /// Sum of their strengths.
@@ -268,7 +268,7 @@ pub(super) struct Side {
     ln_strength: f64,
 }
 
-impl Side {
+impl WorldSide {
     /// Adds a player who gives the team this share of their strength, 0 to 1.
     pub(super) fn add(&mut self, ln_strength: f64, share: f64) {
         self.heads += share;
@@ -302,7 +302,7 @@ impl World {
     }
 
     /// The chance that the first side scores the next goal; ½ if nobody plays.
-    pub(super) fn next_goal(self, sharpness: f64, [one, other]: [Side; 2]) -> f64 {
+    pub(super) fn next_goal(self, sharpness: f64, [one, other]: [WorldSide; 2]) -> f64 {
         match self {
             Self::Ratio => {
                 let powers = [one, other].map(|side| libm::pow(side.strength, sharpness));
@@ -363,8 +363,8 @@ pub(super) fn wins_per_goal(goals: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn side(players: &[f64]) -> Side {
-        let mut side = Side::default();
+    fn side(players: &[f64]) -> WorldSide {
+        let mut side = WorldSide::default();
         players.iter().for_each(|&ln| side.add(ln, 1.0));
         side
     }

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::{SimulationSettings, WaitingParty};
 use crate::{
     matchmaking::{
-        AttributeType, Known, PLAYER_MATCHES, PlayerSpec, QUEUE_MATCHES, Queue, Raw, Ticket,
-        TicketError, TicketSpec,
+        AttributeType, KnownAttributes, PLAYER_MATCHES, PlayerSpec, QUEUE_MATCHES, Queue, Raw,
+        Ticket, TicketError, TicketSpec,
         draw::{Zipf, normal},
     },
     model::{Stream, StreamPurpose, seeded_hash},
@@ -185,7 +185,7 @@ impl<'q> Crowd<'q> {
         &self,
         party: usize,
         visit: u32,
-        past: &Past,
+        past: &RecentMatches,
         stream: &mut Stream,
     ) -> Result<Ticket, TicketError> {
         let mut habits = self.habits(party);
@@ -207,7 +207,7 @@ impl<'q> Crowd<'q> {
         let mut strengths = strengths.iter();
         self.queue.ticket(&spec, &mut |_| {
             let strength = strengths.next().copied().unwrap_or(0.0);
-            Known {
+            KnownAttributes {
                 numbers: BTreeMap::from([
                     ("@weight".to_owned(), self.weight(strength)),
                     ("@strength".to_owned(), strength),
@@ -361,7 +361,7 @@ type Picks = BTreeMap<String, String>;
 
 /// The last matches of each party and of the queue, as far as a rule or a draw looks at them.
 #[derive(Debug, Default)]
-pub(super) struct Past {
+pub(super) struct RecentMatches {
     /// Number of matches of a party of which it is kept whom the party met.
     matches: usize,
     met: HashMap<usize, Vec<Vec<String>>>,
@@ -371,7 +371,7 @@ pub(super) struct Past {
     played: Vec<String>,
 }
 
-impl Past {
+impl RecentMatches {
     /// The state before the first match.
     pub fn new(queue: &Queue) -> Self {
         Self {

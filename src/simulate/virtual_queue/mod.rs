@@ -37,8 +37,8 @@ use crate::{
     model::seeded_hash,
 };
 
-use crowd::{Crowd, Past};
-use report::{Findings, Tallies};
+use crowd::{Crowd, RecentMatches};
+use report::{MatchFindings, Tallies};
 
 /// A simulation of one queue.
 pub struct Simulation<'q> {
@@ -60,7 +60,7 @@ pub struct Simulation<'q> {
     /// The matches that not all players have accepted yet.
     asked: BTreeMap<u64, AskedMatch>,
     /// The last matches of the players.
-    past: Past,
+    past: RecentMatches,
     tallies: Tallies,
     /// Why the queue has refused a ticket, if it has.
     refused: Option<TicketError>,
@@ -70,7 +70,7 @@ pub struct Simulation<'q> {
 struct SimulatedMatch {
     /// The parties, each with the number of its ticket.
     parties: Vec<(usize, u32)>,
-    findings: Findings,
+    findings: MatchFindings,
 }
 
 impl<'q> Simulation<'q> {
@@ -100,7 +100,7 @@ impl<'q> Simulation<'q> {
             stale: false,
             found: Vec::new(),
             asked: BTreeMap::new(),
-            past: Past::new(queue),
+            past: RecentMatches::new(queue),
             tallies: Tallies::default(),
             refused: None,
         }
@@ -196,7 +196,7 @@ impl<'q> Simulation<'q> {
             parties: parties
                 .map(|waiting| (waiting.party, waiting.visit))
                 .collect(),
-            findings: Findings {
+            findings: MatchFindings {
                 size: found.size,
                 penalty: found.penalty,
                 picks: found.picks.clone(),
@@ -242,7 +242,7 @@ impl<'q> Simulation<'q> {
     }
 
     /// Begins a match.
-    fn play(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: Findings) {
+    fn play(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: MatchFindings) {
         let players: usize = seats.iter().map(|(ticket, _)| ticket.players.len()).sum();
         let picks = &findings.picks;
         self.tallies.picked.add(&seats, picks, &self.past);
@@ -317,12 +317,12 @@ impl Agenda {
 /// A match that not all players have accepted yet.
 struct AskedMatch {
     pub seats: Vec<(Ticket, WaitingParty)>,
-    findings: Findings,
+    findings: MatchFindings,
 }
 
 impl Simulation<'_> {
     /// Asks all players of a match. The first who declines, or is too late, ends it.
-    fn ask(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: Findings, seconds: u32) {
+    fn ask(&mut self, seats: Vec<(Ticket, WaitingParty)>, findings: MatchFindings, seconds: u32) {
         let id = self.tallies.matches + self.tallies.dissolved + self.asked.len() as u64;
         let (mut last, mut declined) = (0.0_f64, None::<(f64, usize)>);
         for (ticket, waiting) in &seats {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     WaitingParty,
-    crowd::{Crowd, Past},
+    crowd::{Crowd, RecentMatches},
     waits::{CategoryWaits, WaitLabels},
 };
 use crate::matchmaking::{PlannedMatch, Queue, RuleReport, Ticket};
@@ -84,7 +84,7 @@ impl MatchQuantiles {
 
 /// How close the matches were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Closeness {
+pub struct MatchCloseness {
     /// The largest minus the smallest sum of a team, of the attribute by which the queue makes teams
     /// even.
     pub gap: MatchQuantiles,
@@ -138,7 +138,7 @@ pub struct SimulationReport {
     /// What the rules picked for the matches, such as their maps.
     pub picks: Vec<PickShares>,
     /// How close the matches were.
-    pub closeness: Closeness,
+    pub closeness: MatchCloseness,
     /// The waits of all tickets, then by category.
     pub waits: Vec<CategoryWaits>,
     /// The pairs of categories with the longest waits, by their 95th percentile.
@@ -158,7 +158,7 @@ pub(super) struct Tallies {
     pub dropped: u64,
     pub dissolved: u64,
     pub labels: WaitLabels,
-    pub picked: Picked,
+    pub picked: PickCounts,
     sizes: BTreeMap<usize, (u64, u64)>,
     rules: Vec<RuleShare>,
     penalties: Vec<f64>,
@@ -168,7 +168,7 @@ pub(super) struct Tallies {
 
 /// What is known of a match when it is formed.
 #[derive(Clone, Debug)]
-pub(super) struct Findings {
+pub(super) struct MatchFindings {
     pub size: usize,
     pub penalty: f64,
     pub gap: f64,
@@ -179,7 +179,7 @@ pub(super) struct Findings {
 
 impl Tallies {
     /// Counts a match with this number of players.
-    pub fn add_match(&mut self, players: usize, found: Findings) {
+    pub fn add_match(&mut self, players: usize, found: MatchFindings) {
         self.matches += 1;
         let size = self.sizes.entry(found.size).or_default();
         *size = (size.0 + 1, size.1 + players as u64);
@@ -240,7 +240,7 @@ impl Tallies {
             penalty: MatchQuantiles::of(self.penalties),
             rules,
             picks: self.picked.shares(),
-            closeness: Closeness {
+            closeness: MatchCloseness {
                 gap: MatchQuantiles::of(self.gaps),
                 chance: MatchQuantiles::of(self.chances),
             },
@@ -301,23 +301,23 @@ pub struct WordShare {
 
 /// The counts while a simulation runs, by what was picked.
 #[derive(Debug, Default)]
-pub(super) struct Picked(BTreeMap<String, Counts>);
+pub(super) struct PickCounts(BTreeMap<String, SimulatedCounts>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct SimulatedCounts {
     words: BTreeMap<String, u64>,
     /// The players of matches who had one before, and those of them who had the same word in that.
     players: u64,
     again: u64,
 }
 
-impl Picked {
+impl PickCounts {
     /// Counts a match, of players whose last matches are in the past.
     pub fn add(
         &mut self,
         seats: &[(Ticket, WaitingParty)],
         picks: &BTreeMap<String, String>,
-        past: &Past,
+        past: &RecentMatches,
     ) {
         for (pick, word) in picks {
             let counts = self.0.entry(pick.clone()).or_default();

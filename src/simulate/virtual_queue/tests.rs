@@ -235,7 +235,7 @@ fn a_population_has_the_attributes_of_the_load() {
         ..SimulationSettings::default()
     };
     let crowd = super::Crowd::new(&queue, settings.bounded());
-    let nothing = super::crowd::Past::default();
+    let nothing = super::crowd::RecentMatches::default();
     let names: Vec<&String> = queue.settings().attributes.keys().collect();
     let at = |name: &str| names.iter().position(|known| *known == name).unwrap();
     let number =

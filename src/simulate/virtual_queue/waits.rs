@@ -13,7 +13,7 @@ use crate::matchmaking::{AttributeType, Queue, Ticket, Value};
 /// Counts of waits. Up to 10 seconds they are counted in steps of 10 ms, up to 100 seconds of 100 ms,
 /// beyond of 1 s; a wait counts as the end of its step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
+pub(super) struct WaitHistogram {
     counts: Vec<u32>,
     count: u64,
     sum_millis: u64,
@@ -41,7 +41,7 @@ fn seconds(step: usize) -> f64 {
     }
 }
 
-impl Histogram {
+impl WaitHistogram {
     /// Counts a wait.
     pub fn add(&mut self, millis: u64) {
         let step = step(millis);
@@ -116,7 +116,7 @@ pub struct CategoryWaits {
 /// The waits of the tickets of one category, and how many had a match.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Category {
-    pub waits: Histogram,
+    pub waits: WaitHistogram,
     pub matched: u64,
 }
 
@@ -324,7 +324,7 @@ mod tests {
         fn quantiles_are_those_of_the_sorted_waits(
             mut waits in prop::collection::vec(0_u64..400_000, 1..200), share in 0.01_f64..1.0
         ) {
-            let mut histogram = Histogram::default();
+            let mut histogram = WaitHistogram::default();
             waits.iter().for_each(|wait| histogram.add(*wait));
             waits.sort_unstable();
             let rank = (share * waits.len() as f64).ceil() as usize;

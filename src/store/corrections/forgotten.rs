@@ -211,7 +211,7 @@ const TEXTS: [(&str, &str, &str); 7] = [
 
 /// Notes the identities of a player who is forgotten now, and forgets them in small tables.
 async fn begin(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     identities: &[PlayerKey],
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -239,7 +239,7 @@ async fn begin(
 }
 
 /// Forgets one identity where few rows contain it, each as a column.
-async fn forget_in_tables(tx: &mut Connection, player: &PlayerKey) -> Result<(), StoreError> {
+async fn forget_in_tables(tx: &mut PooledConnection, player: &PlayerKey) -> Result<(), StoreError> {
     for statement in [
         "DELETE FROM merged_players WHERE kind = $1 AND (player = $2 OR into_player = $2)",
         "DELETE FROM player_settings WHERE kind = $1 AND player = $2",
@@ -271,7 +271,7 @@ fn matches_with(player: &PlayerKey, after: Option<i64>) -> Query<i64> {
 
 /// Gives an identity another name in at most so many seats of formed matches. Returns in how many.
 async fn forget_in_seats(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     left: &Forgetting,
     most: usize,
 ) -> Result<u64, StoreError> {
@@ -286,7 +286,7 @@ async fn forget_in_seats(
 
 /// Gives an identity another name in these matches.
 async fn forget_in_matches(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     left: &Forgetting,
     ids: &[i64],
 ) -> Result<(), StoreError> {

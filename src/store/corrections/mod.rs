@@ -8,7 +8,7 @@ mod forgotten;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
-    RecountCause, Store, StoreError, Stored,
+    RecountCause, Store, StoreError, StoredMatch,
     db::*,
     learned::{
         notices,
@@ -52,8 +52,8 @@ async fn unfinished(on: impl Into<Executor<'_>>) -> Result<Vec<Forgetting>, Stor
 
 /// Removes from matches that were read those who are being forgotten.
 pub(super) async fn leave_out(
-    tx: &mut Connection,
-    matches: &mut [Stored],
+    tx: &mut PooledConnection,
+    matches: &mut [StoredMatch],
 ) -> Result<(), StoreError> {
     let all = unfinished(&mut *tx).await?;
     let instead: HashMap<&PlayerKey, &String> =
@@ -70,7 +70,7 @@ pub(super) async fn leave_out(
 
 /// Removes from a game's record the players who were forgotten after the game began.
 pub(super) async fn remove_from(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &mut MatchRecord,
 ) -> Result<(), StoreError> {
     let query = tuple("SELECT handle, instead FROM forgotten_lately WHERE at >= $1");
@@ -91,7 +91,7 @@ pub(super) async fn remove_from(
 
 /// An identity, and the player whose it is said to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct IdentityLink {
     /// The identity.
     pub player: String,
     /// The identity of the player, who has played.
@@ -106,7 +106,7 @@ pub struct Link {
 
 impl Corrections<'_> {
     /// The link of an identity.
-    pub async fn link(self, player: &str) -> Result<Option<Link>, StoreError> {
+    pub async fn link(self, player: &str) -> Result<Option<IdentityLink>, StoreError> {
         let query = "SELECT into_player, client, asked_at, confirmed_by, confirmed_at FROM links WHERE player = $1";
         let row = sql(query)
             .bind(player)
@@ -117,7 +117,7 @@ impl Corrections<'_> {
         };
         let by: Option<String> = row.get("confirmed_by")?;
         let at: Option<Timestamp> = row.get("confirmed_at")?;
-        Ok(Some(Link {
+        Ok(Some(IdentityLink {
             player: player.to_owned(),
             into: row.get("into_player")?,
             client: row.get("client")?,
@@ -161,7 +161,7 @@ impl Corrections<'_> {
 
     /// Writes a link that is not confirmed, in place of another one that is not. Returns whether it could: a confirmed
     /// one stays.
-    pub async fn ask_link(self, link: &Link) -> Result<bool, StoreError> {
+    pub async fn ask_link(self, link: &IdentityLink) -> Result<bool, StoreError> {
         let mut tx = self.0.begin_alone().await?;
         let query =
             "INSERT INTO links (player, into_player, client, asked_at) VALUES ($1, $2, $3, $4)
@@ -454,14 +454,18 @@ impl Corrections<'_> {
 }
 
 /// Removes rows that say nothing.
-async fn drop_empty(tx: &mut Connection) -> Result<(), StoreError> {
+async fn drop_empty(tx: &mut PooledConnection) -> Result<(), StoreError> {
     let empty = "DELETE FROM player_settings
                   WHERE pinned_weight IS NULL AND start_weight IS NULL AND NOT hidden";
     sql(empty).execute(tx).await.map(drop)
 }
 
 /// Removes what is set for the other forms of a player's Steam id.
-async fn unset(tx: &mut Connection, unset: &str, player: &PlayerKey) -> Result<(), StoreError> {
+async fn unset(
+    tx: &mut PooledConnection,
+    unset: &str,
+    player: &PlayerKey,
+) -> Result<(), StoreError> {
     let mut others = steam::forms(&player.id);
     others.retain(|form| *form != player.id);
     if player.kind == Kind::Human && !others.is_empty() {
@@ -501,12 +505,15 @@ impl Corrections<'_> {
 }
 
 /// Counts a change after which weights that were derived before are no longer right.
-pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
+pub(super) async fn changed(tx: &mut PooledConnection) -> Result<(), StoreError> {
     state::count(tx, state::PLAYER_CHANGES).await
 }
 
 /// Counts a change that corrects history: weights are counted again, and players get notices of it.
-pub(super) async fn corrected(tx: &mut Connection, what: RecountCause) -> Result<(), StoreError> {
+pub(super) async fn corrected(
+    tx: &mut PooledConnection,
+    what: RecountCause,
+) -> Result<(), StoreError> {
     changed(tx).await?;
     let query = sql(
         "UPDATE state SET number = (SELECT number FROM state WHERE name = 'player_changes'), text = $1
@@ -517,7 +524,11 @@ pub(super) async fn corrected(tx: &mut Connection, what: RecountCause) -> Result
 
 /// Makes a match void, or valid again. Returns whether this changes anything, as a number. If it does, the caller
 /// then calls [`void_changed`].
-pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result<u64, StoreError> {
+pub(super) async fn set_void(
+    tx: &mut PooledConnection,
+    id: i64,
+    void: bool,
+) -> Result<u64, StoreError> {
     let statement = match void {
         true => MAKE_VOID,
         // A match is also void if one half of it was made void before the halves were joined.
@@ -532,7 +543,7 @@ pub(super) async fn set_void(tx: &mut Connection, id: i64, void: bool) -> Result
 }
 
 /// Lets the weights be derived again after matches became void, or with `false` valid.
-pub(super) async fn void_changed(tx: &mut Connection, void: bool) -> Result<(), StoreError> {
+pub(super) async fn void_changed(tx: &mut PooledConnection, void: bool) -> Result<(), StoreError> {
     let what = match void {
         true => RecountCause::Void,
         false => RecountCause::Valid,
@@ -542,7 +553,7 @@ pub(super) async fn void_changed(tx: &mut Connection, void: bool) -> Result<(), 
 
 /// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
 pub(super) async fn merge(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     player: &PlayerKey,
     into: &PlayerKey,
 ) -> Result<(), StoreError> {

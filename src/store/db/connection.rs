@@ -14,8 +14,8 @@ use sqlx::{
 use tokio::time::timeout;
 
 use super::{
-    Row, Value,
-    row::{Answer, Statement},
+    Row, SqlValue,
+    row::{Statement, StatementResult},
 };
 use crate::{
     model::MatchRecord,
@@ -44,40 +44,40 @@ impl Dialect {
 
 /// Connections of one kind, each of which executes one statement at a time.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum Pool {
+pub(in crate::store) enum ConnectionPool {
     Sqlite(SqlitePool),
     Postgres(ServerPool),
 }
 
-impl Pool {
+impl ConnectionPool {
     /// Waits for a free connection.
-    pub fn acquire(&self) -> BoxFuture<'_, Result<Connection, StoreError>> {
+    pub fn acquire(&self) -> BoxFuture<'_, Result<PooledConnection, StoreError>> {
         match self {
             Self::Sqlite(pool) => async {
                 let acquired = Inner::Sqlite(pool.acquire().await?);
-                Ok(Connection::new(acquired, None))
+                Ok(PooledConnection::new(acquired, None))
             }
             .boxed(),
             Self::Postgres(pool) => async {
                 let acquired = Inner::Postgres(pool.acquire().await?);
-                Ok(Connection::new(acquired, Some(pool.patience())))
+                Ok(PooledConnection::new(acquired, Some(pool.patience())))
             }
             .boxed(),
         }
     }
 
     /// Begins to read: all queries see the database as it is at the first of them.
-    pub fn snapshot(&self) -> BoxFuture<'_, Result<Connection, StoreError>> {
+    pub fn snapshot(&self) -> BoxFuture<'_, Result<PooledConnection, StoreError>> {
         match self {
             Self::Sqlite(pool) => async {
                 let begun = Inner::SqliteWithin(pool.begin().await?);
-                Ok(Connection::new(begun, None))
+                Ok(PooledConnection::new(begun, None))
             }
             .boxed(),
             Self::Postgres(pool) => async {
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
                 let begun = Inner::PostgresWithin(pool.begin(begin).await?);
-                Ok(Connection::new(begun, Some(pool.patience())))
+                Ok(PooledConnection::new(begun, Some(pool.patience())))
             }
             .boxed(),
         }
@@ -95,7 +95,7 @@ impl Pool {
 /// A connection that is given back to its pool when it is dropped. Each part of a server's answer must arrive within
 /// a time limit.
 #[derive(Debug)]
-pub(in crate::store) struct Connection {
+pub(in crate::store) struct PooledConnection {
     inner: Inner,
     /// The longest time for each part of an answer.
     patience: Option<Duration>,
@@ -116,7 +116,7 @@ type Steps<'a> = BoxStream<'a, Result<Either<u64, Row>, Error>>;
 /// The rows of a statement as they arrive.
 pub(in crate::store) type Rows<'a> = BoxStream<'a, Result<Row, StoreError>>;
 
-impl Connection {
+impl PooledConnection {
     fn new(inner: Inner, patience: Option<Duration>) -> Self {
         Self { inner, patience }
     }
@@ -163,9 +163,12 @@ impl Connection {
         rows.boxed()
     }
 
-    pub(super) async fn run(&mut self, statement: Statement) -> Result<Answer, StoreError> {
+    pub(super) async fn run(
+        &mut self,
+        statement: Statement,
+    ) -> Result<StatementResult, StoreError> {
         let mut steps = self.steps(statement);
-        let mut answer = Answer::default();
+        let mut answer = StatementResult::default();
         while let Some(step) = steps.try_next().await? {
             match step {
                 Either::Left(changed) => answer.changed += changed,
@@ -231,11 +234,11 @@ fn sqlite_steps(
         .values
         .into_iter()
         .try_for_each(|value| match value {
-            Value::Int(value) => arguments.add(value),
-            Value::Bool(value) => arguments.add(value),
-            Value::Real(value) => arguments.add(value),
-            Value::Text(value) => arguments.add(value),
-            Value::Bytes(value) => arguments.add(value),
+            SqlValue::Int(value) => arguments.add(value),
+            SqlValue::Bool(value) => arguments.add(value),
+            SqlValue::Real(value) => arguments.add(value),
+            SqlValue::Text(value) => arguments.add(value),
+            SqlValue::Bytes(value) => arguments.add(value),
         });
     if let Err(error) = added {
         return once(future::ready(Err(Error::Encode(error)))).boxed();
@@ -278,11 +281,11 @@ fn postgres_steps(
         .values
         .into_iter()
         .try_for_each(|value| match value {
-            Value::Int(value) => arguments.add(value),
-            Value::Bool(value) => arguments.add(value),
-            Value::Real(value) => arguments.add(value),
-            Value::Text(value) => arguments.add(value.map(without_nul)),
-            Value::Bytes(value) => arguments.add(value),
+            SqlValue::Int(value) => arguments.add(value),
+            SqlValue::Bool(value) => arguments.add(value),
+            SqlValue::Real(value) => arguments.add(value),
+            SqlValue::Text(value) => arguments.add(value.map(without_nul)),
+            SqlValue::Bytes(value) => arguments.add(value),
         });
     if let Err(error) = added {
         return once(future::ready(Err(Error::Encode(error)))).boxed();

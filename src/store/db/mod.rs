@@ -16,6 +16,6 @@ mod connection;
 mod query;
 mod row;
 
-pub(super) use connection::{Connection, Dialect, Pool};
+pub(super) use connection::{ConnectionPool, Dialect, PooledConnection};
 pub(super) use query::{Executor, Query, Sql, Write, moved_to, scalar, sql, tuple};
-pub(super) use row::{At, Column, FromRow, Row, Value, bad, columns, made, values};
+pub(super) use row::{At, FromColumn, FromRow, Row, SqlValue, bad, columns, made, values};

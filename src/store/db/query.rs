@@ -12,8 +12,8 @@ use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::Instant;
 
 use super::{
-    Connection, Pool, Row, Value,
-    row::{Answer, Column, FromRow, Statement},
+    ConnectionPool, PooledConnection, Row, SqlValue,
+    row::{FromColumn, FromRow, Statement, StatementResult},
 };
 use crate::store::{StoreError, StoreMetrics};
 
@@ -30,7 +30,7 @@ pub(in crate::store) fn sql(text: impl Into<Cow<'static, str>>) -> Query {
 }
 
 /// A statement whose rows have one column.
-pub(in crate::store) fn scalar<T: for<'r> Column<'r>>(
+pub(in crate::store) fn scalar<T: for<'r> FromColumn<'r>>(
     text: impl Into<Cow<'static, str>>,
 ) -> Query<T> {
     Query::new(text.into(), Vec::new(), |row| row.at(0))
@@ -44,7 +44,7 @@ pub(in crate::store) fn tuple<T: FromRow>(text: impl Into<Cow<'static, str>>) ->
 impl<T> Query<T> {
     fn new(
         text: Cow<'static, str>,
-        values: Vec<Value>,
+        values: Vec<SqlValue>,
         read: fn(Row) -> Result<T, StoreError>,
     ) -> Self {
         let statement = Statement {
@@ -57,13 +57,13 @@ impl<T> Query<T> {
     }
 
     /// Gives the next parameter its value.
-    pub fn bind(mut self, value: impl Into<Value>) -> Self {
+    pub fn bind(mut self, value: impl Into<SqlValue>) -> Self {
         self.statement.values.push(value.into());
         self
     }
 
     /// Gives the next parameters their values.
-    pub fn bind_all(mut self, values: impl IntoIterator<Item = Value>) -> Self {
+    pub fn bind_all(mut self, values: impl IntoIterator<Item = SqlValue>) -> Self {
         self.statement.values.extend(values);
         self
     }
@@ -96,8 +96,9 @@ impl<T: Send + 'static> Query<T> {
         on: impl Into<Executor<'a>>,
     ) -> BoxFuture<'a, Result<Vec<T>, StoreError>> {
         let answer = on.into().run(self.statement);
-        let read =
-            move |answer: Result<Answer, _>| answer?.rows.into_iter().map(self.read).collect();
+        let read = move |answer: Result<StatementResult, _>| {
+            answer?.rows.into_iter().map(self.read).collect()
+        };
         answer.map(read).boxed()
     }
 
@@ -107,7 +108,7 @@ impl<T: Send + 'static> Query<T> {
         on: impl Into<Executor<'a>>,
     ) -> BoxFuture<'a, Result<Option<T>, StoreError>> {
         let answer = on.into().run(self.statement);
-        let read = move |answer: Result<Answer, _>| {
+        let read = move |answer: Result<StatementResult, _>| {
             answer?.rows.into_iter().next().map(self.read).transpose()
         };
         answer.map(read).boxed()
@@ -128,24 +129,24 @@ impl<T: Send + 'static> Query<T> {
 
 /// What a statement is executed on: a connection, or any free one.
 pub(in crate::store) enum Executor<'a> {
-    Connection(&'a mut Connection),
-    Pool(&'a Pool),
+    Connection(&'a mut PooledConnection),
+    Pool(&'a ConnectionPool),
 }
 
-impl<'a> From<&'a mut Connection> for Executor<'a> {
-    fn from(connection: &'a mut Connection) -> Self {
+impl<'a> From<&'a mut PooledConnection> for Executor<'a> {
+    fn from(connection: &'a mut PooledConnection) -> Self {
         Self::Connection(connection)
     }
 }
 
-impl<'a> From<&'a Pool> for Executor<'a> {
-    fn from(pool: &'a Pool) -> Self {
+impl<'a> From<&'a ConnectionPool> for Executor<'a> {
+    fn from(pool: &'a ConnectionPool) -> Self {
         Self::Pool(pool)
     }
 }
 
 impl<'a> Executor<'a> {
-    fn run(self, statement: Statement) -> BoxFuture<'a, Result<Answer, StoreError>> {
+    fn run(self, statement: Statement) -> BoxFuture<'a, Result<StatementResult, StoreError>> {
         async {
             match self {
                 Self::Connection(connection) => connection.run(statement).await,
@@ -160,7 +161,7 @@ impl<'a> Executor<'a> {
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Sql {
     text: String,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 impl Sql {
@@ -185,14 +186,14 @@ impl Sql {
     }
 
     /// Adds a parameter with its value.
-    pub fn push_bind(&mut self, value: impl Into<Value>) -> &mut Self {
+    pub fn push_bind(&mut self, value: impl Into<SqlValue>) -> &mut Self {
         self.values.push(value.into());
         let number = self.values.len().to_string();
         self.push("$").push(number)
     }
 
     /// Adds a list of parameters in parentheses. It must not be empty: PostgreSQL does not accept that.
-    pub fn list<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Self {
+    pub fn list<V: Into<SqlValue>>(&mut self, values: impl IntoIterator<Item = V>) -> &mut Self {
         let mut before = "(";
         for value in values {
             self.push(before).push_bind(value);
@@ -202,7 +203,7 @@ impl Sql {
     }
 
     /// Adds `VALUES` and these rows.
-    pub fn rows(&mut self, rows: impl IntoIterator<Item = Vec<Value>>) -> &mut Self {
+    pub fn rows(&mut self, rows: impl IntoIterator<Item = Vec<SqlValue>>) -> &mut Self {
         let mut before = "VALUES ";
         for row in rows {
             self.push(before).list(row);
@@ -222,7 +223,7 @@ impl Sql {
     }
 
     /// The same, if its rows have one column.
-    pub fn build_scalar<T: for<'r> Column<'r>>(self) -> Query<T> {
+    pub fn build_scalar<T: for<'r> FromColumn<'r>>(self) -> Query<T> {
         Query::new(self.text.into(), self.values, |row| row.at(0))
     }
 }
@@ -242,7 +243,7 @@ pub(in crate::store) use moved_to;
 /// PostgreSQL, a connection that was left during a statement may still get the lock, and must not return to the pool
 /// with it. A new connection never has an open transaction.
 pub(in crate::store) struct Write {
-    connection: Connection,
+    connection: PooledConnection,
     finished: bool,
     began: Instant,
     metrics: Arc<StoreMetrics>,
@@ -250,7 +251,7 @@ pub(in crate::store) struct Write {
 
 impl Write {
     /// Makes a write on a connection for which the caller has waited since `began`. The caller begins the transaction.
-    pub fn new(connection: Connection, began: Instant, metrics: &Arc<StoreMetrics>) -> Self {
+    pub fn new(connection: PooledConnection, began: Instant, metrics: &Arc<StoreMetrics>) -> Self {
         Self {
             connection,
             finished: false,
@@ -302,15 +303,15 @@ impl Write {
 }
 
 impl Deref for Write {
-    type Target = Connection;
+    type Target = PooledConnection;
 
-    fn deref(&self) -> &Connection {
+    fn deref(&self) -> &PooledConnection {
         &self.connection
     }
 }
 
 impl DerefMut for Write {
-    fn deref_mut(&mut self) -> &mut Connection {
+    fn deref_mut(&mut self) -> &mut PooledConnection {
         &mut self.connection
     }
 }

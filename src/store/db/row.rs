@@ -20,12 +20,12 @@ pub(in crate::store) enum Row {
 
 impl Row {
     /// The value in the column of this name. Fails if there is none, or if it does not fit the type.
-    pub fn get<'r, T: Column<'r>>(&'r self, column: &'r str) -> Result<T, StoreError> {
+    pub fn get<'r, T: FromColumn<'r>>(&'r self, column: &'r str) -> Result<T, StoreError> {
         T::read(self, At::Name(column))
     }
 
     /// The value in the column with this number, from 0.
-    pub fn at<'r, T: Column<'r>>(&'r self, column: usize) -> Result<T, StoreError> {
+    pub fn at<'r, T: FromColumn<'r>>(&'r self, column: usize) -> Result<T, StoreError> {
         T::read(self, At::Number(column))
     }
 
@@ -46,14 +46,14 @@ pub(in crate::store) enum At<'a> {
 }
 
 /// What can be read from a column.
-pub(in crate::store) trait Column<'r>: Sized {
+pub(in crate::store) trait FromColumn<'r>: Sized {
     fn read(row: &'r Row, at: At<'_>) -> Result<Self, StoreError>;
 }
 
 /// The types that the database driver reads.
 macro_rules! native {
     ($($type:ty),+) => {$(
-        impl<'r> Column<'r> for $type {
+        impl<'r> FromColumn<'r> for $type {
             fn read(row: &'r Row, at: At<'_>) -> Result<Self, StoreError> {
                 Ok(match (row, at) {
                     (Row::Sqlite(row), At::Name(name)) => row.try_get(name)?,
@@ -78,21 +78,21 @@ native!(
 /// Types that are made of another one. A value that does not fit is named with its column.
 macro_rules! made {
     ($($type:ty: $from:ty = $make:expr),+ $(,)?) => {$(
-        impl<'r> $crate::store::db::Column<'r> for $type {
+        impl<'r> $crate::store::db::FromColumn<'r> for $type {
             fn read(
                 row: &'r $crate::store::db::Row,
                 at: $crate::store::db::At<'_>,
             ) -> Result<Self, $crate::store::StoreError> {
-                let value: $from = $crate::store::db::Column::read(row, at)?;
+                let value: $from = $crate::store::db::FromColumn::read(row, at)?;
                 Some(value).and_then($make).ok_or_else(|| $crate::store::db::bad(at, value))
             }
         }
-        impl<'r> $crate::store::db::Column<'r> for Option<$type> {
+        impl<'r> $crate::store::db::FromColumn<'r> for Option<$type> {
             fn read(
                 row: &'r $crate::store::db::Row,
                 at: $crate::store::db::At<'_>,
             ) -> Result<Self, $crate::store::StoreError> {
-                let value: Option<$from> = $crate::store::db::Column::read(row, at)?;
+                let value: Option<$from> = $crate::store::db::FromColumn::read(row, at)?;
                 value.map(|value| Some(value).and_then($make).ok_or_else(|| $crate::store::db::bad(at, value))).transpose()
             }
         }
@@ -115,14 +115,14 @@ pub(in crate::store) fn bad(at: At<'_>, value: impl std::fmt::Display) -> StoreE
     })
 }
 
-impl Column<'_> for Fingerprint {
+impl FromColumn<'_> for Fingerprint {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
-        let bytes: &[u8] = Column::read(row, at)?;
+        let bytes: &[u8] = FromColumn::read(row, at)?;
         Self::from_slice(bytes).ok_or_else(|| StoreError::BadValue("a fingerprint".to_owned()))
     }
 }
 
-impl Column<'_> for PlayerKey {
+impl FromColumn<'_> for PlayerKey {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         row.player()
     }
@@ -136,7 +136,7 @@ pub(in crate::store) trait FromRow: Sized {
 /// Tuples are read from the first columns, in their order.
 macro_rules! tuples {
     ($(($($type:ident $number:literal),+);)+) => {$(
-        impl<$($type: for<'r> Column<'r>),+> FromRow for ($($type,)+) {
+        impl<$($type: for<'r> FromColumn<'r>),+> FromRow for ($($type,)+) {
             fn from_row(row: &Row) -> Result<Self, StoreError> {
                 Ok(($(row.at::<$type>($number)?,)+))
             }
@@ -166,7 +166,7 @@ macro_rules! columns {
         }
 
         /// As a field of another struct, it is read from the same row.
-        impl $crate::store::db::Column<'_> for $name {
+        impl $crate::store::db::FromColumn<'_> for $name {
             fn read(
                 row: &$crate::store::db::Row,
                 _: $crate::store::db::At<'_>,
@@ -180,7 +180,7 @@ pub(in crate::store) use columns;
 
 /// A value of a parameter. NULL has the type of its column, too: PostgreSQL asks for it.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum Value {
+pub(in crate::store) enum SqlValue {
     Int(Option<i64>),
     Bool(Option<bool>),
     Real(Option<f64>),
@@ -190,19 +190,19 @@ pub(in crate::store) enum Value {
 
 /// Makes a list of values.
 macro_rules! values {
-    ($($value:expr),* $(,)?) => { vec![$($crate::store::db::Value::from($value)),*] };
+    ($($value:expr),* $(,)?) => { vec![$($crate::store::db::SqlValue::from($value)),*] };
 }
 pub(in crate::store) use values;
 
 /// How Rust types become values, and with `Option` NULL.
 macro_rules! convert {
     ($($kind:ident($value:ident: $($type:ty = $into:expr),+);)+) => {$($(
-        impl From<$type> for Value {
+        impl From<$type> for SqlValue {
             fn from($value: $type) -> Self {
                 Self::$kind(Some($into))
             }
         }
-        impl From<Option<$type>> for Value {
+        impl From<Option<$type>> for SqlValue {
             fn from(value: Option<$type>) -> Self {
                 Self::$kind(value.map(|$value: $type| $into))
             }
@@ -236,7 +236,7 @@ convert! {
         Fingerprint = value.0.to_vec());
 }
 
-impl From<&Option<String>> for Value {
+impl From<&Option<String>> for SqlValue {
     fn from(value: &Option<String>) -> Self {
         Self::Text(value.clone())
     }
@@ -246,7 +246,7 @@ impl From<&Option<String>> for Value {
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Statement {
     pub text: Cow<'static, str>,
-    pub values: Vec<Value>,
+    pub values: Vec<SqlValue>,
     /// Whether it was put together of parts, and may have thousands of parameters.
     pub is_built: bool,
     /// Whether the connection keeps it prepared, for the next time.
@@ -255,7 +255,7 @@ pub(in crate::store) struct Statement {
 
 /// What a statement has done: how many rows it has changed, and the rows that it returns.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(super) struct StatementResult {
     pub changed: u64,
     pub rows: Vec<Row>,
 }

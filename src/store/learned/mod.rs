@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use evenkeel_model::worded;
 use serde::{Deserialize, Serialize};
 
-use super::{Spool, Store, db::columns};
+use super::{RowSpool, Store, db::columns};
 use crate::model::{Causes, PlayerKey, Rank, Timestamp, WeightEntry};
 
 /// What was learned.
@@ -140,7 +140,7 @@ pub struct DerivedRows {
     /// The input that the rows were made from.
     pub from: DerivedFrom,
     /// Rulings on all matches, or only on those that the tables do not contain yet.
-    pub rulings: Spool<RulingRow>,
+    pub rulings: RowSpool<RulingRow>,
     /// The weights that differ.
     pub weights: NewWeights,
     /// The divisions, the lowest first.

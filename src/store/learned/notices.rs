@@ -41,7 +41,7 @@ const NOTICES: &str = "INSERT INTO recounts (ruleset, kind, player, recounted_at
 
 /// What notices say of weights that are counted again.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct Counted {
+pub(in crate::store) struct RecountNotice {
     pub cause: RecountCause,
     /// Whether a season has begun since the former weights.
     pub goes_on: bool,
@@ -49,7 +49,7 @@ pub(in crate::store) struct Counted {
 
 /// What was corrected according to the new rows; `None` if nothing was, or if that is noted already.
 pub(in crate::store) async fn cause(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     derived: &DerivedRows,
 ) -> Result<Option<RecountCause>, StoreError> {
     let Recount { correction, at, .. } = derived.recount;
@@ -65,7 +65,7 @@ pub(in crate::store) async fn cause(
 
 /// Whether a match without a ruling in the tables, which ended long ago, comes before one with a ruling.
 async fn has_late(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     derived: &DerivedRows,
     at: Timestamp,
 ) -> Result<bool, StoreError> {
@@ -91,14 +91,17 @@ async fn has_late(
 }
 
 /// Whether nobody was forgotten since the rows were made, and nothing else was changed.
-pub(super) async fn is_current(tx: &mut Connection, recount: Recount) -> Result<bool, StoreError> {
+pub(super) async fn is_current(
+    tx: &mut PooledConnection,
+    recount: Recount,
+) -> Result<bool, StoreError> {
     let changes = state::number(tx, state::PLAYER_CHANGES).await?;
     Ok(changes == recount.changes)
 }
 
 /// Whether a season has begun since the weights in the table, which has moved the new ones, too.
 pub(super) async fn goes_on(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     derived: &DerivedRows,
 ) -> Result<bool, StoreError> {
     let before = scalar("SELECT max(last_seen) FROM weights");
@@ -110,10 +113,10 @@ pub(super) async fn goes_on(
 
 /// Writes the notices of a correction at this time, before the weights are written.
 pub(in crate::store) async fn write(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     at: Timestamp,
     new: &NewWeights,
-    Counted { cause, goes_on }: Counted,
+    RecountNotice { cause, goes_on }: RecountNotice,
 ) -> Result<(), StoreError> {
     let is_counted = |row: &&WeightRow| !row.is_pinned && !is_forgotten(&row.key, &row.name);
     let given = new.rows.iter().filter(is_counted).map(|row| {
@@ -136,7 +139,7 @@ pub(in crate::store) async fn write(
 
 /// Gives the notices of a player to the identity that the player counts as from now on.
 pub(in crate::store) async fn merge(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     player: &PlayerKey,
     into: &PlayerKey,
 ) -> Result<(), StoreError> {

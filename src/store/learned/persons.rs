@@ -170,7 +170,7 @@ pub(in crate::store) const STAYS_HIDDEN: &str = "INSERT INTO player_settings (ki
 /// Lets identities count as the one form under which their players are known, on pages and for commands; what an operator
 /// has merged stays so. Nothing is learned anew: who learns knows the forms.
 pub(in crate::store) async fn add_accounts(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     forms: &BTreeMap<PlayerKey, PlayerKey>,
 ) -> Result<(), StoreError> {
     let secret = state::handle_key(tx).await?;
@@ -199,7 +199,7 @@ pub(in crate::store) async fn add_accounts(
 
 /// The persons in the performances of these rulings. Those who are new get a handle.
 pub(in crate::store) async fn of(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     rulings: &[RulingRow],
 ) -> Result<Persons, StoreError> {
     let performances = rulings.iter().flat_map(|ruling| &ruling.performances);
@@ -219,7 +219,7 @@ pub(in crate::store) async fn of(
 }
 
 /// Those of these players who are persons already.
-async fn known(tx: &mut Connection, keys: &[&PlayerKey]) -> Result<Persons, StoreError> {
+async fn known(tx: &mut PooledConnection, keys: &[&PlayerKey]) -> Result<Persons, StoreError> {
     let mut persons = Persons::with_capacity(keys.len());
     for some in keys.chunks(ROWS) {
         let mut query = Sql::new(

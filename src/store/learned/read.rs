@@ -102,7 +102,7 @@ impl Learned<'_> {
 }
 
 /// A rank is in two columns: `division` and `progress`.
-impl Column<'_> for Option<Rank> {
+impl FromColumn<'_> for Option<Rank> {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         let division: Option<u8> = row.get("division")?;
         let progress: Option<f64> = row.get("progress")?;
@@ -156,7 +156,7 @@ const WEIGHTS: Target = Target::new(
 
 /// Writes new weights, and what they need of the configured divisions.
 pub(in crate::store) async fn write_weights(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     new: &NewWeights,
     divisions: &[DivisionRow],
 ) -> Result<(), StoreError> {
@@ -166,7 +166,7 @@ pub(in crate::store) async fn write_weights(
     divide(tx, &new.spans, divisions).await
 }
 
-fn values(row: &WeightRow) -> Vec<Value> {
+fn values(row: &WeightRow) -> Vec<SqlValue> {
     let ruleset = Ruleset::parse(&row.ruleset);
     let mutators: Vec<&str> = ruleset.mutators().collect();
     values![
@@ -194,7 +194,7 @@ fn plain(key: &PlayerKey, name: &str) -> String {
 
 /// Removes weights.
 pub(in crate::store) async fn remove_weights(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     gone: &[(String, PlayerKey)],
 ) -> Result<(), StoreError> {
     let rows = gone
@@ -206,7 +206,10 @@ pub(in crate::store) async fn remove_weights(
     Ok(())
 }
 
-async fn rename(tx: &mut Connection, names: &[(PlayerKey, String)]) -> Result<(), StoreError> {
+async fn rename(
+    tx: &mut PooledConnection,
+    names: &[(PlayerKey, String)],
+) -> Result<(), StoreError> {
     let rows = names
         .iter()
         .map(|(key, name)| values![key.kind, &key.id, name, plain(key, name)]);
@@ -219,7 +222,7 @@ async fn rename(tx: &mut Connection, names: &[(PlayerKey, String)]) -> Result<()
 
 /// Writes the divisions of rulesets, each with the weights at which its progress is 0 and 1.
 async fn divide(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     spans: &[(String, Vec<(f64, f64)>)],
     divisions: &[DivisionRow],
 ) -> Result<(), StoreError> {

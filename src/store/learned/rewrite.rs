@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::{
     Learned,
-    notices::{self, Counted},
+    notices::{self, RecountNotice},
     persons::{self, Persons},
     read,
 };
@@ -46,19 +46,19 @@ impl DerivedFrom {
     }
 
     /// What notices have to say of those weights that were not written before the process ended.
-    fn interrupted(&self) -> Option<Counted> {
+    fn interrupted(&self) -> Option<RecountNotice> {
         let mut words = self.settings.strip_prefix(UNFINISHED)?.split(' ').skip(1);
         let cause = RecountCause::parse(words.next()?)?;
         let goes_on = words.next() == Some(SEASON);
-        Some(Counted { cause, goes_on })
+        Some(RecountNotice { cause, goes_on })
     }
 }
 
 /// A new name for the settings of the tables while they are written.
-fn unfinished_mark(recount: Option<Counted>) -> String {
+fn unfinished_mark(recount: Option<RecountNotice>) -> String {
     let number = rand::random::<u64>();
     let mut mark = format!("{UNFINISHED}{number:016x}");
-    if let Some(Counted { cause, goes_on }) = recount {
+    if let Some(RecountNotice { cause, goes_on }) = recount {
         mark = format!("{mark} {}", cause.as_str());
         if goes_on {
             mark = format!("{mark} {SEASON}");
@@ -90,7 +90,7 @@ impl Learned<'_> {
         all: bool,
         lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
-        self.replace_derived_with(derived, all, lease, &mut Nothing)
+        self.replace_derived_with(derived, all, lease, &mut NothingLearned)
             .await
     }
 
@@ -132,11 +132,11 @@ impl Learned<'_> {
             mark,
             meanwhile,
             ruled: HashSet::new(),
-            fresh: Fresh {
+            fresh: FreshRows {
                 names: derived.weights.names.iter().cloned().collect(),
-                ..Fresh::default()
+                ..FreshRows::default()
             },
-            known: Known::default(),
+            known: LearnedMeanwhile::default(),
         };
         match writer.run(recount, all).await {
             Err(StoreError::Overtaken) => Ok(false),
@@ -147,11 +147,11 @@ impl Learned<'_> {
     /// Whether the rows may be written, and then what to tell those whose weights have changed; `None` if they may not.
     async fn check(
         self,
-        tx: &mut Connection,
+        tx: &mut PooledConnection,
         derived: &DerivedRows,
         all: bool,
         lease: Option<&Lease>,
-    ) -> Result<Option<Option<Counted>>, StoreError> {
+    ) -> Result<Option<Option<RecountNotice>>, StoreError> {
         if let Some(lease) = lease {
             leases::check(tx, lease).await?;
         }
@@ -172,13 +172,13 @@ impl Learned<'_> {
         }
         let goes_on = interrupted.is_some_and(|counted| counted.goes_on)
             || notices::goes_on(tx, derived).await?;
-        Ok(Some(Some(Counted { cause, goes_on })))
+        Ok(Some(Some(RecountNotice { cause, goes_on })))
     }
 
     /// Whether rows made from these matches may replace those in the tables, which were made from what was `before`.
     async fn may_replace(
         self,
-        tx: &mut Connection,
+        tx: &mut PooledConnection,
         derived: &DerivedRows,
         before: Option<DerivedFrom>,
         all: bool,
@@ -210,10 +210,10 @@ pub trait Meanwhile: Send + Sync {
 }
 
 /// Nothing is learned meanwhile.
-struct Nothing;
+struct NothingLearned;
 
 #[async_trait]
-impl Meanwhile for Nothing {
+impl Meanwhile for NothingLearned {
     async fn next(&mut self) -> Option<DerivedRows> {
         None
     }
@@ -229,28 +229,28 @@ struct Rewriting<'a> {
     /// The matches whose rulings are written.
     ruled: HashSet<i64>,
     /// What was learned meanwhile, and is not written yet.
-    fresh: Fresh,
+    fresh: FreshRows,
     /// What was learned meanwhile: what was to be written instead is old.
-    known: Known,
+    known: LearnedMeanwhile,
 }
 
 /// Whose weights were learned while others are written, and of which rulesets the divisions.
 #[derive(Default)]
-struct Known {
+struct LearnedMeanwhile {
     rows: HashSet<(String, PlayerKey)>,
     spans: HashSet<String>,
 }
 
 /// Weights that were learned while others are written: the latest of each player.
 #[derive(Default)]
-struct Fresh {
+struct FreshRows {
     rows: BTreeMap<(String, PlayerKey), WeightRow>,
     /// Those of the first rows as well.
     names: BTreeMap<PlayerKey, String>,
     spans: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
-impl Fresh {
+impl FreshRows {
     fn add(&mut self, new: NewWeights) {
         for row in new.rows {
             if let Some(name) = self.names.get_mut(&row.key) {
@@ -275,7 +275,7 @@ impl Fresh {
 }
 
 impl Rewriting<'_> {
-    async fn run(mut self, recount: Option<Counted>, all: bool) -> Result<(), StoreError> {
+    async fn run(mut self, recount: Option<RecountNotice>, all: bool) -> Result<(), StoreError> {
         let mut pace = Pace::new();
         let derived = self.derived;
         for part in derived.rulings.parts() {
@@ -356,7 +356,7 @@ impl Rewriting<'_> {
 
     async fn write_weights(
         &mut self,
-        recount: Option<Counted>,
+        recount: Option<RecountNotice>,
         all: bool,
     ) -> Result<(), StoreError> {
         let new = &self.derived.weights;
@@ -463,22 +463,22 @@ fn unfinished(derived: &DerivedRows, mark: &str) -> DerivedFrom {
     }
 }
 
-async fn finish(tx: &mut Connection, derived: &DerivedRows) -> Result<(), StoreError> {
+async fn finish(tx: &mut PooledConnection, derived: &DerivedRows) -> Result<(), StoreError> {
     replace_seasons(tx, &derived.seasons).await?;
     note_source(tx, &derived.from).await
 }
 
 /// Notes what the tables are made from now.
-async fn note_source(tx: &mut Connection, from: &DerivedFrom) -> Result<(), StoreError> {
+async fn note_source(tx: &mut PooledConnection, from: &DerivedFrom) -> Result<(), StoreError> {
     state::set(tx, state::LEARNED, Some(from.matches), Some(&from.settings)).await?;
     state::set(tx, "learned_to", Some(from.last_match), None).await
 }
 
 async fn write_weights(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     derived: &DerivedRows,
     new: &NewWeights,
-    recount: Option<Counted>,
+    recount: Option<RecountNotice>,
 ) -> Result<(), StoreError> {
     if let Some(counted) = recount {
         notices::write(tx, derived.recount.at, new, counted).await?;
@@ -486,20 +486,20 @@ async fn write_weights(
     read::write_weights(tx, new, &derived.divisions).await
 }
 
-async fn clear_performances(tx: &mut Connection, of: &[RulingRow]) -> Result<(), StoreError> {
+async fn clear_performances(tx: &mut PooledConnection, of: &[RulingRow]) -> Result<(), StoreError> {
     let mut query = Sql::new("DELETE FROM performances WHERE match_id IN ");
     query.list(of.iter().map(|ruling| ruling.match_id));
     query.build().execute(tx).await?;
     Ok(())
 }
 
-async fn write_rulings(tx: &mut Connection, rulings: &[RulingRow]) -> Result<(), StoreError> {
+async fn write_rulings(tx: &mut PooledConnection, rulings: &[RulingRow]) -> Result<(), StoreError> {
     let persons = persons::of(tx, rulings).await?;
     insert_rulings(tx, rulings, &persons).await
 }
 
 async fn insert_rulings(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     rulings: &[RulingRow],
     persons: &Persons,
 ) -> Result<(), StoreError> {
@@ -551,7 +551,10 @@ async fn insert_rulings(
     insert(tx, target, "", rows).await
 }
 
-async fn replace_seasons(tx: &mut Connection, seasons: &[Timestamp]) -> Result<(), StoreError> {
+async fn replace_seasons(
+    tx: &mut PooledConnection,
+    seasons: &[Timestamp],
+) -> Result<(), StoreError> {
     sql("DELETE FROM seasons").execute(&mut *tx).await?;
     for start in seasons {
         sql("INSERT INTO seasons (starts_at, season) VALUES ($1, $2) ON CONFLICT DO NOTHING")
@@ -590,7 +593,7 @@ mod tests {
             Some((RecountCause::Void, false)),
             Some((RecountCause::LateMatch, true)),
         ] {
-            let counted = told.map(|(cause, goes_on)| Counted { cause, goes_on });
+            let counted = told.map(|(cause, goes_on)| RecountNotice { cause, goes_on });
             assert_eq!(read(&unfinished_mark(counted)), told);
         }
         assert_eq!(read("unfinished 0123456789abcdef fire"), None);

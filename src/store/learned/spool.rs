@@ -14,7 +14,7 @@ const IN_MEMORY: usize = 4_096;
 /// Rows that wait until they are written. Memory holds the latest ones, and a temporary file those before them, because
 /// there may be as many as there are matches or players. The file is gone when this value is.
 #[derive(Debug)]
-pub struct Spool<T> {
+pub struct RowSpool<T> {
     file: Option<File>,
     /// The lengths of the parts in the file, in bytes.
     parts: Vec<usize>,
@@ -23,7 +23,7 @@ pub struct Spool<T> {
     has_failed: bool,
 }
 
-impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
+impl<T: Clone + Serialize + DeserializeOwned> RowSpool<T> {
     /// Adds a row after the others.
     pub fn push(&mut self, row: T) {
         self.latest.push(row);
@@ -92,13 +92,13 @@ impl<T: Clone + Serialize + DeserializeOwned> Spool<T> {
     }
 }
 
-impl<T> Default for Spool<T> {
+impl<T> Default for RowSpool<T> {
     fn default() -> Self {
         Vec::new().into()
     }
 }
 
-impl<T> From<Vec<T>> for Spool<T> {
+impl<T> From<Vec<T>> for RowSpool<T> {
     fn from(latest: Vec<T>) -> Self {
         Self {
             file: None,
@@ -117,11 +117,11 @@ mod tests {
     fn rows_in_the_file_and_in_memory_are_read_in_their_order_as_often_as_wanted() {
         let row = |number: u64| (number.to_string(), f64::from_bits(number));
         let all: Vec<(String, f64)> = (0..3 * IN_MEMORY as u64 + 3).map(row).collect();
-        let read = |spool: &Spool<(String, f64)>| -> Vec<(String, f64)> {
+        let read = |spool: &RowSpool<(String, f64)>| -> Vec<(String, f64)> {
             let parts = spool.parts().map(Result::unwrap);
             parts.flat_map(Cow::into_owned).collect()
         };
-        let mut spool = Spool::default();
+        let mut spool = RowSpool::default();
         assert!(spool.is_empty());
         for (number, one) in all.iter().enumerate() {
             spool.push(one.clone());
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn without_a_file_rows_stay_in_memory() {
-        let mut spool = Spool::from(vec![7; IN_MEMORY]);
+        let mut spool = RowSpool::from(vec![7; IN_MEMORY]);
         spool.has_failed = true;
         spool.spill();
         assert_eq!(*spool.parts().next().unwrap().unwrap(), [7; IN_MEMORY]);

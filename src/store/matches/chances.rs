@@ -60,7 +60,7 @@ impl<'a> StepRow<'a> {
     }
 
     /// The values of its columns. A queue has predicted for this ruleset, BALANCE for the one of the match.
-    fn row(&self, id: i64, ruleset: Option<&str>) -> Vec<Value> {
+    fn row(&self, id: i64, ruleset: Option<&str>) -> Vec<SqlValue> {
         let TeamChances { win, humans, bots } = self.teams;
         values![
             id,
@@ -81,24 +81,24 @@ impl<'a> StepRow<'a> {
 
 /// Writes what was predicted of the teams of a match that has just been recorded.
 pub(in crate::store) async fn insert(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     recorded: Recorded,
     record: &MatchRecord,
-    told: &MatchChances,
+    announced: &MatchChances,
 ) -> Result<(), StoreError> {
     let id = recorded.id();
     let seats = match recorded {
-        Recorded::New(_) => return insert_new(tx, &[(id, told)]).await,
+        Recorded::New(_) => return insert_new(tx, &[(id, announced)]).await,
         // Its log was read first, and may list the players in another order.
         Recorded::Duplicate(id) => stored_seats(tx, id, record).await?,
     };
-    let rows = steps(told, Some(&seats)).map(|step| step.row(id, None));
+    let rows = steps(announced, Some(&seats)).map(|step| step.row(id, None));
     insert_rows(tx, REPLACED, "", rows).await
 }
 
 /// Writes what was predicted of the teams of new matches, by their ids.
 pub(super) async fn insert_new(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     all: &[(i64, &MatchChances)],
 ) -> Result<(), StoreError> {
     insert_rows(tx, REPLACED, "", rows(all)).await
@@ -107,26 +107,26 @@ pub(super) async fn insert_new(
 /// The steps of new matches, by their ids.
 pub(in crate::store) fn rows<'a>(
     all: &'a [(i64, &'a MatchChances)],
-) -> impl Iterator<Item = Vec<Value>> + Send {
+) -> impl Iterator<Item = Vec<SqlValue>> + Send {
     let all = all.iter();
-    all.flat_map(|&(id, told)| steps(told, None).map(move |step| step.row(id, None)))
+    all.flat_map(|&(id, announced)| steps(announced, None).map(move |step| step.row(id, None)))
 }
 
 /// The steps of a match. The players of its changes have these seats; without any, they have those of the record.
 fn steps<'a>(
-    told: &'a MatchChances,
+    announced: &'a MatchChances,
     seats: Option<&'a [Option<i64>]>,
 ) -> impl Iterator<Item = StepRow<'a>> + Send {
-    let picked = (told.picked.iter()).map(|teams| StepRow::new(PICKED, "picked", teams));
-    let started = (told.started.iter()).map(|teams| StepRow::new(STARTED, "started", teams));
-    let changes = (STARTED + 1..).zip(&told.changes);
+    let picked = (announced.picked.iter()).map(|teams| StepRow::new(PICKED, "picked", teams));
+    let started = (announced.started.iter()).map(|teams| StepRow::new(STARTED, "started", teams));
+    let changes = (STARTED + 1..).zip(&announced.changes);
     let changes = changes.map(move |(step, change)| StepRow::of(step, change, seats));
     picked.chain(started).chain(changes)
 }
 
 /// Writes what the queue predicted of the teams of a match, unless BALANCE has picked others.
 pub(super) async fn insert_picked(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     ruleset: &str,
     teams: &TeamChances,
@@ -150,7 +150,7 @@ fn stated(numbers: &[u32]) -> Option<String> {
 
 /// The seats that the players of a record have in the stored match.
 async fn stored_seats(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     record: &MatchRecord,
 ) -> Result<Vec<Option<i64>>, StoreError> {
@@ -165,8 +165,8 @@ async fn stored_seats(
     Ok(seat.map(|key| stored.get(&key).copied()).collect())
 }
 
-/// The columns of the teams as they were picked and as they were at START, of the tables that [`told_tables`] joins.
-macro_rules! told_columns {
+/// The columns of the teams as they were picked and as they were at START, of the tables that [`chance_tables`] joins.
+macro_rules! chance_columns {
     () => {
         "kp.chance AS picked_chance, kp.chances AS picked_chances, kp.humans AS picked_humans,
          kp.bots AS picked_bots, ks.chance AS started_chance, ks.chances AS started_chances,
@@ -176,7 +176,7 @@ macro_rules! told_columns {
 
 /// Joins the teams of the match `m`, whose ruling is `r`. What a queue predicted counts only under the ruleset that it
 /// was predicted for.
-macro_rules! told_tables {
+macro_rules! chance_tables {
     () => {
         " LEFT JOIN match_chances kp ON kp.match_id = m.id AND kp.step = 0
               AND (kp.ruleset IS NULL OR r.ruleset IS NULL OR kp.ruleset = r.ruleset)
@@ -184,7 +184,7 @@ macro_rules! told_tables {
     };
 }
 
-pub(super) use {told_columns, told_tables};
+pub(super) use {chance_columns, chance_tables};
 
 /// The teams as they were at START, of the matches in a list that has to follow.
 pub(super) const STARTED_TEAMS: &str =
@@ -200,8 +200,8 @@ pub(in crate::store) fn started(
     step(row, "started_", teams)
 }
 
-/// It is in the [columns](told_columns) of a match, whose teams are those that have a score.
-impl Column<'_> for ChanceSummary {
+/// It is in the [columns](chance_columns) of a match, whose teams are those that have a score.
+impl FromColumn<'_> for ChanceSummary {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         let scores: Vec<Option<f64>> = row.get("scores")?;
         Ok(Self {
@@ -214,14 +214,14 @@ impl Column<'_> for ChanceSummary {
 
 /// What was predicted of the teams of a match, in short.
 pub(in crate::store) async fn read_summary(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
 ) -> Result<ChanceSummary, StoreError> {
     let query = sql(concat!(
         "SELECT m.scores, ",
-        told_columns!(),
+        chance_columns!(),
         " FROM matches m LEFT JOIN rulings r ON r.match_id = m.id",
-        told_tables!(),
+        chance_tables!(),
         "WHERE m.id = $1"
     ));
     let row = query.bind(id).fetch_optional(tx).await?;
@@ -230,7 +230,7 @@ pub(in crate::store) async fn read_summary(
 
 /// The changes of the teams of a match, with what was predicted after each.
 pub(super) async fn read_changes(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     teams: usize,
 ) -> Result<Vec<TeamChange>, StoreError> {

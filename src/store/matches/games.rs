@@ -9,7 +9,7 @@ use super::{
     group_commit::EndedGame,
     halves,
     insert::{self, New, checked, head_columns, insert_as, note_game},
-    played::count_predictions,
+    played::link_formed_matches,
 };
 use crate::{
     model::{DAY, Fingerprint, MatchChances, MatchRecord},
@@ -31,7 +31,7 @@ const MAX_PER_SECOND: usize = 64;
 /// # Errors
 /// Fails if the whole transaction must not be committed. A game that must not be recorded has an error of its own.
 pub(super) async fn insert_games(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     all: &[&EndedGame],
 ) -> Result<Vec<Result<Recorded, StoreError>>, StoreError> {
     let mut recorded = Vec::with_capacity(all.len());
@@ -47,8 +47,8 @@ pub(super) async fn insert_games(
 /// Does what [`Matches::record_game`](crate::store::Matches::record_game) does, within a
 /// transaction. The caller has checked the record.
 pub(super) async fn insert_game(
-    tx: &mut Connection,
-    (record, told, game): &EndedGame,
+    tx: &mut PooledConnection,
+    (record, announced, game): &EndedGame,
 ) -> Result<Recorded, StoreError> {
     let query = scalar("SELECT id FROM matches WHERE game = $1");
     if let Some(id) = query.bind(game).fetch_optional(&mut *tx).await? {
@@ -61,7 +61,7 @@ pub(super) async fn insert_game(
     if id.is_none()
         && let Some(id) = halves::logged(tx, &record).await?
     {
-        belong(tx, Recorded::Duplicate(id), &record, (told, *game)).await?;
+        belong(tx, Recorded::Duplicate(id), &record, (announced, *game)).await?;
         return Ok(Recorded::Duplicate(id));
     }
     for _ in 0..MAX_PER_SECOND {
@@ -72,7 +72,7 @@ pub(super) async fn insert_game(
             Recorded::Duplicate(id) => is_same(tx, id, &played).await?,
         };
         if own {
-            belong(tx, recorded, &record, (told, *game)).await?;
+            belong(tx, recorded, &record, (announced, *game)).await?;
             return Ok(recorded);
         }
         for one in [&mut original, &mut record] {
@@ -87,19 +87,19 @@ pub(super) async fn insert_game(
 
 /// Notes which match a game has become: what was predicted of its teams and its decisions belong to it.
 async fn belong(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     recorded: Recorded,
     record: &MatchRecord,
-    (told, game): (&MatchChances, i64),
+    (announced, game): (&MatchChances, i64),
 ) -> Result<(), StoreError> {
     note_game(tx, game, recorded.id()).await?;
-    let told = told.clone().played(record);
-    chances::insert(tx, recorded, record, &told).await?;
+    let announced = announced.clone().played(record);
+    chances::insert(tx, recorded, record, &announced).await?;
     Ok(())
 }
 
 /// The id of the hosted match whose game has this number, unless a match has that id already.
-async fn hosted_as(tx: &mut Connection, game: i64) -> Result<Option<i64>, StoreError> {
+async fn hosted_as(tx: &mut PooledConnection, game: i64) -> Result<Option<i64>, StoreError> {
     let query = scalar(
         "SELECT h.match_id FROM hosted_matches h
          WHERE h.game = $1 AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id)",
@@ -109,7 +109,11 @@ async fn hosted_as(tx: &mut Connection, game: i64) -> Result<Option<i64>, StoreE
 
 /// Whether the match with this id is that of `record`: it began at the same millisecond, has the
 /// same game type, and does not belong to another game.
-async fn is_same(tx: &mut Connection, id: i64, record: &MatchRecord) -> Result<bool, StoreError> {
+async fn is_same(
+    tx: &mut PooledConnection,
+    id: i64,
+    record: &MatchRecord,
+) -> Result<bool, StoreError> {
     let query = scalar(
         "SELECT EXISTS (SELECT 1 FROM matches
                         WHERE id = $1 AND started_at = $2 AND game_type = $3 AND game IS NULL)",
@@ -135,7 +139,7 @@ const DECIDED: &str =
     "UPDATE decisions SET match_id = given.match_id FROM {given} WHERE decisions.game = given.game";
 
 /// A game that may be new.
-struct Candidate {
+struct CandidateGame {
     fingerprint: Fingerprint,
     record: MatchRecord,
     chances: MatchChances,
@@ -148,7 +152,7 @@ struct Candidate {
 /// # Errors
 /// Fails, among others, if another process records one of the games at this time.
 pub(super) async fn insert_new_games(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     all: &[EndedGame],
 ) -> Result<HashMap<i64, i64>, StoreError> {
     let games = candidates(tx.dialect(), all);
@@ -157,13 +161,13 @@ pub(super) async fn insert_new_games(
         Dialect::Postgres => insert_at_once(tx, &games).await?,
     };
     if expects {
-        count_predictions(tx, &numbered(&games, |game| ids.get(&game.game).copied())).await?;
+        link_formed_matches(tx, &numbered(&games, |game| ids.get(&game.game).copied())).await?;
     }
     Ok(ids)
 }
 
 /// The games that may be stored, each number and each match once.
-fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate> {
+fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<CandidateGame> {
     let (mut numbers, mut prints) = (HashSet::new(), HashSet::new());
     let mut games = Vec::with_capacity(all.len());
     for (record, chances, game) in all {
@@ -173,7 +177,7 @@ fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate> {
             && numbers.insert(game)
             && prints.insert(fingerprint)
         {
-            games.push(Candidate {
+            games.push(CandidateGame {
                 fingerprint,
                 chances: chances.clone().played(&record),
                 record: record.into_owned().played(),
@@ -186,8 +190,8 @@ fn candidates(dialect: Dialect, all: &[EndedGame]) -> Vec<Candidate> {
 
 /// The records of games, each with a number; without those that have none.
 fn numbered<'a>(
-    games: &'a [Candidate],
-    number: impl Fn(&Candidate) -> Option<i64>,
+    games: &'a [CandidateGame],
+    number: impl Fn(&CandidateGame) -> Option<i64>,
 ) -> Vec<New<'a>> {
     let numbered = games.iter();
     numbered
@@ -196,8 +200,8 @@ fn numbered<'a>(
 }
 
 /// The rows of [`GAMES`].
-fn heads(games: &[Candidate]) -> Vec<Vec<Value>> {
-    let head = |game: &Candidate| {
+fn heads(games: &[CandidateGame]) -> Vec<Vec<SqlValue>> {
+    let head = |game: &CandidateGame| {
         let mut row = insert::head(game.fingerprint, &game.record);
         row.push(game.game.into());
         row.push(game.record.end.plus_millis(DAY).into());
@@ -207,20 +211,20 @@ fn heads(games: &[Candidate]) -> Vec<Vec<Value>> {
 }
 
 async fn insert_by_table(
-    tx: &mut Connection,
-    games: &[Candidate],
+    tx: &mut PooledConnection,
+    games: &[CandidateGame],
 ) -> Result<HashMap<i64, i64>, StoreError> {
     let mut new: HashMap<Fingerprint, i64> = HashMap::with_capacity(games.len());
     for row in with_given(tx, GAMES, HEADS, heads(games).into_iter()).await? {
         new.insert(row.get("fingerprint")?, row.get("id")?);
     }
-    let id = |game: &Candidate| new.get(&game.fingerprint).copied();
+    let id = |game: &CandidateGame| new.get(&game.fingerprint).copied();
     insert::insert_players(tx, &numbered(games, id)).await?;
-    let told = games
+    let announced = games
         .iter()
         .filter_map(|game| Some((id(game)?, &game.chances)));
-    let told: Vec<(i64, &MatchChances)> = told.collect();
-    chances::insert_new(tx, &told).await?;
+    let announced: Vec<(i64, &MatchChances)> = announced.collect();
+    chances::insert_new(tx, &announced).await?;
     let ids = games.iter().filter_map(|one| Some((one.game, id(one)?)));
     let ids: HashMap<i64, i64> = ids.collect();
     let rows = ids.iter().map(|(game, id)| values![game, id]);
@@ -230,17 +234,17 @@ async fn insert_by_table(
 
 /// Also returns whether the queue expects the result of any match.
 async fn insert_at_once(
-    tx: &mut Connection,
-    games: &[Candidate],
+    tx: &mut PooledConnection,
+    games: &[CandidateGame],
 ) -> Result<(HashMap<i64, i64>, bool), StoreError> {
     let new = numbered(games, |game| Some(game.game));
-    let told = games.iter().map(|one| (one.game, &one.chances));
-    let told: Vec<(i64, &MatchChances)> = told.collect();
+    let announced = games.iter().map(|one| (one.game, &one.chances));
+    let announced: Vec<(i64, &MatchChances)> = announced.collect();
     let text =
         include_str!("record_games.sql").replace("{new_games}", include_str!("new_games.sql"));
     let query = given(tx.dialect(), GAMES, &text, heads(games))?
         .bind(insert::PLAYERS.json(insert::players(&new))?)
-        .bind(chances::STEPS.json(chances::rows(&told))?);
+        .bind(chances::STEPS.json(chances::rows(&announced))?);
     let (mut ids, mut expects) = (HashMap::with_capacity(games.len()), false);
     for row in query.fetch_all(tx).await? {
         ids.insert(row.get("game")?, row.get("id")?);

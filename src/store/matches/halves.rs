@@ -17,7 +17,9 @@ use super::{
 use crate::{
     ingest::{is_same_match, overlap},
     model::{DAY, Fingerprint, MatchChances, MatchRecord, Outcome},
-    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored, corrections::changed, db::*},
+    store::{
+        HalfRecorded, JoinHalves, Recorded, StoreError, StoredMatch, corrections::changed, db::*,
+    },
 };
 
 /// The most matches of one server and map that are tried as the other half.
@@ -26,7 +28,7 @@ const TRIED: i64 = 8;
 /// Does what [`Matches::record_half`](crate::store::Matches::record_half) does, within a
 /// transaction.
 pub(super) async fn insert_half(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
     pause: i64,
@@ -55,10 +57,10 @@ pub(super) async fn insert_half(
 /// Matches that could be the other half, the nearest in time first. Excludes matches that were
 /// joined already.
 async fn candidates(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     pause: i64,
-) -> Result<Vec<Stored>, StoreError> {
+) -> Result<Vec<StoredMatch>, StoreError> {
     let ids: Vec<i64> = scalar(
         "SELECT id FROM matches m
          WHERE ended_at BETWEEN $1 AND $2 AND server = $5 AND map = $6 AND game_type = $7
@@ -90,9 +92,9 @@ fn unused_fingerprint(id: i64) -> [u8; 16] {
 
 /// Replaces the half that is on disk by the joined match.
 async fn replace(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     half: Fingerprint,
-    other: &Stored,
+    other: &StoredMatch,
     joined: &MatchRecord,
 ) -> Result<HalfRecorded, StoreError> {
     let fingerprint = Fingerprint::of(joined);
@@ -133,7 +135,7 @@ const LOGGED: &str = "m.game IS NULL";
 
 /// Whether game servers have reported any match at the time of these records. If not, none of them is such a match.
 pub(super) async fn any_reported(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     records: impl Iterator<Item = &MatchRecord> + Clone,
 ) -> Result<bool, StoreError> {
     let (first, last) = (
@@ -154,7 +156,7 @@ pub(super) async fn any_reported(
 /// Finds out whether a match of a log is one that the line has reported, and if so, notes it. `None` if the match is on
 /// disk under its fingerprint, or was not reported.
 pub(super) async fn settle_logged(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
 ) -> Result<Option<Recorded>, StoreError> {
@@ -175,7 +177,7 @@ pub(super) async fn settle_logged(
 
 /// The match of a log that is the one that the line reports now, if there is one.
 pub(super) async fn logged(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
 ) -> Result<Option<i64>, StoreError> {
     Ok(find_twin(tx, record, LOGGED).await?.map(|twin| twin.id))
@@ -183,10 +185,10 @@ pub(super) async fn logged(
 
 /// The match of this kind that is the same as the record; of several, the one that overlaps it longest.
 async fn find_twin(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     kind: &'static str,
-) -> Result<Option<Stored>, StoreError> {
+) -> Result<Option<StoredMatch>, StoreError> {
     let mut query = Sql::new(
         "SELECT id FROM matches m WHERE ended_at > $1 AND ended_at <= $2 AND started_at < $3
            AND lower(game_type) = lower($4) AND (server = $5 OR server = '' OR $5 = '') AND ",
@@ -211,7 +213,7 @@ async fn find_twin(
 
 /// Notes that a match of this fingerprint is one that is on disk.
 async fn stand_for(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     fingerprint: Fingerprint,
     id: i64,
 ) -> Result<(), StoreError> {
@@ -223,28 +225,28 @@ async fn stand_for(
 
 /// Replaces a match that broke off by the whole one, which keeps its id, its server, and what the line alone knows.
 async fn replace_twins(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
-    twin: &Stored,
+    twin: &StoredMatch,
 ) -> Result<(), StoreError> {
     let game: Option<i64> = scalar("SELECT game FROM matches WHERE id = $1")
         .bind(twin.id)
         .fetch_one(&mut *tx)
         .await?;
-    let told = chances::read_summary(tx, twin.id).await?;
+    let announced = chances::read_summary(tx, twin.id).await?;
     remove(tx, twin.id).await?;
     let mut whole = record.clone();
     if whole.server.is_empty() {
         whole.server.clone_from(&twin.record.server);
     }
     let recorded = insert_as(tx, &whole, fingerprint, Some(twin.id)).await?;
-    let told = MatchChances {
-        picked: told.picked,
-        started: told.started,
+    let announced = MatchChances {
+        picked: announced.picked,
+        started: announced.started,
         changes: Vec::new(), // they name seats of the record that is gone
     };
-    chances::insert(tx, recorded, &whole, &told).await?;
+    chances::insert(tx, recorded, &whole, &announced).await?;
     if let Some(game) = game {
         note_game(tx, game, twin.id).await?;
     }

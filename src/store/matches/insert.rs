@@ -15,7 +15,7 @@ use std::{
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use futures_util::{FutureExt, future::BoxFuture};
 
-use super::played::count_predictions;
+use super::played::link_formed_matches;
 use crate::{
     ingest::{read_record, write_record},
     model::{Fingerprint, Kind, MatchRecord, Outcome, Participant, score_text},
@@ -51,7 +51,7 @@ pub(in crate::store) type New<'a> = (i64, &'a MatchRecord);
 
 /// Writes each match unless it is on disk already, as a match or as half of another.
 pub(super) async fn insert_matches(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     records: &[(Cow<'_, MatchRecord>, Fingerprint)],
 ) -> Result<Vec<Recorded>, StoreError> {
     let prints: Vec<Fingerprint> = records.iter().map(|&(_, print)| print).collect();
@@ -78,7 +78,7 @@ pub(super) async fn insert_matches(
 
 /// Writes matches that are not on disk, and have different fingerprints. Returns their ids.
 fn insert_new<'a>(
-    tx: &'a mut Connection,
+    tx: &'a mut PooledConnection,
     new: &'a [NewMatch<'a>],
 ) -> BoxFuture<'a, Result<HashMap<Fingerprint, i64>, StoreError>> {
     let written = async move {
@@ -88,7 +88,7 @@ fn insert_new<'a>(
             with_ids.push((id_of(&ids, one.fingerprint)?, one.record));
         }
         insert_players(tx, &with_ids).await?;
-        count_predictions(tx, &with_ids).await?;
+        link_formed_matches(tx, &with_ids).await?;
         Ok(ids)
     };
     written.boxed()
@@ -102,7 +102,7 @@ fn id_of(ids: &HashMap<Fingerprint, i64>, print: Fingerprint) -> Result<i64, Sto
 
 /// Writes a match unless it is on disk already, as a match or as half of another.
 pub(super) async fn insert_if_new(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
 ) -> Result<Recorded, StoreError> {
@@ -111,7 +111,7 @@ pub(super) async fn insert_if_new(
 
 /// Like [`insert_if_new`]. With an id, which no match has, the match gets that one.
 pub(super) async fn insert_as(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
     id: Option<i64>,
@@ -134,7 +134,7 @@ pub(super) async fn insert_as(
 /// # Errors
 /// Fails if one is on disk, or fails [`MatchRecord::check`].
 pub(in crate::store) async fn insert_all_as(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     matches: &[(MatchRecord, Fingerprint, i64)],
 ) -> Result<(), StoreError> {
     let dialect = tx.dialect();
@@ -156,7 +156,7 @@ pub(in crate::store) async fn insert_all_as(
 
 /// Writes a match that is not on disk, and returns its id.
 pub(super) async fn insert_match(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
 ) -> Result<i64, StoreError> {
@@ -181,7 +181,7 @@ pub(in crate::store) fn checked(
 
 /// The match with this fingerprint, or the one that it is half of.
 pub(in crate::store) async fn known(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     fingerprint: Fingerprint,
 ) -> Result<Option<i64>, StoreError> {
     let found = known_all(tx, &[fingerprint]).await?;
@@ -190,7 +190,7 @@ pub(in crate::store) async fn known(
 
 /// Those of these fingerprints that a match has, or half of one, each with the match's id.
 async fn known_all(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     prints: &[Fingerprint],
 ) -> Result<HashMap<Fingerprint, i64>, StoreError> {
     let mut found = HashMap::new();
@@ -228,7 +228,7 @@ pub(in crate::store) const PLAYERS: Target = Target::new(
 
 /// Writes the rows of matches, without those of their players. Returns their ids.
 async fn insert_heads(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     new: &[NewMatch<'_>],
 ) -> Result<HashMap<Fingerprint, i64>, StoreError> {
     let mut ids = HashMap::with_capacity(new.len());
@@ -242,14 +242,14 @@ async fn insert_heads(
     Ok(ids)
 }
 
-fn head_with_id(new: &NewMatch<'_>) -> Vec<Value> {
+fn head_with_id(new: &NewMatch<'_>) -> Vec<SqlValue> {
     let mut row = head(new.fingerprint, new.record);
-    row.extend(new.id.map(Value::from));
+    row.extend(new.id.map(SqlValue::from));
     row
 }
 
 /// The row of a match without its id.
-pub(in crate::store) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<Value> {
+pub(in crate::store) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> Vec<SqlValue> {
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => ("won", Some(team)),
         Outcome::Draw => ("draw", None),
@@ -287,20 +287,25 @@ pub(in crate::store) fn head(fingerprint: Fingerprint, record: &MatchRecord) -> 
 }
 
 /// The scores, of which each may not be known; none from NULL.
-impl Column<'_> for Vec<Option<f64>> {
+impl FromColumn<'_> for Vec<Option<f64>> {
     fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
-        let text: Option<&str> = Column::read(row, at)?;
+        let text: Option<&str> = FromColumn::read(row, at)?;
         let scores = text.into_iter().flat_map(|text| text.split(':'));
         Ok(scores.map(|score| score.parse().ok()).collect())
     }
 }
 
 /// Writes the rows of the players of matches.
-pub(super) async fn insert_players(tx: &mut Connection, new: &[New<'_>]) -> Result<(), StoreError> {
+pub(super) async fn insert_players(
+    tx: &mut PooledConnection,
+    new: &[New<'_>],
+) -> Result<(), StoreError> {
     insert(tx, PLAYERS, "", players(new)).await
 }
 
-pub(in crate::store) fn players<'a>(new: &'a [New<'a>]) -> impl Iterator<Item = Vec<Value>> + Send {
+pub(in crate::store) fn players<'a>(
+    new: &'a [New<'a>],
+) -> impl Iterator<Item = Vec<SqlValue>> + Send {
     new.iter().flat_map(|&(id, record)| {
         let seats = (0_i64..).zip(&record.participants);
         seats.map(move |(seat, p)| {
@@ -322,7 +327,11 @@ pub(in crate::store) fn share(participant: &Participant, millis: u64) -> f64 {
 }
 
 /// Notes which match a game has become: its decisions belong to it, too.
-pub(super) async fn note_game(tx: &mut Connection, game: i64, id: i64) -> Result<(), StoreError> {
+pub(super) async fn note_game(
+    tx: &mut PooledConnection,
+    game: i64,
+    id: i64,
+) -> Result<(), StoreError> {
     for note in [
         "UPDATE matches SET game = $1 WHERE id = $2",
         "UPDATE decisions SET match_id = $2 WHERE game = $1",
@@ -333,7 +342,7 @@ pub(super) async fn note_game(tx: &mut Connection, game: i64, id: i64) -> Result
 }
 
 /// Deletes a match and everything that belongs to it. The tables that are not named here have foreign keys.
-pub(in crate::store) async fn remove(tx: &mut Connection, id: i64) -> Result<(), StoreError> {
+pub(in crate::store) async fn remove(tx: &mut PooledConnection, id: i64) -> Result<(), StoreError> {
     for delete in [
         "DELETE FROM performances WHERE match_id = $1",
         "DELETE FROM match_players WHERE match_id = $1",

@@ -125,7 +125,7 @@ impl Matches<'_> {
 
 /// The weights of a person under a ruleset after some of the latest matches, the last one among them, the first one first.
 async fn weights_over_time(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     person: i64,
     ruleset: &str,
 ) -> Result<Vec<(Timestamp, f64)>, StoreError> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     Matches,
-    chances::{self, told_columns, told_tables},
+    chances::{self, chance_columns, chance_tables},
     read_matches::fetch,
 };
 use crate::{
@@ -28,10 +28,10 @@ macro_rules! lines {
         concat!(
             "SELECT m.id, m.started_at AS started, m.ended_at AS ended, m.untimed, m.map, m.server, m.game_type, m.mode, m.outcome, m.winner, r.ruleset, r.unrated,
                     r.chance AS forecast, ",
-            told_columns!(),
+            chance_columns!(),
             ", m.scores, m.humans, m.bots ",
             $from,
-            told_tables!(),
+            chance_tables!(),
             $rest
         )
     };
@@ -120,7 +120,7 @@ impl Matches<'_> {
 
 /// The players of a match, those with most points first.
 async fn seats(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     record: &MatchRecord,
 ) -> Result<Vec<PageSeat>, StoreError> {
@@ -546,7 +546,7 @@ impl Matches<'_> {
 
 /// The values that a query has for players with these identities.
 async fn values(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     select: &str,
     ids: &BTreeSet<&str>,
 ) -> Result<BTreeMap<PlayerKey, String>, StoreError> {

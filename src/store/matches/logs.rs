@@ -140,7 +140,7 @@ impl Matches<'_> {
 }
 
 /// Whether an operator has made this match void.
-async fn is_void(tx: &mut Connection, id: i64) -> Result<bool, StoreError> {
+async fn is_void(tx: &mut PooledConnection, id: i64) -> Result<bool, StoreError> {
     let void = scalar(format!(
         "SELECT EXISTS (SELECT 1 FROM ({VOID}) AS void WHERE match_id = $1)"
     ));
@@ -149,7 +149,7 @@ async fn is_void(tx: &mut Connection, id: i64) -> Result<bool, StoreError> {
 
 /// Writes a match of a log, unless it is on disk or the line has reported it.
 async fn insert_one(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     record: &MatchRecord,
     fingerprint: Fingerprint,
 ) -> Result<Recorded, StoreError> {
@@ -160,7 +160,7 @@ async fn insert_one(
 }
 
 /// Links a match to the log it was read from.
-async fn link(tx: &mut Connection, log: Fingerprint, id: i64) -> Result<(), StoreError> {
+async fn link(tx: &mut PooledConnection, log: Fingerprint, id: i64) -> Result<(), StoreError> {
     // If the match was a half and has been joined with the other half, its id no longer exists, and
     // nothing is linked.
     sql(

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Store, StoreError,
-    db::{At, Column, Row, *},
+    db::{At, FromColumn, Row, *},
 };
 use crate::model::{Fingerprint, MatchRecord, Timestamp};
 
@@ -55,7 +55,7 @@ impl Recorded {
 
 /// A match as it is stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredMatch {
     /// Its id; no id is used twice. Matches recorded later have higher ids, except for hosted matches,
     /// which have got theirs when they were formed.
     pub id: i64,
@@ -72,7 +72,7 @@ pub struct Stored {
 pub struct Cursor(Option<(Timestamp, Fingerprint)>);
 
 /// A position is in two columns: `ended_at` and `fingerprint`.
-impl Column<'_> for Cursor {
+impl FromColumn<'_> for Cursor {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         Ok(Self::after(row.get("ended_at")?, row.get("fingerprint")?))
     }
@@ -88,7 +88,7 @@ impl Cursor {
     }
 
     /// The end and the fingerprint of the match before it; values below those of any match at the start.
-    pub(super) fn place(self) -> (Timestamp, [u8; 16]) {
+    pub(super) fn position(self) -> (Timestamp, [u8; 16]) {
         let start = (Timestamp(i64::MIN), [0; 16]);
         self.0.map_or(start, |(end, print)| (end, print.0))
     }
@@ -134,7 +134,7 @@ impl HalfRecorded {
 
 /// The highest number that was given to a row of a table, also if the row was removed; 0 if there was none.
 pub(super) async fn last_number(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     table: &str,
     column: &str,
 ) -> Result<i64, StoreError> {
@@ -155,7 +155,7 @@ pub(super) async fn last_number(
 
 /// Makes the next row of a table get a number that is higher than this one, if the table counts.
 pub(super) async fn set_last_number(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     table: &str,
     column: &str,
     last: i64,

@@ -198,7 +198,7 @@ impl Matches<'_> {
 }
 
 /// What a match entered into an account is in four columns of `performances`.
-impl Column<'_> for Option<WeightEntry> {
+impl FromColumn<'_> for Option<WeightEntry> {
     fn read(row: &Row, _: At<'_>) -> Result<Self, StoreError> {
         let numbers: [Option<f64>; 3] = [
             row.get("weight_before")?,
@@ -223,7 +223,7 @@ type Counted = (i64, bool, i64, f64);
 
 /// The handle, the kind and the name of each of these persons, without those who have no page.
 pub(in crate::store) async fn shown(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     persons: &[i64],
 ) -> Result<HashMap<i64, (String, Kind, String)>, StoreError> {
     let mut shown = HashMap::new();
@@ -344,7 +344,10 @@ impl Matches<'_> {
 }
 
 /// Gives players without a weight the names that they had in their latest matches.
-async fn name_unrated(tx: &mut Connection, found: &mut [FoundPlayer]) -> Result<(), StoreError> {
+async fn name_unrated(
+    tx: &mut PooledConnection,
+    found: &mut [FoundPlayer],
+) -> Result<(), StoreError> {
     let unrated = found.iter_mut().filter(|one| one.last_seen.is_none());
     let mut unrated: BTreeMap<PlayerKey, &mut String> = unrated
         .map(|one| (one.key.clone(), &mut one.name))

@@ -23,8 +23,8 @@ type Formed = (i64, f64, String);
 type Teams = BTreeMap<i64, BTreeSet<String>>;
 
 /// Stores the queue's predictions for those of these recorded matches that the queue has formed.
-pub(super) async fn count_predictions(
-    tx: &mut Connection,
+pub(super) async fn link_formed_matches(
+    tx: &mut PooledConnection,
     new: &[(i64, &MatchRecord)],
 ) -> Result<(), StoreError> {
     for some in new.chunks(ROWS) {
@@ -42,7 +42,7 @@ pub(super) async fn count_predictions(
 
 /// The ids of those matches that are hosted ones of the queue.
 async fn hosted(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     new: &[(i64, &MatchRecord)],
 ) -> Result<HashSet<i64>, StoreError> {
     let mut query = Sql::new(
@@ -55,7 +55,7 @@ async fn hosted(
 
 /// Those of the matches' first players who are in a match of the queue that has not been recorded.
 async fn expected(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     new: &[(i64, &MatchRecord)],
 ) -> Result<HashSet<String>, StoreError> {
     let all = new.iter().filter_map(|(_, record)| teams(record));
@@ -83,7 +83,7 @@ fn first_player(teams: &Teams) -> Option<&String> {
 
 /// Stores the queue's prediction for a recorded match, if it was formed by the queue.
 async fn count_prediction(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     record: &MatchRecord,
 ) -> Result<(), StoreError> {
@@ -122,7 +122,7 @@ async fn count_prediction(
 }
 
 /// The players of each team of a match that was formed.
-async fn seats(tx: &mut Connection, formed: i64) -> Result<Teams, StoreError> {
+async fn seats(tx: &mut PooledConnection, formed: i64) -> Result<Teams, StoreError> {
     let query = tuple("SELECT team, player FROM formed_seats WHERE match_id = $1");
     let seats: Vec<(i64, String)> = query.bind(formed).fetch_all(tx).await?;
     let mut teams = Teams::new();
@@ -135,7 +135,7 @@ async fn seats(tx: &mut Connection, formed: i64) -> Result<Teams, StoreError> {
 /// Stores what was predicted for a recorded match, with these teams. What BALANCE predicts for the game replaces
 /// this.
 async fn predict(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: i64,
     (formed, chance, ruleset): Formed,
     teams: &Teams,

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{
     model::{Participant, Timestamp},
-    store::{Backend, Cursor, StoreError, Stored, corrections::leave_out, db::*, sql::rows::ROWS},
+    store::{
+        Backend, Cursor, StoreError, StoredMatch, corrections::leave_out, db::*, sql::rows::ROWS,
+    },
 };
 
 /// Selects the columns that [`read_all`] needs.
@@ -22,9 +24,9 @@ macro_rules! stored {
 
 /// Reads the matches with these ids, in no particular order.
 pub(in crate::store) async fn fetch(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     ids: &[i64],
-) -> Result<Vec<Stored>, StoreError> {
+) -> Result<Vec<StoredMatch>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -35,7 +37,7 @@ pub(in crate::store) async fn fetch(
 }
 
 /// Reads rows of matches, without the players who are being forgotten: `tx` must see them as it has seen the rows.
-async fn read_all(tx: &mut Connection, rows: &[Row]) -> Result<Vec<Stored>, StoreError> {
+async fn read_all(tx: &mut PooledConnection, rows: &[Row]) -> Result<Vec<StoredMatch>, StoreError> {
     let mut matches = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let forgetting = rows.first().map(|row| row.get("forgetting"));
     if forgetting.transpose()?.unwrap_or(false) {
@@ -45,7 +47,7 @@ async fn read_all(tx: &mut Connection, rows: &[Row]) -> Result<Vec<Stored>, Stor
 }
 
 /// Reads the row of a match.
-fn read(row: &Row) -> Result<Stored, StoreError> {
+fn read(row: &Row) -> Result<StoredMatch, StoreError> {
     let id: i64 = row.get("id")?;
     let record = unpack(row.get("record")?);
     let damaged = |why| StoreError::DamagedRecord { id, why };
@@ -60,7 +62,7 @@ fn read(row: &Row) -> Result<Stored, StoreError> {
         what: id.to_string(),
         why,
     })?;
-    Ok(Stored {
+    Ok(StoredMatch {
         id,
         fingerprint: row.get("fingerprint")?,
         record,
@@ -71,7 +73,7 @@ fn read(row: &Row) -> Result<Stored, StoreError> {
 const FAULTS: usize = 100;
 
 /// Whether the other columns of a match, and the rows of its players, are those of its record.
-async fn is_in_rows(tx: &mut Connection, stored: &Stored) -> Result<bool, StoreError> {
+async fn is_in_rows(tx: &mut PooledConnection, stored: &StoredMatch) -> Result<bool, StoreError> {
     let (id, record) = (stored.id, &stored.record);
     let columns = head_columns!()
         .split(", ")
@@ -116,7 +118,7 @@ impl Matches<'_> {
     ///
     /// # Errors
     /// Fails if its row has no valid record.
-    pub async fn match_with_id(self, id: i64) -> Result<Option<Stored>, StoreError> {
+    pub async fn match_with_id(self, id: i64) -> Result<Option<StoredMatch>, StoreError> {
         let mut tx = self.0.readers.snapshot().await?;
         Ok(fetch(&mut tx, &[id]).await?.pop())
     }
@@ -137,7 +139,7 @@ impl Matches<'_> {
         self,
         cursor: Cursor,
         limit: u32,
-    ) -> Result<(Vec<Stored>, Cursor), StoreError> {
+    ) -> Result<(Vec<StoredMatch>, Cursor), StoreError> {
         let mut tx = self.0.readers.snapshot().await?;
         matches_after(&mut tx, cursor, limit).await
     }
@@ -156,7 +158,7 @@ impl Matches<'_> {
             for row in &rows {
                 match read(row) {
                     Ok(stored) if is_in_rows(&mut tx, &stored).await? => {}
-                    Ok(Stored { id, .. }) => faults.push(format!(
+                    Ok(StoredMatch { id, .. }) => faults.push(format!(
                         "the rows of match {id} are not those of its record: restore the database from a backup"
                     )),
                     Err(
@@ -182,7 +184,7 @@ impl Matches<'_> {
     /// The same, as this connection sees it.
     pub(in crate::store) async fn extent_in(
         self,
-        on: &mut Connection,
+        on: &mut PooledConnection,
     ) -> Result<(i64, i64), StoreError> {
         if let Backend::Postgres(server) = &self.0.backend {
             return server.counted.extent(on).await;
@@ -207,7 +209,7 @@ impl Matches<'_> {
 
     /// The number of matches up to `cursor`, and the sum of their fingerprints modulo 2^128.
     pub async fn content_to(self, cursor: Cursor) -> Result<(i64, u128), StoreError> {
-        let (end, fingerprint) = cursor.place();
+        let (end, fingerprint) = cursor.position();
         // All of them in one value: to fetch a million rows takes ten times as long.
         let all = match self.0.dialect() {
             Dialect::Sqlite => "CAST(group_concat(fingerprint, '') AS BLOB)",
@@ -247,11 +249,11 @@ impl Matches<'_> {
 
 /// The next matches after `cursor` as this connection sees them, at most `limit`, and the cursor after the last of them.
 pub(in crate::store) async fn matches_after(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     cursor: Cursor,
     limit: u32,
-) -> Result<(Vec<Stored>, Cursor), StoreError> {
-    let (end, fingerprint) = cursor.place();
+) -> Result<(Vec<StoredMatch>, Cursor), StoreError> {
+    let (end, fingerprint) = cursor.position();
     let query = sql(stored!(
         "WHERE (ended_at, fingerprint) > ($1, $2) ORDER BY ended_at, fingerprint LIMIT $3"
     ));

@@ -106,7 +106,7 @@ enum Answered {
 }
 
 async fn first_answer(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     client: &str,
     one: &ReportedMatch,
 ) -> Result<Answered, StoreError> {
@@ -128,7 +128,7 @@ async fn first_answer(
 
 /// Writes a match without its keys. Returns its id.
 pub(in crate::store) async fn insert(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     client: &str,
     now: Timestamp,
     one: &ReportedMatch,
@@ -154,7 +154,7 @@ pub(in crate::store) async fn insert(
 
 /// Notes what a client was answered that has sent a match under this key, unless that is known.
 async fn note(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     (client, now): (&str, Timestamp),
     receipt: &Receipt,
     (id, unrated): (i64, Option<&str>),

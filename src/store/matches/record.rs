@@ -120,23 +120,23 @@ impl Matches<'_> {
 
 /// Writes matches of logs, each unless it is on disk or the line has reported it.
 async fn insert_logged(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     records: &[(Cow<'_, MatchRecord>, Fingerprint)],
 ) -> Result<Vec<Recorded>, StoreError> {
     let all = records.iter().map(|(record, _)| &**record);
     if !halves::any_reported(tx, all).await? {
         return insert_matches(tx, records).await;
     }
-    let (mut settled, mut rest) = (Vec::with_capacity(records.len()), Vec::new());
+    let (mut finalised, mut rest) = (Vec::with_capacity(records.len()), Vec::new());
     for (record, fingerprint) in records {
         let one = halves::settle_logged(tx, record, *fingerprint).await?;
         if one.is_none() {
             rest.push((Cow::Borrowed(&**record), *fingerprint));
         }
-        settled.push(one);
+        finalised.push(one);
     }
     let mut inserted = insert_matches(tx, &rest).await?.into_iter();
-    let each = settled
+    let each = finalised
         .into_iter()
         .filter_map(|one| one.or_else(|| inserted.next()));
     Ok(each.collect())

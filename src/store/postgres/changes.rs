@@ -22,7 +22,7 @@ use tokio::{
 use super::connection::reason;
 use crate::store::{
     Changes, StoreError,
-    db::{Pool, sql},
+    db::{ConnectionPool, sql},
 };
 
 /// The channel of the notifications.
@@ -48,13 +48,13 @@ pub(super) struct Announcer {
     commits: watch::Sender<u64>,
     /// How many of them are announced.
     announced: Arc<AtomicU64>,
-    apart: Pool,
+    apart: ConnectionPool,
     task: JoinHandle<()>,
 }
 
 impl Announcer {
     /// Notifies on a connection of this pool.
-    pub fn new(apart: Pool) -> Self {
+    pub fn new(apart: ConnectionPool) -> Self {
         let commits = watch::Sender::new(0);
         let announced = Arc::new(AtomicU64::new(0));
         let task = announce_each(commits.subscribe(), announced.clone(), apart.clone());
@@ -86,7 +86,11 @@ impl Drop for Announcer {
     }
 }
 
-async fn announce_each(mut commits: watch::Receiver<u64>, announced: Arc<AtomicU64>, apart: Pool) {
+async fn announce_each(
+    mut commits: watch::Receiver<u64>,
+    announced: Arc<AtomicU64>,
+    apart: ConnectionPool,
+) {
     while commits.changed().await.is_ok() {
         let count = *commits.borrow_and_update();
         notify(&apart).await;
@@ -96,7 +100,7 @@ async fn announce_each(mut commits: watch::Receiver<u64>, announced: Arc<AtomicU
 }
 
 /// Without this notification, the listeners look after a second.
-async fn notify(apart: &Pool) {
+async fn notify(apart: &ConnectionPool) {
     let notify = sql("SELECT pg_notify($1, '')").bind(CHANNEL);
     if let Err(error) = notify.execute(apart).await {
         tracing::debug!(%error, "a commit is not announced");

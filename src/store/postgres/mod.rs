@@ -38,7 +38,7 @@ use tokio::time::{Instant, timeout};
 use super::{
     Backend, Changes, FIRST_MIGRATION, LONGEST_LEASE, LastHolder, Lease, Store, StoreError,
     StoreMetrics, Taken,
-    db::{Connection, Pool, Write, moved_to, scalar, sql, tuple},
+    db::{ConnectionPool, PooledConnection, Write, moved_to, scalar, sql, tuple},
     refuse_older,
     schema::POSTGRES,
 };
@@ -92,12 +92,12 @@ pub(super) struct Server {
     /// The address of the database, as the operator knows it.
     place: String,
     /// For single statements that do not wait for the writers of all processes, such as those of leases.
-    pub apart: Pool,
-    pub counted: Counted,
+    pub apart: ConnectionPool,
+    pub counted: MatchCount,
     /// One connection, to record games that end.
-    recorder: Pool,
+    recorder: ConnectionPool,
     /// For the turns of queues.
-    turns: Pool,
+    turns: ConnectionPool,
     announcer: Announcer,
     listeners: PgPool,
     /// How long a lock is waited for.
@@ -123,7 +123,7 @@ pub async fn open(
         .options([("default_transaction_read_only", "on")]);
     let pool = |options: &PgConnectOptions, size, wait| {
         let patience = settings.statement + LATENCY;
-        Pool::Postgres(ServerPool::new(options.clone(), size, wait, patience))
+        ConnectionPool::Postgres(ServerPool::new(options.clone(), size, wait, patience))
     };
     let listeners = PgPoolOptions::new()
         .max_connections(LISTENERS)
@@ -135,7 +135,7 @@ pub async fn open(
     let readers = pool(&read_only, settings.readers, connect);
     let server = Server {
         place: url.to_string(),
-        counted: Counted::default(),
+        counted: MatchCount::default(),
         recorder: pool(&options, 1, connect),
         turns: pool(&options, TURNS, connect),
         announcer: Announcer::new(apart.clone()),
@@ -170,7 +170,7 @@ impl Server {
     /// Begins a write that takes turns with all others, and may run beside games that are recorded.
     pub async fn begin(
         &self,
-        writer: &Pool,
+        writer: &ConnectionPool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
         self.begin_with(BEGIN, writer, metrics).await
@@ -179,7 +179,7 @@ impl Server {
     /// Begins a write: waits until no other connection or process writes.
     pub async fn begin_alone(
         &self,
-        writer: &Pool,
+        writer: &ConnectionPool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
         self.begin_with(BEGIN_ALONE, writer, metrics).await
@@ -215,7 +215,7 @@ impl Server {
     async fn begin_with(
         &self,
         statements: &'static str,
-        pool: &Pool,
+        pool: &ConnectionPool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
         let began = Instant::now();
@@ -449,7 +449,7 @@ fn lease_millis(time: Duration) -> i64 {
 /// How many matches the transactions before one have recorded. All of those have ended, so no further match is theirs:
 /// matches that are committed late are among those of later transactions, which are counted each time.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct RecordedBefore {
     /// The first transaction whose matches are not counted.
     before: i64,
     matches: i64,
@@ -459,11 +459,11 @@ struct Known {
 
 /// What this process knows of the number of matches.
 #[derive(Debug, Default)]
-pub(super) struct Counted(Mutex<Option<Known>>);
+pub(super) struct MatchCount(Mutex<Option<RecordedBefore>>);
 
-impl Counted {
+impl MatchCount {
     /// The number of matches that this connection sees, and the highest id.
-    pub async fn extent(&self, on: &mut Connection) -> Result<(i64, i64), StoreError> {
+    pub async fn extent(&self, on: &mut PooledConnection) -> Result<(i64, i64), StoreError> {
         let known = *self.0.lock();
         if let Some(known) = known {
             let seen = count(on, Some(&known)).await?;
@@ -475,8 +475,8 @@ impl Counted {
     }
 
     /// Keeps what was counted, and returns the extent.
-    fn note(&self, seen: Seen) -> (i64, i64) {
-        let Seen {
+    fn note(&self, seen: QueryCount) -> (i64, i64) {
+        let QueryCount {
             known,
             open,
             highest,
@@ -488,19 +488,22 @@ impl Counted {
 }
 
 /// What one query has counted.
-struct Seen {
-    known: Known,
+struct QueryCount {
+    known: RecordedBefore,
     /// How many matches later transactions have recorded, some of which are still open.
     open: i64,
     highest: i64,
 }
 
 /// Counts the matches that are not known yet.
-async fn count(on: &mut Connection, known: Option<&Known>) -> Result<Seen, StoreError> {
+async fn count(
+    on: &mut PooledConnection,
+    known: Option<&RecordedBefore>,
+) -> Result<QueryCount, StoreError> {
     // Matches of older versions have no transaction. After a crash, a server gives the numbers of transactions that
     // left nothing on disk once more, so the first one that is not counted comes just after one that has a match.
     let new = match known {
-        Some(Known { before, .. }) => format!("WHERE xid >= {before}"),
+        Some(RecordedBefore { before, .. }) => format!("WHERE xid >= {before}"),
         None => String::new(),
     };
     let query = tuple(format!(
@@ -512,12 +515,12 @@ async fn count(on: &mut Connection, known: Option<&Known>) -> Result<Seen, Store
     let (before, new, open, changes, highest): (i64, i64, i64, i64, i64) =
         query.once().fetch_one(on).await?;
     let matches = known.map_or(0, |known| known.matches) + new - open;
-    let known = Known {
+    let known = RecordedBefore {
         before,
         matches,
         changes,
     };
-    Ok(Seen {
+    Ok(QueryCount {
         known,
         open,
         highest,

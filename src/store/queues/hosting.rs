@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Queues;
+use super::QueueTables;
 use crate::{
-    matchmaking::lifecycle::{Change, ExpectedPlayer, Instance, Match, Offer, Stage, Stored, Why},
+    matchmaking::lifecycle::{
+        Change, ExpectedPlayer, Instance, InstanceOffer, Match, Stage, StoredState, Why,
+    },
     model::{MatchId, Timestamp},
     store::{
         StoreError, as_plain, as_text,
@@ -121,13 +123,13 @@ const QUEUES: &str = "SELECT queue,
         min(submitted_at) FILTER (WHERE state = 'queued') AS oldest
     FROM tickets t GROUP BY queue ORDER BY queue";
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// All instances and hosted matches of the partition with this slot; tickets, and what was formed of them, are
     /// left out.
     ///
     /// # Errors
     /// Fails if it contains a value that no version of Evenkeel writes.
-    pub async fn hosting(self, partition: i64) -> Result<Stored, StoreError> {
+    pub async fn hosting(self, partition: i64) -> Result<StoredState, StoreError> {
         let mut tx = self.0.readers.snapshot().await?;
         let query = sql("SELECT * FROM instances WHERE partition = $1 ORDER BY name");
         let rows = query.bind(partition).fetch_all(&mut tx).await?;
@@ -142,12 +144,12 @@ impl Queues<'_> {
         let rows = query.bind(partition).fetch_all(&mut tx).await?;
         let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
         let recorded = scalar(RECORDED).bind(partition);
-        Ok(Stored {
+        Ok(StoredState {
             offers,
             hosted: matches,
             owed,
             recorded: recorded.fetch_all(&mut tx).await?,
-            ..Stored::default()
+            ..StoredState::default()
         })
     }
 
@@ -246,13 +248,13 @@ const OWED: Target =
 /// Writes the changes of instances, and of the hosting of matches, in the partition with this slot; any other change is
 /// left to [`turn`](super::turn). None changes the same row twice.
 pub(super) async fn write(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     changes: &[Change],
     partition: i64,
 ) -> Result<(), StoreError> {
     let (mut hosted_rows, mut instances) = (Vec::new(), Vec::new());
     let (mut forgotten, mut gone) = (Vec::new(), Vec::new());
-    let (mut owed_rows, mut settled) = (BTreeMap::new(), Vec::new());
+    let (mut owed_rows, mut finalised) = (BTreeMap::new(), Vec::new());
     for change in changes {
         match change {
             Change::Hosted(one) => hosted_rows.push(hosted_row(one, partition)?),
@@ -262,7 +264,7 @@ pub(super) async fn write(
             Change::Owed { instance, id, why } => {
                 owed_rows.insert((instance, id), values![instance, id, why.as_str()]);
             }
-            Change::Settled { instance, id } => settled.push(values![instance, id]),
+            Change::Finalised { instance, id } => finalised.push(values![instance, id]),
             _ => {}
         }
     }
@@ -280,12 +282,12 @@ pub(super) async fn write(
     let end = "DELETE FROM owed_closes WHERE EXISTS
              (SELECT 1 FROM {given} WHERE given.instance = owed_closes.instance AND given.match_id = owed_closes.match_id)";
     let columns = "instance TEXT, match_id BIGINT";
-    with_given(tx, columns, end, settled.into_iter())
+    with_given(tx, columns, end, finalised.into_iter())
         .await
         .map(drop)
 }
 
-fn hosted_row(hosted: &Match, partition: i64) -> Result<Vec<Value>, StoreError> {
+fn hosted_row(hosted: &Match, partition: i64) -> Result<Vec<SqlValue>, StoreError> {
     let coming = hosted.expected.iter();
     let coming = coming.map(|(player, one)| (player, (one.team, one.until.0, one.ticket)));
     let coming: BTreeMap<&String, (u8, i64, i64)> = coming.collect();
@@ -311,7 +313,7 @@ fn hosted_row(hosted: &Match, partition: i64) -> Result<Vec<Value>, StoreError> 
     ])
 }
 
-fn instance_row(instance: &Instance, partition: i64) -> Result<Vec<Value>, StoreError> {
+fn instance_row(instance: &Instance, partition: i64) -> Result<Vec<SqlValue>, StoreError> {
     let offer = &instance.offer;
     Ok(values![
         &offer.name,
@@ -332,12 +334,12 @@ fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::BadValue(error.to_string()))
 }
 
-fn offer(row: &Row) -> Result<Offer, StoreError> {
+fn offer(row: &Row) -> Result<InstanceOffer, StoreError> {
     let words = |name: &str| -> Result<BTreeSet<String>, StoreError> {
         let text: String = row.get(name)?;
         serde_json::from_str(&text).map_err(|_| StoreError::bad(name, &text))
     };
-    Ok(Offer {
+    Ok(InstanceOffer {
         name: row.get("name")?,
         address: row.get("address")?,
         region: row.get("region")?,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Queues, word};
+use super::{QueueTables, word};
 use crate::{
     matchmaking::lifecycle::{Match, Reason, State, TicketNumber},
     model::{DAY, MatchId, Timestamp},
@@ -15,7 +15,7 @@ const KEPT: i64 = 31 * DAY;
 /// Counts the tickets that leave their queues, of those that get these states at these times. Call it before their states
 /// change.
 pub(super) async fn count_tickets(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     became: impl Iterator<Item = (TicketNumber, State, Reason, Timestamp)>,
 ) -> Result<(), StoreError> {
     // A ticket waits until its match is formed, or until it joins one in play.
@@ -57,7 +57,7 @@ pub(super) async fn count_tickets(
 /// Counts matches that are final as they are formed, and those that all players have accepted. Call it once the
 /// former are on disk, and before the latter are closed.
 pub(super) async fn count_matches<'a>(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     formed: impl Iterator<Item = &'a Match> + Clone,
     accepted: &[MatchId],
 ) -> Result<(), StoreError> {
@@ -147,7 +147,7 @@ columns! {
     }
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// The hours of a queue that begin at `since` or later, in order.
     pub async fn queue_hours(
         self,

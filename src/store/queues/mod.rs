@@ -1,7 +1,7 @@
 //! The tables of the queues: tickets, the matches that are formed of them, instances and what they host, and what daemons ask
 //! each other.
 //!
-//! [`Queues`] writes these tables, and no others but the reports about behaviour, which a no-show adds to, and the numbers
+//! [`QueueTables`] writes these tables, and no others but the reports about behaviour, which a no-show adds to, and the numbers
 //! of matches, which it reserves.
 
 mod hosting;
@@ -12,7 +12,7 @@ pub(in crate::store) mod rows;
 pub use hosting::{HostedRow, InstanceRow, QueueRow};
 pub use hours::{QueueEvenness, QueueHour, WaitingTicket};
 pub use requests::{
-    Decided, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
+    DecidedRequest, HostNoticeRow, MAX_REQUEST, MAX_REQUESTS, NewHostNotice, NewRequest, Request,
     StoredTicket, TicketKey, ticket_base,
 };
 
@@ -29,20 +29,20 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::{
-        Change, Match, Proposal, Reason, SearchedPool, Seat, Stage, State, Submission,
-        TicketNumber, TicketPlayer, TicketRecord,
+        Change, Match, MatchSeat, Proposal, QueuedPlayer, Reason, SearchedPool, Stage, State,
+        Submission, TicketNumber, TicketRecord,
     },
     model::{MatchId, Timestamp},
 };
 
 /// The tables of the queues of a database.
 #[derive(Clone, Copy, Debug)]
-pub struct Queues<'a>(&'a Store);
+pub struct QueueTables<'a>(&'a Store);
 
 impl Store {
     /// The tables of the queues.
-    pub fn queues(&self) -> Queues<'_> {
-        Queues(self)
+    pub fn queues(&self) -> QueueTables<'_> {
+        QueueTables(self)
     }
 }
 
@@ -58,7 +58,7 @@ pub struct QueueWrite<'a> {
     /// The no-shows that they have made.
     pub no_shows: &'a BehaviourReport,
     /// What has become of the requests of other daemons.
-    pub decided: &'a [Decided],
+    pub decided: &'a [DecidedRequest],
     /// What the instances that are connected to other daemons are to be sent.
     pub notices: &'a [NewHostNotice],
     /// The median waits to publish, in milliseconds, by queue.
@@ -67,7 +67,7 @@ pub struct QueueWrite<'a> {
     pub wakes: bool,
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// Applies changes, adds the no-shows that they have made, and writes what was decided for other daemons: all or
     /// none. Returns the version of the reports about behaviour if there are no-shows.
     ///
@@ -105,13 +105,13 @@ struct Became {
 
 /// The changes of a turn, by what they change. A later change of the same ticket replaces an earlier one.
 #[derive(Default)]
-struct Turn<'a> {
+struct TurnChanges<'a> {
     submitted: Vec<&'a TicketRecord>,
     became: BTreeMap<TicketNumber, Became>,
     /// The players who have left a ticket.
-    left: Vec<&'a TicketPlayer>,
+    left: Vec<&'a QueuedPlayer>,
     /// The players who have entered a ticket, by group and player.
-    entered: BTreeMap<(&'a str, &'a str), &'a TicketPlayer>,
+    entered: BTreeMap<(&'a str, &'a str), &'a QueuedPlayer>,
     sent: BTreeSet<TicketNumber>,
     forgotten: Vec<TicketNumber>,
     searched: Vec<(MatchId, &'a SearchedPool)>,
@@ -134,11 +134,11 @@ struct Turn<'a> {
 /// # Errors
 /// Fails if a row contradicts the changes. A ticket whose player was forgotten is gone, and is left out.
 async fn write_turn(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     changes: &[Change],
     partition: i64,
 ) -> Result<(), StoreError> {
-    let turn = Turn::of(changes)?;
+    let turn = TurnChanges::of(changes)?;
     turn.insert(tx, partition).await?;
     turn.move_players(tx, partition).await?;
     let formed = turn.formed.iter().copied();
@@ -153,7 +153,7 @@ async fn write_turn(
     turn.remove(tx).await
 }
 
-impl<'a> Turn<'a> {
+impl<'a> TurnChanges<'a> {
     fn of(changes: &'a [Change]) -> Result<Self, StoreError> {
         let mut turn = Self::default();
         for change in changes {
@@ -216,17 +216,17 @@ impl<'a> Turn<'a> {
             | Change::Instance(_)
             | Change::InstanceGone(_)
             | Change::Owed { .. }
-            | Change::Settled { .. } => {}
+            | Change::Finalised { .. } => {}
         }
         Ok(())
     }
 
-    async fn update(&self, tx: &mut Connection) -> Result<(), StoreError> {
+    async fn update(&self, tx: &mut PooledConnection) -> Result<(), StoreError> {
         self.change_states(tx).await?;
         with_given(
             tx,
             "number BIGINT",
-            "UPDATE tickets SET told = TRUE FROM {given} WHERE tickets.number = given.number",
+            "UPDATE tickets SET announced = TRUE FROM {given} WHERE tickets.number = given.number",
             self.sent.iter().map(|ticket| values![ticket]),
         )
         .await?;
@@ -242,7 +242,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    async fn remove(&self, tx: &mut Connection) -> Result<(), StoreError> {
+    async fn remove(&self, tx: &mut PooledConnection) -> Result<(), StoreError> {
         rows::drop_matches(tx, &self.dropped).await?;
         with_given(
             tx,
@@ -266,7 +266,7 @@ pub struct FoundMatch {
     pub tickets: Vec<TicketRecord>,
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// The match with this id, while any of its tickets is kept.
     ///
     /// # Errors
@@ -378,7 +378,7 @@ fn ticket(row: &Row) -> Result<TicketRecord, StoreError> {
             .ok_or_else(|| StoreError::bad("state", &in_state))?,
         reason: known.ok_or_else(|| StoreError::bad("reason", &reason))?,
         changed_at: row.get("changed_at")?,
-        is_sent: row.get("told")?,
+        is_sent: row.get("announced")?,
     })
 }
 
@@ -436,7 +436,7 @@ fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreErro
         let Some(formed) = places.get(&id).and_then(|at| matches.get_mut(*at)) else {
             continue;
         };
-        let seat = Seat {
+        let seat = MatchSeat {
             player: row.get("player")?,
             ticket: row.get("ticket")?,
             team: row.get("team")?,
@@ -454,7 +454,7 @@ fn seated(mut matches: Vec<Match>, rows: &[Row]) -> Result<Vec<Match>, StoreErro
 }
 
 /// Adds the ticket of a seat to its team, once.
-fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &Seat) -> Result<(), StoreError> {
+fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &MatchSeat) -> Result<(), StoreError> {
     let team = usize::from(seat.team);
     if team >= crate::model::MAX_TEAMS {
         return Err(StoreError::bad("team", &seat.team.to_string()));
@@ -493,7 +493,7 @@ pub struct TicketMatch {
     pub teams: Vec<Vec<String>>,
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// The latest tickets of a client in a queue, the latest first, and the matches that were formed of them. They are
     /// kept for a day.
     pub async fn own_tickets(

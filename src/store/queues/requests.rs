@@ -11,9 +11,9 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{QueueWrite, Queues, hosting, word};
+use super::{QueueTables, QueueWrite, hosting, word};
 use crate::{
-    matchmaking::lifecycle::{Match, State, TicketNumber, TicketPlayer, TicketRecord},
+    matchmaking::lifecycle::{Match, QueuedPlayer, State, TicketNumber, TicketRecord},
     model::{MatchId, Timestamp},
     store::{
         Backend, Changes, StoreError,
@@ -55,7 +55,7 @@ columns! {
 
 /// What has become of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decided {
+pub struct DecidedRequest {
     /// The name of the daemon that has asked.
     pub daemon: String,
     /// The number of the request there.
@@ -104,7 +104,7 @@ impl Changes for Silence {
     }
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// A stream that wakes the caller whenever another daemon has asked, answered or decided something. It may miss
     /// some of that: look once in a while all the same.
     pub async fn wakes(self) -> Result<Box<dyn Changes>, StoreError> {
@@ -266,7 +266,7 @@ impl Queues<'_> {
 
 /// Removes what waits for daemons that have ended. What they have asked is left to the daemon that decides: it may be
 /// deciding it now.
-async fn forget(tx: &mut Connection, daemons: &[String]) -> Result<(), StoreError> {
+async fn forget(tx: &mut PooledConnection, daemons: &[String]) -> Result<(), StoreError> {
     for statement in [
         "DELETE FROM requests WHERE answer IS NOT NULL AND daemon IN (SELECT given.name FROM {given})",
         "DELETE FROM host_notices WHERE daemon IN (SELECT given.name FROM {given})",
@@ -281,7 +281,10 @@ async fn forget(tx: &mut Connection, daemons: &[String]) -> Result<(), StoreErro
 ///
 /// # Errors
 /// Fails if a request was withdrawn whose answer is that something has changed.
-pub(super) async fn decide(tx: &mut Connection, write: &QueueWrite<'_>) -> Result<(), StoreError> {
+pub(super) async fn decide(
+    tx: &mut PooledConnection,
+    write: &QueueWrite<'_>,
+) -> Result<(), StoreError> {
     let (answered, ended): (Vec<_>, Vec<_>) =
         write.decided.iter().partition(|one| one.answer.is_some());
     let rows = answered
@@ -297,7 +300,7 @@ pub(super) async fn decide(tx: &mut Connection, write: &QueueWrite<'_>) -> Resul
         .map(|row| Ok((row.get("daemon")?, row.get("key")?)));
     let found = found.collect::<Result<BTreeSet<(String, i64)>, StoreError>>()?;
     let is_gone =
-        |one: &&&Decided| one.is_binding && !found.contains(&(one.daemon.clone(), one.key));
+        |one: &&&DecidedRequest| one.is_binding && !found.contains(&(one.daemon.clone(), one.key));
     if answered.iter().find(is_gone).is_some() {
         return Err(StoreError::Withdrawn);
     }
@@ -318,7 +321,7 @@ pub(super) async fn decide(tx: &mut Connection, write: &QueueWrite<'_>) -> Resul
 }
 
 /// Wakes all daemons when this transaction is committed.
-async fn wake(tx: &mut Connection) -> Result<(), StoreError> {
+async fn wake(tx: &mut PooledConnection) -> Result<(), StoreError> {
     match tx.dialect() {
         Dialect::Sqlite => Ok(()),
         Dialect::Postgres => {
@@ -336,7 +339,7 @@ pub fn ticket_base(partition: i64) -> i64 {
     partition.checked_shl(SHIFT).unwrap_or(0)
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// The slot of the partition with this name, which gets one if it has none.
     pub async fn slot(self, partition: &str) -> Result<i64, StoreError> {
         let known = "SELECT slot FROM partitions WHERE name = $1";
@@ -443,20 +446,20 @@ impl From<&TicketRecord> for TicketKey {
 /// The columns of a table of keys.
 const KEYS: &str = "as_number BIGINT, in_state TEXT, since TEXT";
 
-const NOTE: &str = "UPDATE tickets SET told = TRUE WHERE number IN
+const NOTE: &str = "UPDATE tickets SET announced = TRUE WHERE number IN
     (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
-     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.told)";
-const NOTE_BESIDE_TURNS: &str = "UPDATE tickets SET told = TRUE WHERE number IN
+     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.announced)";
+const NOTE_BESIDE_TURNS: &str = "UPDATE tickets SET announced = TRUE WHERE number IN
     (SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
-     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.told
+     WHERE t.state = given.in_state AND t.changed_at = given.since AND NOT t.announced
      FOR UPDATE OF t SKIP LOCKED)";
 
-fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<Value>> {
+fn rows(keys: &[TicketKey]) -> impl Iterator<Item = Vec<SqlValue>> {
     keys.iter()
         .map(|key| values![key.number, word(key.state), key.at])
 }
 
-impl Queues<'_> {
+impl QueueTables<'_> {
     /// The client's ticket with this id; of two, the one submitted last.
     pub async fn stored_ticket(
         self,
@@ -471,12 +474,12 @@ impl Queues<'_> {
     }
 
     /// Who is in which ticket of the partition with this slot.
-    pub async fn ticket_players(self, partition: i64) -> Result<Vec<TicketPlayer>, StoreError> {
+    pub async fn ticket_players(self, partition: i64) -> Result<Vec<QueuedPlayer>, StoreError> {
         let query =
             tuple("SELECT queue_group, player, ticket FROM ticket_players WHERE partition = $1");
         let rows: Vec<(String, String, TicketNumber)> =
             query.bind(partition).fetch_all(&self.0.readers).await?;
-        let player = |(group, player, ticket)| TicketPlayer {
+        let player = |(group, player, ticket)| QueuedPlayer {
             group,
             player,
             ticket,
@@ -486,7 +489,7 @@ impl Queues<'_> {
 
     /// The first tickets of these clients, in the partitions with these slots, whose client was not sent the present
     /// state.
-    pub async fn untold(
+    pub async fn unannounced(
         self,
         partitions: &[i64],
         owners: &[String],
@@ -496,7 +499,7 @@ impl Queues<'_> {
             return Ok(Vec::new());
         }
         let mut tx = self.0.readers.snapshot().await?;
-        let mut query = Sql::new("SELECT * FROM tickets WHERE NOT told AND owner IN ");
+        let mut query = Sql::new("SELECT * FROM tickets WHERE NOT announced AND owner IN ");
         query.list(owners);
         query
             .push(" AND number >> 40 IN ")
@@ -508,27 +511,30 @@ impl Queues<'_> {
 
     /// Notes that clients were sent these states of tickets. A ticket that has another state by now, or is being changed,
     /// stays untold.
-    pub async fn note_told(self, tickets: &[TicketKey]) -> Result<(), StoreError> {
+    pub async fn note_announced(self, tickets: &[TicketKey]) -> Result<(), StoreError> {
         if tickets.is_empty() {
             return Ok(());
         }
         let mut tx = self.0.begin_apart().await?;
-        let told = match tx.dialect() {
+        let announced = match tx.dialect() {
             Dialect::Sqlite => NOTE,
             // The turn that changes a ticket may wait for this, but this never waits for a turn.
             Dialect::Postgres => NOTE_BESIDE_TURNS,
         };
-        with_given(&mut tx, KEYS, told, rows(tickets)).await?;
+        with_given(&mut tx, KEYS, announced, rows(tickets)).await?;
         tx.commit().await
     }
 
     /// Of these states of tickets, those that clients were sent by other daemons.
-    pub async fn told(self, tickets: &[TicketKey]) -> Result<BTreeSet<TicketNumber>, StoreError> {
+    pub async fn announced(
+        self,
+        tickets: &[TicketKey],
+    ) -> Result<BTreeSet<TicketNumber>, StoreError> {
         let mut connection = self.0.readers.acquire().await?;
-        let told = "SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
-             WHERE t.state = given.in_state AND t.changed_at = given.since AND t.told";
-        let told = with_given(&mut connection, KEYS, told, rows(tickets)).await?;
-        told.iter().map(|row| row.get("number")).collect()
+        let announced = "SELECT t.number FROM {given} JOIN tickets t ON t.number = given.as_number
+             WHERE t.state = given.in_state AND t.changed_at = given.since AND t.announced";
+        let announced = with_given(&mut connection, KEYS, announced, rows(tickets)).await?;
+        announced.iter().map(|row| row.get("number")).collect()
     }
 
     /// The median wait of a queue's last matches, in milliseconds, as the daemon that runs the queue has published it.
@@ -542,7 +548,10 @@ impl Queues<'_> {
 }
 
 /// The tickets in these rows, with their matches.
-async fn with_matches(tx: &mut Connection, rows: &[Row]) -> Result<Vec<StoredTicket>, StoreError> {
+async fn with_matches(
+    tx: &mut PooledConnection,
+    rows: &[Row],
+) -> Result<Vec<StoredTicket>, StoreError> {
     let found = super::from_rows(rows)?;
     let ids = found.iter().filter_map(|ticket| ticket.state.match_id());
     let matches = matches(tx, ids.collect()).await?;
@@ -557,7 +566,7 @@ async fn with_matches(tx: &mut Connection, rows: &[Row]) -> Result<Vec<StoredTic
 }
 
 async fn matches(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     ids: BTreeSet<MatchId>,
 ) -> Result<BTreeMap<MatchId, Match>, StoreError> {
     let of = |text: &'static str| (text, ids.iter().map(|id| values![id]));

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Became, Turn, word};
+use super::{Became, TurnChanges, word};
 use crate::{
     matchmaking::lifecycle::{
-        Change, Match, SearchedPool, Seat, TicketNumber, TicketPlayer, TicketRecord,
+        Change, Match, MatchSeat, QueuedPlayer, SearchedPool, TicketNumber, TicketRecord,
     },
     model::MatchId,
     store::{
@@ -25,14 +25,14 @@ pub(in crate::store) const LEAVE: &str =
     "DELETE FROM ticket_players WHERE (player, queue_group, partition, ticket) IN
     (SELECT given.who, given.its_group, given.slot, given.number FROM {given})";
 
-impl Turn<'_> {
+impl TurnChanges<'_> {
     /// Who is in which ticket. Those who leave one may enter another one in the same turn.
     pub(super) async fn move_players(
         &self,
-        tx: &mut Connection,
+        tx: &mut PooledConnection,
         partition: i64,
     ) -> Result<(), StoreError> {
-        let row = |one: &TicketPlayer| values![&one.player, &one.group, partition, one.ticket];
+        let row = |one: &QueuedPlayer| values![&one.player, &one.group, partition, one.ticket];
         with_given(
             tx,
             "who TEXT, its_group TEXT, slot BIGINT, number BIGINT",
@@ -53,7 +53,7 @@ impl Turn<'_> {
             .iter()
             .map(|row| Ok((row.get("queue_group")?, row.get("player")?)));
         let entered = entered.collect::<Result<BTreeSet<(String, String)>, StoreError>>()?;
-        let is_refused = |one: &&&TicketPlayer| {
+        let is_refused = |one: &&&QueuedPlayer| {
             let known = (one.group.clone(), one.player.clone());
             !entered.contains(&known)
         };
@@ -63,7 +63,7 @@ impl Turn<'_> {
     }
 
     /// Changes the states of tickets whose rows have the states before.
-    pub(super) async fn change_states(&self, tx: &mut Connection) -> Result<(), StoreError> {
+    pub(super) async fn change_states(&self, tx: &mut PooledConnection) -> Result<(), StoreError> {
         let row = |(ticket, became): (&TicketNumber, &Became)| {
             values![
                 ticket,
@@ -79,9 +79,9 @@ impl Turn<'_> {
         let changed = with_given(
             tx,
             "number BIGINT, before TEXT, match_before BIGINT, state TEXT, match_id BIGINT, reason TEXT,
-             changed_at TEXT, told BOOLEAN",
+             changed_at TEXT, announced BOOLEAN",
             "UPDATE tickets SET state = given.state, match_id = given.match_id, reason = given.reason,
-                                changed_at = given.changed_at, told = given.told
+                                changed_at = given.changed_at, announced = given.announced
              FROM {given} WHERE tickets.number = given.number AND tickets.state = given.before
                             AND tickets.match_id IS NOT DISTINCT FROM given.match_before
              RETURNING tickets.number",
@@ -111,7 +111,7 @@ impl Turn<'_> {
     }
 
     /// Notes who has accepted a match that waits for it. The seat of a player who was forgotten is gone.
-    pub(super) async fn accept(&self, tx: &mut Connection) -> Result<(), StoreError> {
+    pub(super) async fn accept(&self, tx: &mut PooledConnection) -> Result<(), StoreError> {
         let rows = || {
             self.accepted
                 .iter()
@@ -148,7 +148,7 @@ impl Turn<'_> {
 
 const TICKETS: Target = Target::new(
     "tickets",
-    "number, owner, ticket, queue, players, content, submitted_at, state, match_id, reason, changed_at, told",
+    "number, owner, ticket, queue, players, content, submitted_at, state, match_id, reason, changed_at, announced",
 );
 const MATCHES: Target = Target::new(
     "formed_matches",
@@ -160,10 +160,10 @@ const SEATS: Target = Target::new(
     "match_id, seat, team, ticket, player, accepted, later",
 );
 
-impl Turn<'_> {
+impl TurnChanges<'_> {
     pub(super) async fn insert(
         &self,
-        tx: &mut Connection,
+        tx: &mut PooledConnection,
         partition: i64,
     ) -> Result<(), StoreError> {
         let tickets = self.submitted.iter().map(|record| ticket(record));
@@ -195,7 +195,7 @@ impl Turn<'_> {
     }
 }
 
-fn ticket(record: &TicketRecord) -> Result<Vec<Value>, StoreError> {
+fn ticket(record: &TicketRecord) -> Result<Vec<SqlValue>, StoreError> {
     let text = |json: serde_json::Result<String>| {
         json.map_err(|error| StoreError::BadValue(error.to_string()))
     };
@@ -217,7 +217,7 @@ fn ticket(record: &TicketRecord) -> Result<Vec<Value>, StoreError> {
     ])
 }
 
-fn matched(formed: &Match, partition: i64) -> Result<Vec<Value>, StoreError> {
+fn matched(formed: &Match, partition: i64) -> Result<Vec<SqlValue>, StoreError> {
     let proposal = &formed.proposal;
     let why = serde_json::to_string(&proposal.why);
     let why = why.map_err(|error| StoreError::BadValue(error.to_string()))?;
@@ -245,7 +245,10 @@ const MAX_WHY: usize = 200;
 
 /// Adds the seats of tickets that have joined a match in play, and what the search found; or removes those of one that
 /// is not in it any more.
-pub(super) async fn write_seats(tx: &mut Connection, change: &Change) -> Result<(), StoreError> {
+pub(super) async fn write_seats(
+    tx: &mut PooledConnection,
+    change: &Change,
+) -> Result<(), StoreError> {
     match change {
         Change::Seated { id, seats, why } => {
             for seat in seats {
@@ -262,7 +265,11 @@ pub(super) async fn write_seats(tx: &mut Connection, change: &Change) -> Result<
 }
 
 /// Adds a seat after the others of its match, if the match is kept.
-async fn add_seat(tx: &mut Connection, id: MatchId, seat: &Seat) -> Result<(), StoreError> {
+async fn add_seat(
+    tx: &mut PooledConnection,
+    id: MatchId,
+    seat: &MatchSeat,
+) -> Result<(), StoreError> {
     let add = "INSERT INTO formed_seats (match_id, seat, team, ticket, player, accepted, later)
          SELECT match_id, (SELECT coalesce(max(seat), -1) + 1 FROM formed_seats WHERE match_id = $1),
                 $2, $3, $4, FALSE, $5
@@ -271,7 +278,7 @@ async fn add_seat(tx: &mut Connection, id: MatchId, seat: &Seat) -> Result<(), S
     sql(add).bind_all(values).execute(tx).await.map(drop)
 }
 
-async fn add_why(tx: &mut Connection, id: MatchId, why: &[String]) -> Result<(), StoreError> {
+async fn add_why(tx: &mut PooledConnection, id: MatchId, why: &[String]) -> Result<(), StoreError> {
     let query = scalar("SELECT why FROM formed_matches WHERE match_id = $1");
     let kept: Option<String> = query.bind(id).fetch_optional(&mut *tx).await?;
     let Some(kept) = kept.filter(|_| !why.is_empty()) else {
@@ -292,13 +299,13 @@ const KEPT: i64 = 1_000;
 
 const POOLS: Target = Target::new(
     "pools",
-    "pool_id, queue, settings, seed, effort, version, searched_at, tickets, known, outlook",
+    "pool_id, queue, settings, seed, effort, version, searched_at, tickets, known, win_model",
 )
 .replacing("pool_id");
 
 /// Writes a pool, and removes those that are too many.
 async fn insert_pool(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     id: MatchId,
     pool: &SearchedPool,
 ) -> Result<(), StoreError> {
@@ -312,7 +319,7 @@ async fn insert_pool(
         pool.searched_at,
         &pool.tickets,
         &pool.known,
-        &pool.outlook,
+        &pool.win_model,
     ];
     insert(tx, POOLS, "", [row].into_iter()).await?;
     let oldest = "DELETE FROM pools WHERE pool_id <=
@@ -322,7 +329,10 @@ async fn insert_pool(
 }
 
 /// Removes matches, and the pools in which no other match was found.
-pub(super) async fn drop_matches(tx: &mut Connection, ids: &[MatchId]) -> Result<(), StoreError> {
+pub(super) async fn drop_matches(
+    tx: &mut PooledConnection,
+    ids: &[MatchId],
+) -> Result<(), StoreError> {
     let gone = "DELETE FROM formed_matches WHERE match_id IN (SELECT given.match_id FROM {given}) RETURNING pool_id";
     let ids = ids.iter().map(|id| values![id]);
     let gone = with_given(tx, "match_id BIGINT", gone, ids).await?;
@@ -349,7 +359,7 @@ pub(super) fn read_pool(row: &Row) -> Result<SearchedPool, StoreError> {
         searched_at: row.get("searched_at")?,
         tickets: row.get("tickets")?,
         known: row.get("known")?,
-        outlook: row.get("outlook")?,
+        win_model: row.get("win_model")?,
     })
 }
 

@@ -67,7 +67,7 @@ impl Store {
 
 /// Adds reports, and returns the version after it.
 pub(in crate::store) async fn add(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     report: &BehaviourReport,
 ) -> Result<i64, StoreError> {
     for one in &report.days {
@@ -98,12 +98,12 @@ pub(in crate::store) async fn add(
 }
 
 /// Counts a change of the reports.
-pub(super) async fn changed(tx: &mut Connection) -> Result<(), StoreError> {
+pub(super) async fn changed(tx: &mut PooledConnection) -> Result<(), StoreError> {
     state::count(tx, "behaviour_changes").await
 }
 
 /// The changes of reports and those of merges, both of which only grow.
-async fn version(connection: &mut Connection) -> Result<i64, StoreError> {
+async fn version(connection: &mut PooledConnection) -> Result<i64, StoreError> {
     let sum = "SELECT CAST(sum(number) AS BIGINT) FROM state WHERE name IN ('behaviour_changes', 'player_changes')";
     scalar(sum).fetch_one(connection).await
 }

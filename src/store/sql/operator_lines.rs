@@ -12,7 +12,7 @@ use super::{
 use crate::{
     model::{Fingerprint, MatchRecord, PlayerKey, steam, to_hex},
     store::{
-        Cursor, Store, StoreError, Stored,
+        Cursor, Store, StoreError, StoredMatch,
         db::*,
         learned::persons::handle,
         matches::{
@@ -23,8 +23,8 @@ use crate::{
             set_last_number,
         },
         operator_lines::{
-            Bytes, Cells, ChanceLine, DecisionLine, EndLine, ExportLine, HandleKeyLine, MatchHead,
-            MergeLine, NumbersLine, OperatorLine as Line, Part, ReporterLine,
+            Bytes, Cells, ChanceLine, ContentPart, DecisionLine, EndLine, ExportLine,
+            HandleKeyLine, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, ReporterLine,
         },
     },
 };
@@ -81,7 +81,7 @@ impl Store {
     /// Fails if `to` does, or if rows are not valid.
     pub async fn export_all<E: From<StoreError>>(
         &self,
-        to: impl AsyncFnMut(Part) -> Result<(), E>,
+        to: impl AsyncFnMut(ContentPart) -> Result<(), E>,
     ) -> Result<(), E> {
         export(&mut self.readers.snapshot().await?, to).await
     }
@@ -89,36 +89,36 @@ impl Store {
 
 /// Does what [`Store::export_all`] does, with the database as `tx` sees it.
 pub(in crate::store) async fn export<E: From<StoreError>>(
-    tx: &mut Connection,
-    mut to: impl AsyncFnMut(Part) -> Result<(), E>,
+    tx: &mut PooledConnection,
+    mut to: impl AsyncFnMut(ContentPart) -> Result<(), E>,
 ) -> Result<(), E> {
-    to(Part::Line(Line::Export(ExportLine::own()))).await?;
-    to(Part::Line(Line::Numbers(numbers(tx).await?))).await?;
+    to(ContentPart::Line(Line::Export(ExportLine::own()))).await?;
+    to(ContentPart::Line(Line::Numbers(numbers(tx).await?))).await?;
     let key = Bytes(state::handle_key(tx).await?);
-    to(Part::Line(Line::HandleKey(HandleKeyLine { key }))).await?;
+    to(ContentPart::Line(Line::HandleKey(HandleKeyLine { key }))).await?;
     for (query, line) in TABLES {
         let mut rows = tx.stream(sql(*query).into_statement());
         while let Some(row) = rows.try_next().await? {
-            to(Part::Line(line(&row)?)).await?;
+            to(ContentPart::Line(line(&row)?)).await?;
         }
     }
     let (mut cursor, mut count) = (Cursor::START, 0);
     loop {
         let (matches, next) = matches_after(tx, cursor, MATCHES).await?;
         if matches.is_empty() {
-            return to(Part::Line(Line::End(EndLine { matches: count }))).await;
+            return to(ContentPart::Line(Line::End(EndLine { matches: count }))).await;
         }
         let mut beside = Beside::of(tx, &matches).await?;
         for stored in matches {
             count += 1;
             let head = beside.take(&stored);
-            to(Part::Match(Box::new((head, stored.record)))).await?;
+            to(ContentPart::Match(Box::new((head, stored.record)))).await?;
         }
         cursor = next;
     }
 }
 
-async fn numbers(tx: &mut Connection) -> Result<NumbersLine, StoreError> {
+async fn numbers(tx: &mut PooledConnection) -> Result<NumbersLine, StoreError> {
     Ok(NumbersLine {
         matches: last_number(tx, "matches", "id").await?,
         decisions: last_number(tx, "decisions", "id").await?,
@@ -131,7 +131,7 @@ async fn numbers(tx: &mut Connection) -> Result<NumbersLine, StoreError> {
 struct Beside(HashMap<i64, MatchHead>);
 
 impl Beside {
-    async fn of(tx: &mut Connection, matches: &[Stored]) -> Result<Self, StoreError> {
+    async fn of(tx: &mut PooledConnection, matches: &[StoredMatch]) -> Result<Self, StoreError> {
         let lines = matches.iter();
         let lines = lines.map(|stored| (stored.id, MatchHead::of(stored)));
         let mut beside = Self(lines.collect());
@@ -148,7 +148,7 @@ impl Beside {
         Ok(beside)
     }
 
-    fn take(&mut self, stored: &Stored) -> MatchHead {
+    fn take(&mut self, stored: &StoredMatch) -> MatchHead {
         let line = self.0.remove(&stored.id);
         line.unwrap_or_else(|| MatchHead::of(stored))
     }
@@ -222,7 +222,7 @@ const PARTS: [Query; 6] = [
 const BATCH: usize = 512;
 
 /// Where the parts come from.
-pub trait Parts {
+pub trait PartSource {
     /// Why there are no more.
     type Error: From<StoreError>;
 
@@ -230,7 +230,7 @@ pub trait Parts {
     ///
     /// # Errors
     /// Fails if there is none, and the last one was not the end.
-    fn next(&mut self) -> impl Future<Output = Result<Option<(u64, Part)>, Self::Error>>;
+    fn next(&mut self) -> impl Future<Output = Result<Option<(u64, ContentPart)>, Self::Error>>;
 
     /// The error of a line that the database refuses.
     fn refused(&self, line: u64, why: &str) -> Self::Error;
@@ -244,7 +244,7 @@ impl Store {
     ///
     /// # Errors
     /// Fails, and writes nothing, if this database is not a new one, if `parts` fail, or if they contradict each other.
-    pub async fn import_all<P: Parts>(&self, mut parts: P) -> Result<u64, P::Error> {
+    pub async fn import_all<P: PartSource>(&self, mut parts: P) -> Result<u64, P::Error> {
         let mut tx = self.begin_alone().await?;
         let imported = import(&mut tx, &mut parts).await;
         match imported {
@@ -261,8 +261,8 @@ impl Store {
 }
 
 /// Writes all parts that there are, as [`Store::import_all`] does.
-pub(in crate::store) async fn import<P: Parts>(
-    tx: &mut Connection,
+pub(in crate::store) async fn import<P: PartSource>(
+    tx: &mut PooledConnection,
     parts: &mut P,
 ) -> Result<u64, P::Error> {
     refuse_used(tx).await?;
@@ -276,7 +276,7 @@ pub(in crate::store) async fn import<P: Parts>(
     let mut merges = Merges::default();
     while let Some((number, part)) = parts.next().await? {
         match part {
-            Part::Match(one) => {
+            ContentPart::Match(one) => {
                 count += 1;
                 matches.push((number, *one));
                 if matches.len() == BATCH {
@@ -284,10 +284,10 @@ pub(in crate::store) async fn import<P: Parts>(
                     matches.clear();
                 }
             }
-            Part::Line(line @ (Line::Webhook(_) | Line::Event(_) | Line::Numbers(_))) => {
+            ContentPart::Line(line @ (Line::Webhook(_) | Line::Event(_) | Line::Numbers(_))) => {
                 last.push((number, line));
             }
-            Part::Line(line) => {
+            ContentPart::Line(line) => {
                 let added = merges.add(&line);
                 of_line(parts, number, added)?;
                 let written = write_line(tx, &line, &merges).await;
@@ -310,7 +310,7 @@ pub(in crate::store) async fn import<P: Parts>(
 }
 
 /// The error of a line, if it is the line's fault.
-fn of_line<P: Parts>(
+fn of_line<P: PartSource>(
     parts: &P,
     number: u64,
     written: Result<(), StoreError>,
@@ -322,8 +322,8 @@ fn of_line<P: Parts>(
 }
 
 /// Writes matches. If the database refuses them, writes them one by one, until it is known which.
-async fn write_batch<P: Parts>(
-    tx: &mut Connection,
+async fn write_batch<P: PartSource>(
+    tx: &mut PooledConnection,
     parts: &P,
     matches: &[NumberedMatch],
 ) -> Result<(), P::Error> {
@@ -386,7 +386,7 @@ impl Merges {
 }
 
 /// Refuses a database that has matches, or in which an operator has set something.
-pub(in crate::store) async fn refuse_used(tx: &mut Connection) -> Result<(), StoreError> {
+pub(in crate::store) async fn refuse_used(tx: &mut PooledConnection) -> Result<(), StoreError> {
     let query = scalar(
         "SELECT EXISTS (SELECT 1 FROM matches) OR (SELECT number > 0 FROM state WHERE name = 'player_changes')",
     );
@@ -397,7 +397,11 @@ pub(in crate::store) async fn refuse_used(tx: &mut Connection) -> Result<(), Sto
 }
 
 /// Writes the row of a line.
-async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result<(), StoreError> {
+async fn write_line(
+    tx: &mut PooledConnection,
+    line: &Line,
+    merges: &Merges,
+) -> Result<(), StoreError> {
     match line {
         Line::Match(_) => return Err(StoreError::BadValue("a line without its match".to_owned())),
         Line::Numbers(numbers) => return write_numbers(tx, numbers).await,
@@ -423,13 +427,13 @@ async fn write_line(tx: &mut Connection, line: &Line, merges: &Merges) -> Result
     write_row(tx, table, cells).await
 }
 
-async fn write_row(tx: &mut Connection, table: &str, cells: Cells) -> Result<(), StoreError> {
+async fn write_row(tx: &mut PooledConnection, table: &str, cells: Cells) -> Result<(), StoreError> {
     row_sql(table, cells).build().execute(tx).await.map(drop)
 }
 
 /// Adds what is set for a player to what other lines have set. `free` holds as long as no line has set the same.
 async fn write_setting(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     cells: Cells,
     free: &'static str,
 ) -> Result<(), StoreError> {
@@ -462,10 +466,10 @@ fn row_sql(table: &str, cells: Cells) -> Sql {
 /// Whether an identity counts as another one by the configuration. Gives it the handle that the other database had given:
 /// links to its page lead to that of the other one.
 async fn automatic(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     line: &MergeLine,
     is_mixed: bool,
-) -> Result<(&'static str, Value), StoreError> {
+) -> Result<(&'static str, SqlValue), StoreError> {
     let key = state::handle_key(tx).await?;
     let player = line.who.key();
     let person = vec![
@@ -484,7 +488,7 @@ async fn automatic(
 const HIGHEST: i64 = i64::MAX / 2;
 
 /// No number of the other database is given again.
-async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(), StoreError> {
+async fn write_numbers(tx: &mut PooledConnection, numbers: &NumbersLine) -> Result<(), StoreError> {
     for (table, column, last) in [
         ("matches", "id", numbers.matches),
         ("decisions", "id", numbers.decisions),
@@ -506,7 +510,10 @@ async fn write_numbers(tx: &mut Connection, numbers: &NumbersLine) -> Result<(),
     .await
 }
 
-async fn write_matches(tx: &mut Connection, matches: &[NumberedMatch]) -> Result<(), StoreError> {
+async fn write_matches(
+    tx: &mut PooledConnection,
+    matches: &[NumberedMatch],
+) -> Result<(), StoreError> {
     let mut records = Vec::with_capacity(matches.len());
     for (_, (head, record)) in matches {
         if head.id < 1 {
@@ -579,21 +586,21 @@ fn check_chances(head: &MatchHead, record: &MatchRecord) -> Result<(), StoreErro
     Ok(())
 }
 
-fn prints(prints: &[Bytes], id: i64) -> impl Iterator<Item = Vec<Value>> + Send {
+fn prints(prints: &[Bytes], id: i64) -> impl Iterator<Item = Vec<SqlValue>> + Send {
     prints.iter().map(move |print| values![&print.0, id])
 }
 
-fn steps(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
+fn steps(head: &MatchHead) -> impl Iterator<Item = Vec<SqlValue>> + Send {
     let steps = head.chances.iter();
     steps.map(|step| with_values(values![head.id], step.cells()))
 }
 
-fn decisions(head: &MatchHead) -> impl Iterator<Item = Vec<Value>> + Send {
+fn decisions(head: &MatchHead) -> impl Iterator<Item = Vec<SqlValue>> + Send {
     let decisions = head.decisions.iter();
     decisions.map(|one| with_values(values![head.id, "balance"], one.cells()))
 }
 
-fn with_values(mut values: Vec<Value>, cells: Cells) -> Vec<Value> {
+fn with_values(mut values: Vec<SqlValue>, cells: Cells) -> Vec<SqlValue> {
     values.extend(cells.into_iter().map(|(_, value)| value));
     values
 }

@@ -185,7 +185,7 @@ impl Store {
 
 /// The other pick-up matches of the client that are played now.
 async fn playing(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     of: &PickupRow,
     now: Timestamp,
 ) -> Result<Vec<Pickup>, StoreError> {
@@ -202,7 +202,7 @@ async fn playing(
         .collect()
 }
 
-async fn write(tx: &mut Connection, row: &PickupRow) -> Result<(), StoreError> {
+async fn write(tx: &mut PooledConnection, row: &PickupRow) -> Result<(), StoreError> {
     let query = "UPDATE pickups SET stage = $3, content = $4, changed_at = $5
                  WHERE client = $1 AND pickup = $2";
     let query = sql(query).bind(&row.client).bind(&row.id);

@@ -57,7 +57,7 @@ impl Target {
     }
 
     /// These rows as a JSON array.
-    pub fn json(self, rows: impl Iterator<Item = Vec<Value>>) -> Result<String, StoreError> {
+    pub fn json(self, rows: impl Iterator<Item = Vec<SqlValue>>) -> Result<String, StoreError> {
         json(self.columns, &rows.collect::<Vec<_>>())
     }
 }
@@ -65,10 +65,10 @@ impl Target {
 /// Writes any number of rows. The statement ends with what is done about rows that exist already, if that is something else
 /// than what the target says.
 pub(in crate::store) fn insert<'a>(
-    tx: &'a mut Connection,
+    tx: &'a mut PooledConnection,
     target: Target,
     end: &'static str,
-    rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
+    rows: impl Iterator<Item = Vec<SqlValue>> + Send + 'a,
 ) -> BoxFuture<'a, Result<(), StoreError>> {
     let written = write(tx, target, end, rows);
     written.map(|written| written.map(drop)).boxed()
@@ -76,10 +76,10 @@ pub(in crate::store) fn insert<'a>(
 
 /// Writes rows as [`insert`] does, and returns what the end of the statement returns for each, in no particular order.
 pub(in crate::store) fn write<'a>(
-    tx: &'a mut Connection,
+    tx: &'a mut PooledConnection,
     target: Target,
     end: &'static str,
-    rows: impl Iterator<Item = Vec<Value>> + Send + 'a,
+    rows: impl Iterator<Item = Vec<SqlValue>> + Send + 'a,
 ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
     in_statements(tx, rows, move |dialect, rows| {
         statement(dialect, target, end, rows)
@@ -89,9 +89,9 @@ pub(in crate::store) fn write<'a>(
 
 /// Executes the statement that `build` makes of some rows until there are no more. Returns the rows that they return.
 async fn in_statements(
-    tx: &mut Connection,
-    mut rows: impl Iterator<Item = Vec<Value>> + Send,
-    build: impl Fn(Dialect, Vec<Vec<Value>>) -> Result<Query, StoreError> + Send,
+    tx: &mut PooledConnection,
+    mut rows: impl Iterator<Item = Vec<SqlValue>> + Send,
+    build: impl Fn(Dialect, Vec<Vec<SqlValue>>) -> Result<Query, StoreError> + Send,
 ) -> Result<Vec<Row>, StoreError> {
     let (dialect, mut returned) = (tx.dialect(), Vec::new());
     let mut some = Vec::new().into_iter();
@@ -134,7 +134,7 @@ fn statement(
     dialect: Dialect,
     target: Target,
     end: &str,
-    rows: Vec<Vec<Value>>,
+    rows: Vec<Vec<SqlValue>>,
 ) -> Result<Query, StoreError> {
     let Target { table, columns, .. } = target;
     let clause = format!("INSERT INTO {table} ({columns}) ");
@@ -182,7 +182,7 @@ fn unique_ruleset(dialect: Dialect) -> &'static str {
 }
 
 /// The clause `VALUES` for as many rows as these, with a parameter for each value.
-fn values_text(rows: &[Vec<Value>]) -> String {
+fn values_text(rows: &[Vec<SqlValue>]) -> String {
     let row = vec!["?"; rows.first().map_or(0, Vec::len)].join(", ");
     let rows = vec![format!("({row})"); rows.len()];
     format!("VALUES {}", rows.join(", "))
@@ -192,12 +192,12 @@ fn values_text(rows: &[Vec<Value>]) -> String {
 /// each with its type; `{ruleset}` stands for [a ruleset in a unique index](unique_ruleset). Returns the rows that the
 /// statement returns. Without rows, does nothing.
 pub(in crate::store) fn with_given<'a>(
-    tx: &'a mut Connection,
+    tx: &'a mut PooledConnection,
     columns: &'static str,
     text: &'static str,
-    rows: impl Iterator<Item = Vec<Value>>,
+    rows: impl Iterator<Item = Vec<SqlValue>>,
 ) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
-    let rows: Vec<Vec<Value>> = rows.collect();
+    let rows: Vec<Vec<SqlValue>> = rows.collect();
     in_statements(tx, rows.into_iter(), move |dialect, rows| {
         given(dialect, columns, text, rows)
     })
@@ -209,7 +209,7 @@ pub(in crate::store) fn given(
     dialect: Dialect,
     columns: &'static str,
     text: &str,
-    rows: Vec<Vec<Value>>,
+    rows: Vec<Vec<SqlValue>>,
 ) -> Result<Query, StoreError> {
     let text = text.replace("{ruleset}", unique_ruleset(dialect));
     match dialect {
@@ -230,7 +230,7 @@ pub(in crate::store) fn given(
 }
 
 /// Rows as a JSON array.
-fn json(columns: &'static str, rows: &[Vec<Value>]) -> Result<String, StoreError> {
+fn json(columns: &'static str, rows: &[Vec<SqlValue>]) -> Result<String, StoreError> {
     let rows: Vec<JsonRow<'_>> = rows.iter().map(|row| JsonRow(columns, row)).collect();
     serde_json::to_string(&rows).map_err(|error| StoreError::BadValue(format!("rows: {error}")))
 }
@@ -242,7 +242,7 @@ fn names(columns: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// The values of a row by the names of its columns.
-struct JsonRow<'a>(&'static str, &'a [Value]);
+struct JsonRow<'a>(&'static str, &'a [SqlValue]);
 
 impl Serialize for JsonRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -251,11 +251,11 @@ impl Serialize for JsonRow<'_> {
         for (column, value) in names(columns).zip(*values) {
             map.serialize_key(column)?;
             match value {
-                Value::Int(value) => map.serialize_value(value)?,
-                Value::Bool(value) => map.serialize_value(value)?,
-                Value::Real(value) => map.serialize_value(value)?,
-                Value::Text(value) => map.serialize_value(&value.clone().map(without_nul))?,
-                Value::Bytes(value) => {
+                SqlValue::Int(value) => map.serialize_value(value)?,
+                SqlValue::Bool(value) => map.serialize_value(value)?,
+                SqlValue::Real(value) => map.serialize_value(value)?,
+                SqlValue::Text(value) => map.serialize_value(&value.clone().map(without_nul))?,
+                SqlValue::Bytes(value) => {
                     map.serialize_value(
                         &value
                             .as_deref()

@@ -9,13 +9,19 @@ pub(in crate::store) const LEARNED: &str = "learned";
 pub(in crate::store) const PLAYER_CHANGES: &str = "player_changes";
 
 /// A number that every database has.
-pub(in crate::store) async fn number(tx: &mut Connection, name: &str) -> Result<i64, StoreError> {
+pub(in crate::store) async fn number(
+    tx: &mut PooledConnection,
+    name: &str,
+) -> Result<i64, StoreError> {
     let query = scalar("SELECT number FROM state WHERE name = $1").bind(name);
     query.fetch_one(tx).await
 }
 
 /// Counts one up.
-pub(in crate::store) async fn count(tx: &mut Connection, name: &str) -> Result<(), StoreError> {
+pub(in crate::store) async fn count(
+    tx: &mut PooledConnection,
+    name: &str,
+) -> Result<(), StoreError> {
     let query = sql("UPDATE state SET number = number + 1 WHERE name = $1").bind(name);
     query.execute(tx).await.map(drop)
 }
@@ -31,7 +37,7 @@ pub(in crate::store) async fn text(
 
 /// Sets both the number and the text.
 pub(in crate::store) async fn set(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     name: &str,
     number: Option<i64>,
     text: Option<&str>,
@@ -43,7 +49,10 @@ pub(in crate::store) async fn set(
 }
 
 /// Removes what has this name.
-pub(in crate::store) async fn remove(tx: &mut Connection, name: &str) -> Result<(), StoreError> {
+pub(in crate::store) async fn remove(
+    tx: &mut PooledConnection,
+    name: &str,
+) -> Result<(), StoreError> {
     let query = sql("DELETE FROM state WHERE name = $1").bind(name);
     query.execute(tx).await.map(drop)
 }
@@ -57,7 +66,7 @@ pub(in crate::store) fn learned() -> Query<DerivedFrom> {
 }
 
 /// The key of the players' handles, and of the hashes of those who were forgotten.
-pub(in crate::store) async fn handle_key(tx: &mut Connection) -> Result<Vec<u8>, StoreError> {
+pub(in crate::store) async fn handle_key(tx: &mut PooledConnection) -> Result<Vec<u8>, StoreError> {
     let digits = text(tx, "handle_key").await?.unwrap_or_default();
     let bytes = Bytes::try_from(digits).map_err(|why| StoreError::BadValue(why.to_owned()))?;
     match bytes.0.len() {

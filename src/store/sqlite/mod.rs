@@ -42,7 +42,7 @@ use tokio::{
 use self::File as Database;
 use super::{
     Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
-    db::{Connection, Pool, Write, moved_to, scalar},
+    db::{ConnectionPool, PooledConnection, Write, moved_to, scalar},
     refuse_older,
     schema::SQLITE,
 };
@@ -157,7 +157,7 @@ async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Store, St
         id: get_file_id(path).ok(),
         commits: watch::Sender::new(0),
     };
-    let pools = [writer, readers, pages].map(Pool::Sqlite);
+    let pools = [writer, readers, pages].map(ConnectionPool::Sqlite);
     Ok(Store::new(Backend::Sqlite(file), pools))
 }
 
@@ -173,7 +173,7 @@ impl File {
 
     /// Copies what was committed from the write-ahead log to the file, as far as nobody reads what was before it: the last
     /// connection does so when it is closed, but one that was just being opened may end with the process.
-    pub async fn complete(&self, writer: &Pool) {
+    pub async fn complete(&self, writer: &ConnectionPool) {
         let Ok(mut connection) = writer.acquire().await else {
             return; // it is closed already
         };
@@ -193,7 +193,7 @@ impl File {
     /// Begins a write: waits until no other connection or process writes.
     pub async fn begin(
         &self,
-        writer: &Pool,
+        writer: &ConnectionPool,
         metrics: &Arc<StoreMetrics>,
     ) -> Result<Write, StoreError> {
         if !self.is_in_place() {
@@ -513,7 +513,7 @@ impl Database {
 
 /// Notes the holder of a lease that this process has locked.
 pub(super) async fn take_lease(
-    tx: &mut Connection,
+    tx: &mut PooledConnection,
     name: &str,
     holder: &str,
     lock: Arc<Held>,

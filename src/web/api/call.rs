@@ -18,7 +18,7 @@ use futures_util::StreamExt;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::{sleep, timeout};
 
-use super::{Api, Problem, game::Asker};
+use super::{Api, ApiProblem, game::Asker};
 use crate::{
     model::{Right, Secret},
     protocol::{Charge, Code},
@@ -75,17 +75,17 @@ impl Call {
         mut parts: Parts,
         body: &mut Option<Body>,
         site: &Arc<Site>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, ApiProblem> {
         let api = site.api.as_ref().ok_or_else(no_such_path)?;
         let changes = parts.method != Method::GET && parts.method != Method::HEAD;
         if changes {
             let known = api.refuse_foreign(&parts.headers);
-            known.map_err(Problem::forbidden)?;
+            known.map_err(ApiProblem::forbidden)?;
         }
         let caller = identify(site, api, &parts).await?;
         caller.count(Charge::Line, 1).map_err(too_often)?;
         let path = Path::<BTreeMap<String, String>>::from_request_parts(&mut parts, site).await;
-        let Path(path) = path.map_err(|_| Problem::bad("the path is not UTF-8"))?;
+        let Path(path) = path.map_err(|_| ApiProblem::bad("the path is not UTF-8"))?;
         let body = match body.take() {
             Some(body) if changes => whole(&parts.headers, body).await?,
             _ => Bytes::new(),
@@ -106,28 +106,28 @@ impl Call {
     }
 
     /// What the query states.
-    pub(super) fn query<Q: DeserializeOwned>(&self) -> Result<Q, Problem> {
+    pub(super) fn query<Q: DeserializeOwned>(&self) -> Result<Q, ApiProblem> {
         let query = Query::<Q>::try_from_uri(&self.uri);
-        query
-            .map(|Query(query)| query)
-            .map_err(|error| Problem::bad(format!("the query: {}", wrong_in(&error.body_text()))))
+        query.map(|Query(query)| query).map_err(|error| {
+            ApiProblem::bad(format!("the query: {}", wrong_in(&error.body_text())))
+        })
     }
 
     /// What the query states, in which there must be no other keys than these.
-    pub(super) fn query_of<Q: DeserializeOwned>(&self, keys: &[&str]) -> Result<Q, Problem> {
+    pub(super) fn query_of<Q: DeserializeOwned>(&self, keys: &[&str]) -> Result<Q, ApiProblem> {
         let asked = self.uri.query().unwrap_or_default().split('&');
         let mut asked = asked.filter_map(|pair| pair.split('=').next());
         match asked.find(|key| !key.is_empty() && !keys.contains(key)) {
-            Some(key) => Err(Problem::bad(format!("the query: unknown key {key:.60}"))),
+            Some(key) => Err(ApiProblem::bad(format!("the query: unknown key {key:.60}"))),
             None => self.query(),
         }
     }
 
     /// What the body states, which must be an object.
-    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiProblem> {
         match self.body.trim_ascii_start().first() {
             // A list of all values would be read, too.
-            Some(b'[') => Err(Problem::bad("the body must be an object")),
+            Some(b'[') => Err(ApiProblem::bad("the body must be an object")),
             _ => json(&self.body),
         }
     }
@@ -158,29 +158,29 @@ impl Call {
     ///
     /// # Errors
     /// Fails without a token, and for a client that has none of these rights.
-    pub(in crate::web) fn client(&self, rights: &[Right]) -> Result<&str, Problem> {
+    pub(in crate::web) fn client(&self, rights: &[Right]) -> Result<&str, ApiProblem> {
         let Some(name) = self.caller.name() else {
             let why = "this needs a token: Authorization: Bearer TOKEN";
-            return Err(Problem::unauthorized(why));
+            return Err(ApiProblem::unauthorized(why));
         };
         match rights.iter().any(|right| self.caller.has(*right)) {
             true => Ok(name),
             false => {
                 let needed = crate::model::Rights::of(rights);
                 let why = format!("this needs the right {needed}, which you do not have");
-                Err(Problem::forbidden(why))
+                Err(ApiProblem::forbidden(why))
             }
         }
     }
 
     /// Counts `number` decisions or reports.
-    pub(super) fn count(&self, charge: Charge, number: usize) -> Result<(), Problem> {
+    pub(super) fn count(&self, charge: Charge, number: usize) -> Result<(), ApiProblem> {
         self.caller.count(charge, number).map_err(too_often)
     }
 }
 
 /// Who sends a request. The sender of a wrong token waits for the answer.
-async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, Problem> {
+async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, ApiProblem> {
     let from = address(site, parts);
     let field = parts.headers.get(header::AUTHORIZATION);
     let Some(field) = field.filter(|_| site.takes_calls()) else {
@@ -200,7 +200,11 @@ pub(in crate::web) fn address(site: &Site, parts: &Parts) -> IpAddr {
 }
 
 /// The client with this token. The sender of a wrong one waits for the answer.
-pub(in crate::web) async fn prove(api: &Api, token: &str, from: IpAddr) -> Result<Caller, Problem> {
+pub(in crate::web) async fn prove(
+    api: &Api,
+    token: &str,
+    from: IpAddr,
+) -> Result<Caller, ApiProblem> {
     let token = token.trim();
     let may_be = (1..=TOKEN).contains(&token.len());
     let caller = may_be.then(|| api.gate.bearer(&Secret::of(token), from));
@@ -210,25 +214,25 @@ pub(in crate::web) async fn prove(api: &Api, token: &str, from: IpAddr) -> Resul
     match api.gate.wrong_token(from) {
         Ok(wait) => sleep(wait).await,
         Err(wait) => {
-            return Err(Problem::too_many(
+            return Err(ApiProblem::too_many(
                 "too many wrong tokens from your address",
                 wait,
             ));
         }
     }
     let why = "no client has this token, or not from your address";
-    Err(Problem::unauthorized(why))
+    Err(ApiProblem::unauthorized(why))
 }
 
 /// An answer with what the pages show to everybody, which may be kept as long as a page.
-pub(super) fn fresh_answer(call: &Call, content: &impl Serialize) -> Result<Response, Problem> {
-    let text = encoded(content).map_err(|_| Problem::internal())?;
+pub(super) fn fresh_answer(call: &Call, content: &impl Serialize) -> Result<Response, ApiProblem> {
+    let text = encoded(content).map_err(|_| ApiProblem::internal())?;
     Ok(fresh(&call.fields, JSON, text))
 }
 
 /// An answer with this content, which nobody keeps.
-pub(super) fn answer(content: &impl Serialize) -> Result<Response, Problem> {
-    json_answer(content).map_err(|_| Problem::internal())
+pub(super) fn answer(content: &impl Serialize) -> Result<Response, ApiProblem> {
+    json_answer(content).map_err(|_| ApiProblem::internal())
 }
 
 /// A number with `places` decimals, rounded as the line protocol rounds it.
@@ -236,17 +240,17 @@ pub(super) fn places(number: f64, places: usize) -> f64 {
     format!("{number:.places$}").parse().unwrap_or(number)
 }
 
-pub(super) fn no_such_path() -> Problem {
-    Problem::new(
+pub(super) fn no_such_path() -> ApiProblem {
+    ApiProblem::new(
         StatusCode::NOT_FOUND,
         Code::UnknownCommand,
         "nothing is at this path",
     )
 }
 
-pub(in crate::web) fn too_often(wait: Duration) -> Problem {
+pub(in crate::web) fn too_often(wait: Duration) -> ApiProblem {
     let why = format!("too often: try again in {:.1} s", wait.as_secs_f64());
-    Problem::too_many(why, wait)
+    ApiProblem::too_many(why, wait)
 }
 
 /// The most bytes of a request's body.
@@ -264,7 +268,7 @@ pub(in crate::web) async fn read_out(body: Body) {
 }
 
 /// The whole body, which must be JSON unless it is empty.
-pub(super) async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+pub(super) async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, ApiProblem> {
     let body = within(body, BODY).await?;
     let kind = fields
         .get(header::CONTENT_TYPE)
@@ -273,25 +277,25 @@ pub(super) async fn whole(fields: &HeaderMap, body: Body) -> Result<Bytes, Probl
     if !body.is_empty() && !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
         let why = "send Content-Type: application/json";
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        return Err(Problem::new(status, Code::BadArgument, why));
+        return Err(ApiProblem::new(status, Code::BadArgument, why));
     }
     Ok(body)
 }
 
 /// The bytes of a body, at most `most`, which must arrive in time.
-pub(in crate::web) async fn within(body: Body, most: usize) -> Result<Bytes, Problem> {
+pub(in crate::web) async fn within(body: Body, most: usize) -> Result<Bytes, ApiProblem> {
     let late = |_| {
         let why = "the body takes too long to arrive";
-        Problem::new(StatusCode::REQUEST_TIMEOUT, Code::Overloaded, why)
+        ApiProblem::new(StatusCode::REQUEST_TIMEOUT, Code::Overloaded, why)
     };
     timeout(ARRIVAL, arrived(body, most)).await.map_err(late)?
 }
 
 /// The bytes of a body once all have arrived. Of one that is too long, the rest is read, too, but not kept.
-async fn arrived(body: Body, most: usize) -> Result<Bytes, Problem> {
+async fn arrived(body: Body, most: usize) -> Result<Bytes, ApiProblem> {
     let (mut chunks, mut bytes, mut length) = (body.into_data_stream(), BytesMut::new(), 0);
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Problem::bad("the body is not complete"))?;
+        let chunk = chunk.map_err(|_| ApiProblem::bad("the body is not complete"))?;
         length += chunk.len();
         match length {
             length if length <= most => bytes.extend_from_slice(&chunk),
@@ -304,13 +308,13 @@ async fn arrived(body: Body, most: usize) -> Result<Bytes, Problem> {
         false => {
             let why = format!("the body is longer than {most} bytes");
             let status = StatusCode::PAYLOAD_TOO_LARGE;
-            Err(Problem::new(status, Code::TooLong, why))
+            Err(ApiProblem::new(status, Code::TooLong, why))
         }
     }
 }
 
 /// Reads JSON. What is wrong is named with its place.
-pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiProblem> {
     let mut from = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut from);
     let value = read.map_err(|error| {
@@ -321,15 +325,15 @@ pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         wrong_at(error.path(), why)
     })?;
     let rest = from.end();
-    rest.map_err(|_| Problem::bad("there is something after the JSON value"))?;
+    rest.map_err(|_| ApiProblem::bad("there is something after the JSON value"))?;
     Ok(value)
 }
 
 /// What is wrong at a place in JSON. The whole value has no place.
-pub(super) fn wrong_at(place: &serde_path_to_error::Path, why: String) -> Problem {
+pub(super) fn wrong_at(place: &serde_path_to_error::Path, why: String) -> ApiProblem {
     match place.to_string().as_str() {
-        "." | "?" => Problem::bad(why),
-        place => Problem::bad(why).at(place),
+        "." | "?" => ApiProblem::bad(why),
+        place => ApiProblem::bad(why).at(place),
     }
 }
 

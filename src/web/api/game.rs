@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::Problem;
+use super::ApiProblem;
 use crate::{
     lobby::{Command, Update},
     model::{
@@ -15,7 +15,7 @@ use crate::{
     },
     protocol::{Code, Refusal},
     server::Service,
-    session::{Session, SessionError, StatedByAsker, Wanted},
+    session::{Session, SessionError, StatedByAsker, WantedTeams},
 };
 
 /// The most players of a question, which is the most that a roster may have.
@@ -71,7 +71,7 @@ pub(crate) struct AskedGame {
     team_names: TeamNames,
     /// Which teams are wanted; only for the page of teams.
     #[serde(skip)]
-    pub(in crate::web) wanted: Option<Wanted>,
+    pub(in crate::web) wanted: Option<WantedTeams>,
 }
 
 /// A player of a question.
@@ -126,23 +126,23 @@ impl AskedGame {
     }
 
     /// Refuses what belongs to the other questions.
-    pub(super) fn refuse_play(&self) -> Result<(), Problem> {
+    pub(super) fn refuse_play(&self) -> Result<(), ApiProblem> {
         match self.is_in_play() {
-            true => Err(Problem::bad("scores and left are not for this question")),
+            true => Err(ApiProblem::bad("scores and left are not for this question")),
             false => Ok(()),
         }
     }
 
     /// Refuses what only `/v1/teams` has.
-    pub(super) fn refuse_top(&self) -> Result<(), Problem> {
+    pub(super) fn refuse_top(&self) -> Result<(), ApiProblem> {
         match self.top {
-            Some(_) => Err(Problem::bad("top is not for this question")),
+            Some(_) => Err(ApiProblem::bad("top is not for this question")),
             None => Ok(()),
         }
     }
 
     /// Plays the game up to the question. Returns the identity of each player, too.
-    pub(super) async fn begin(&self, asker: Asker<'_>) -> Result<BegunGame, Problem> {
+    pub(super) async fn begin(&self, asker: Asker<'_>) -> Result<BegunGame, ApiProblem> {
         self.check()?;
         let known = Identities::of(asker.service, &self.names()).await?;
         let ids: Vec<String> = self.players.iter().map(|one| known.get(&one.id)).collect();
@@ -150,7 +150,7 @@ impl AskedGame {
         for (at, (id, player)) in ids.iter().zip(&self.players).enumerate() {
             if !seen.insert(id) {
                 let why = format!("players[{at}].id: {} is there twice", shown(&player.id));
-                return Err(Problem::bad(why));
+                return Err(ApiProblem::bad(why));
             }
         }
         let place = |at: usize| format!("players[{at}].id");
@@ -164,7 +164,7 @@ impl AskedGame {
         let weighed = session.weigh_stated();
         weighed.map_err(|error| match error {
             SessionError::Stated(error) => {
-                Problem::bad(error.to_string()).at(&self.weight_of(error.at()))
+                ApiProblem::bad(error.to_string()).at(&self.weight_of(error.at()))
             }
             error => error.into(),
         })?;
@@ -181,22 +181,24 @@ impl AskedGame {
         names
     }
 
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self) -> Result<(), ApiProblem> {
         if self.players.len() > MOST_PLAYERS {
             let (code, text) = (Code::RosterFull, "the roster is full".to_owned());
             return Err(Refusal { code, text }.into());
         }
         if self.players.is_empty() {
-            return Err(Problem::bad("players: there is nobody"));
+            return Err(ApiProblem::bad("players: there is nobody"));
         }
         if self.seed.is_some_and(|seed| seed > LARGEST_SEED) {
-            return Err(Problem::bad(format!("seed: must be 0 to {LARGEST_SEED}")));
+            return Err(ApiProblem::bad(format!(
+                "seed: must be 0 to {LARGEST_SEED}"
+            )));
         }
         if self.scores.len() > usize::from(self.teams) {
-            return Err(Problem::bad("scores: there are more scores than teams"));
+            return Err(ApiProblem::bad("scores: there are more scores than teams"));
         }
         if self.scores.iter().any(|score| score.abs() > MOST_POINTS) {
-            return Err(Problem::bad("scores: impossible"));
+            return Err(ApiProblem::bad("scores: impossible"));
         }
         check_name("ruleset", &self.ruleset)?;
         if let Some(map) = &self.map {
@@ -250,7 +252,7 @@ impl AskedGame {
         session: &mut Session,
         ids: &[String],
         known: &Identities,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ApiProblem> {
         let ruleset = Ruleset::parse(&self.ruleset);
         session.declare_bots(self.bots)?;
         session.apply(&Command::Teams { teams: self.teams })?;
@@ -279,7 +281,7 @@ impl AskedGame {
             (min, max) => Some((min.or(max).unwrap_or(0), max.or(min).unwrap_or(0))),
         };
         if range.is_some_and(|(min, max)| min > max) {
-            return Err(Problem::bad("min: must not be above max"));
+            return Err(ApiProblem::bad("min: must not be above max"));
         }
         if self.map.is_some() || range.is_some() {
             let (name, players) = (self.map.clone().unwrap_or_default(), range);
@@ -297,13 +299,13 @@ impl AskedGame {
             };
             let id = Ident::from_text(id);
             let joined = session.apply(&Command::Join { id, update });
-            joined.map_err(|error| Problem::from(error).at(&format!("players[{at}]")))?;
+            joined.map_err(|error| ApiProblem::from(error).at(&format!("players[{at}]")))?;
         }
         self.play_on(session)
     }
 
     /// Begins play, and reports the score and the time that is left.
-    fn play_on(&self, session: &mut Session) -> Result<(), Problem> {
+    fn play_on(&self, session: &mut Session) -> Result<(), ApiProblem> {
         if !self.is_in_play() {
             return Ok(());
         }
@@ -321,7 +323,7 @@ impl AskedGame {
 }
 
 /// Refuses a name that is empty, too long, or contains what no name contains.
-pub(super) fn check_name(place: &str, text: &str) -> Result<(), Problem> {
+pub(super) fn check_name(place: &str, text: &str) -> Result<(), ApiProblem> {
     let why = match text {
         text if text.trim().is_empty() => "must not be empty".to_owned(),
         text if text.len() > NAME => format!("must have at most {NAME} bytes"),
@@ -330,7 +332,7 @@ pub(super) fn check_name(place: &str, text: &str) -> Result<(), Problem> {
         }
         _ => return Ok(()),
     };
-    Err(Problem::bad(format!("{place}: {why}")))
+    Err(ApiProblem::bad(format!("{place}: {why}")))
 }
 
 /// A text of a caller in an error, shortened.
@@ -353,7 +355,7 @@ pub(super) struct Identities(BTreeMap<String, String>);
 
 impl Identities {
     /// Looks up those of these texts that may be handles.
-    pub(super) async fn of(service: &Service, texts: &[&str]) -> Result<Self, Problem> {
+    pub(super) async fn of(service: &Service, texts: &[&str]) -> Result<Self, ApiProblem> {
         let mut known = Self::default();
         for text in texts {
             if !may_be_handle(text) || known.0.contains_key(*text) {
@@ -377,7 +379,7 @@ impl Identities {
     pub(super) async fn check_apart(
         service: &Service,
         named: &[(String, String)],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ApiProblem> {
         let ids: Vec<String> = named.iter().map(|(id, _)| id.clone()).collect();
         let store = service.store();
         let counted = store.corrections().count_as(&ids).await?;
@@ -386,7 +388,7 @@ impl Identities {
             let player = counted.get(id).unwrap_or(id);
             if let Some(first) = seen.insert(player, place) {
                 let why = format!("{place}: is the same player as {first}");
-                return Err(Problem::bad(why));
+                return Err(ApiProblem::bad(why));
             }
         }
         Ok(())
@@ -394,7 +396,7 @@ impl Identities {
 }
 
 /// Those of these humans of whom the asker may know nothing.
-async fn hidden_from(asker: Asker<'_>, ids: &[String]) -> Result<Vec<String>, Problem> {
+async fn hidden_from(asker: Asker<'_>, ids: &[String]) -> Result<Vec<String>, ApiProblem> {
     if asker.sees_hidden {
         return Ok(Vec::new());
     }

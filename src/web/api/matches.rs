@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::{answer, json, wrong_at, wrong_in},
     game::{Identities, check_name},
 };
@@ -33,7 +33,7 @@ const KEY: usize = 255;
 
 /// What became of a match.
 #[derive(Debug, Serialize)]
-struct Answer {
+struct MatchAnswer {
     r#match: i64,
     rated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,14 +41,14 @@ struct Answer {
 }
 
 /// `POST /v1/matches`
-pub(super) async fn record(call: Call) -> Result<Response, Problem> {
+pub(super) async fn record(call: Call) -> Result<Response, ApiProblem> {
     let client = call.client(&[Right::Report])?.to_owned();
     let body: Value = json(&call.body)?;
     let key = idempotency_key(&call.fields)?;
     let whole = hash(&body);
     let (list, is_list) = match body {
         Value::Array(list) if list.is_empty() || list.len() > MOST => {
-            return Err(Problem::bad(format!("send 1 to {MOST} matches")));
+            return Err(ApiProblem::bad(format!("send 1 to {MOST} matches")));
         }
         Value::Array(list) => (list, true),
         one => (vec![one], false),
@@ -71,12 +71,12 @@ pub(super) async fn record(call: Call) -> Result<Response, Problem> {
         reports.push(report);
     }
     let recorded = write(&call, &client, reports).await?;
-    let answers = recorded.into_iter().map(|(id, unrated)| Answer {
+    let answers = recorded.into_iter().map(|(id, unrated)| MatchAnswer {
         r#match: id,
         rated: unrated.is_none(),
         reason: unrated,
     });
-    let answers: Vec<Answer> = answers.collect();
+    let answers: Vec<MatchAnswer> = answers.collect();
     let told = match (is_list, answers.first()) {
         (false, Some(one)) => answer(one)?,
         _ => answer(&answers)?,
@@ -88,12 +88,12 @@ pub(super) async fn record(call: Call) -> Result<Response, Problem> {
 pub(in crate::web) async fn record_one(
     call: &Call,
     body: Value,
-) -> Result<(i64, Option<String>), Problem> {
+) -> Result<(i64, Option<String>), ApiProblem> {
     let client = call.client(&[Right::Report])?;
     call.count(Charge::Report, 1)?;
     let report = report(call, client, body, call.site.now()).await?;
     let recorded = write(call, client, vec![report]).await?;
-    let none = || Problem::bad("nothing was sent");
+    let none = || ApiProblem::bad("nothing was sent");
     recorded.into_iter().next().ok_or_else(none)
 }
 
@@ -101,7 +101,7 @@ async fn write(
     call: &Call,
     client: &str,
     reports: Vec<Report>,
-) -> Result<Vec<(i64, Option<String>)>, Problem> {
+) -> Result<Vec<(i64, Option<String>)>, ApiProblem> {
     let sessions = call.site.service().sessions();
     match sessions.record_reported(client, reports).await? {
         Reported::Recorded(recorded) => Ok(recorded),
@@ -109,20 +109,20 @@ async fn write(
             let key = key.split_once(':').map_or("", |(_, key)| key);
             let key = key.rsplit_once('#').map_or(key, |(key, _)| key);
             let why = format!("another body was sent under the key {key} before");
-            Err(Problem::other_body(why))
+            Err(ApiProblem::other_body(why))
         }
     }
 }
 
 /// The key of the whole request.
-fn idempotency_key(fields: &HeaderMap) -> Result<Option<String>, Problem> {
+fn idempotency_key(fields: &HeaderMap) -> Result<Option<String>, ApiProblem> {
     let Some(field) = fields.get("idempotency-key") else {
         return Ok(None);
     };
     let key = field.to_str().unwrap_or_default().trim();
     match (1..=KEY).contains(&key.len()) {
         true => Ok(Some(key.to_owned())),
-        false => Err(Problem::bad(format!(
+        false => Err(ApiProblem::bad(format!(
             "Idempotency-Key: must have 1 to {KEY} visible characters"
         ))),
     }
@@ -139,16 +139,16 @@ pub(super) async fn report(
     client: &str,
     value: Value,
     now: Timestamp,
-) -> Result<Report, Problem> {
+) -> Result<Report, ApiProblem> {
     let body = hash(&value);
     let Value::Object(mut object) = value else {
-        return Err(Problem::bad("a match must be an object"));
+        return Err(ApiProblem::bad("a match must be an object"));
     };
     let key: Option<String> = taken(&mut object, "id")?;
     let decision: Option<i64> = taken(&mut object, "decision")?;
     let keys = match key {
         Some(key) if key.is_empty() || key.len() > KEY => {
-            return Err(Problem::bad(format!("id: must have 1 to {KEY} bytes")));
+            return Err(ApiProblem::bad(format!("id: must have 1 to {KEY} bytes")));
         }
         key => key.map(|key| Receipt {
             key: format!("id:{key}"),
@@ -164,22 +164,22 @@ pub(super) async fn report(
             Identities::check_apart(call.site.service(), &short.humans(&known)).await?;
             record
         }
-        _ => return Err(Problem::bad("a match has either players or teams")),
+        _ => return Err(ApiProblem::bad("a match has either players or teams")),
     };
     record
         .check()
-        .map_err(|why| Problem::bad(why.to_string()))?;
+        .map_err(|why| ApiProblem::bad(why.to_string()))?;
     let is_nobody = |one: &Participant| {
         one.key.kind == Kind::Human && Ident::from_text(&one.key.id).is_nobody()
     };
     if record.participants.iter().any(is_nobody) {
-        return Err(Problem::bad(LobbyError::SharedId.to_string()));
+        return Err(ApiProblem::bad(LobbyError::SharedId.to_string()));
     }
     if record.start.is_ahead_of(now) {
-        return Err(Problem::bad("start: is in the future"));
+        return Err(ApiProblem::bad("start: is in the future"));
     }
     if record.end.is_ahead_of(now) {
-        return Err(Problem::bad("end: is in the future"));
+        return Err(ApiProblem::bad("end: is in the future"));
     }
     let record = record.played();
     let chances = match decision {
@@ -200,7 +200,7 @@ async fn long(
     client: &str,
     mut object: Map<String, Value>,
     now: Timestamp,
-) -> Result<MatchRecord, Problem> {
+) -> Result<MatchRecord, ApiProblem> {
     object.entry("evenkeel").or_insert(1.into());
     let instant = || now.exact().unwrap_or_default().into();
     object.entry("start").or_insert_with(instant);
@@ -208,7 +208,7 @@ async fn long(
     let read = read_reported(bytes.as_bytes(), client);
     let mut record = read.map_err(|why| {
         let why = wrong_in(&why);
-        Problem::bad(why.split(" at line").next().unwrap_or_default())
+        ApiProblem::bad(why.split(" at line").next().unwrap_or_default())
     })?;
     let participants = &mut record.participants;
     let ids: Vec<&str> = participants.iter().map(|one| one.key.id.as_str()).collect();
@@ -225,7 +225,7 @@ async fn picked(
     client: &str,
     number: i64,
     record: &MatchRecord,
-) -> Result<MatchChances, Problem> {
+) -> Result<MatchChances, ApiProblem> {
     let row = call
         .site
         .service()
@@ -234,7 +234,7 @@ async fn picked(
         .decision(number)
         .await?;
     let row = row.filter(|row| row.server == client);
-    let none = || Problem::bad(format!("decision: you have no decision {number}"));
+    let none = || ApiProblem::bad(format!("decision: you have no decision {number}"));
     let row = row.ok_or_else(none)?;
     let (Some(chance), 2) = (row.chance, record.scores.len()) else {
         return Ok(MatchChances::default());
@@ -260,7 +260,7 @@ async fn picked(
 fn taken<T: DeserializeOwned>(
     object: &mut Map<String, Value>,
     key: &str,
-) -> Result<Option<T>, Problem> {
+) -> Result<Option<T>, ApiProblem> {
     let Some(value) = object.remove(key) else {
         return Ok(None);
     };
@@ -268,7 +268,7 @@ fn taken<T: DeserializeOwned>(
 }
 
 /// Reads a value that has been parsed.
-fn stated<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+fn stated<T: DeserializeOwned>(value: Value) -> Result<T, ApiProblem> {
     serde_path_to_error::deserialize(value)
         .map_err(|error| wrong_at(error.path(), wrong_in(&error.inner().to_string())))
 }
@@ -359,10 +359,10 @@ impl ShortMatch {
         server: &str,
         now: Timestamp,
         known: &Identities,
-    ) -> Result<MatchRecord, Problem> {
+    ) -> Result<MatchRecord, ApiProblem> {
         check_name("ruleset", &self.ruleset)?;
         if !(2..=8).contains(&self.teams.len()) {
-            return Err(Problem::bad("teams: must be 2 to 8 lists of players"));
+            return Err(ApiProblem::bad("teams: must be 2 to 8 lists of players"));
         }
         let (scores, outcome) = self.result()?;
         let (start, end, untimed) = self.times(now)?;
@@ -394,7 +394,7 @@ impl ShortMatch {
                 let one = participant(player, &place, team, millis, known)?;
                 if record.participants.iter().any(|other| other.key == one.key) {
                     let why = format!("{place}.id: {} is there twice", player.id);
-                    return Err(Problem::bad(why));
+                    return Err(ApiProblem::bad(why));
                 }
                 record.participants.push(one);
             }
@@ -403,48 +403,48 @@ impl ShortMatch {
     }
 
     /// The final scores, and who has won.
-    fn result(&self) -> Result<(Vec<f64>, Outcome), Problem> {
+    fn result(&self) -> Result<(Vec<f64>, Outcome), ApiProblem> {
         let teams = self.teams.len();
         let scores = match &self.scores {
             Some(scores) if scores.len() != teams => {
-                return Err(Problem::bad("scores: must be one number for each team"));
+                return Err(ApiProblem::bad("scores: must be one number for each team"));
             }
             scores => scores.clone().unwrap_or_else(|| vec![0.0; teams]),
         };
         let outcome = match (self.winner, self.draw, &self.scores) {
-            (Some(_), true, _) => return Err(Problem::bad("draw: there is a winner")),
+            (Some(_), true, _) => return Err(ApiProblem::bad("draw: there is a winner")),
             (Some(team), false, _) if usize::from(team) >= teams => {
-                return Err(Problem::bad(format!("winner: there is no team {team}")));
+                return Err(ApiProblem::bad(format!("winner: there is no team {team}")));
             }
             (Some(team), false, _) => Outcome::Won(team),
             (None, true, _) => Outcome::Draw,
             (None, false, Some(scores)) => MatchRecord::outcome_of(scores),
             (None, false, None) => {
-                return Err(Problem::bad("state winner, \"draw\": true or scores"));
+                return Err(ApiProblem::bad("state winner, \"draw\": true or scores"));
             }
         };
         Ok((scores, outcome))
     }
 
     /// When the match began and ended, and whether its length is not known.
-    fn times(&self, now: Timestamp) -> Result<(Timestamp, Timestamp, bool), Problem> {
+    fn times(&self, now: Timestamp) -> Result<(Timestamp, Timestamp, bool), ApiProblem> {
         let read = |place: &str, text: &Option<String>| match text {
             Some(text) => match Timestamp::parse(text) {
                 Some(at) => Ok(Some(at)),
-                None => Err(Problem::bad(format!("{place}: is not a date"))),
+                None => Err(ApiProblem::bad(format!("{place}: is not a date"))),
             },
             None => Ok(None),
         };
         let (start, end) = (read("start", &self.start)?, read("end", &self.end)?);
         let length = match self.duration {
             Some(seconds) if !(0.0..=LONGEST).contains(&seconds) => {
-                return Err(Problem::bad("duration: must be 0 to 604800 seconds"));
+                return Err(ApiProblem::bad("duration: must be 0 to 604800 seconds"));
             }
             seconds => seconds.map(|seconds| (seconds * 1_000.0).round() as i64),
         };
         match (start, end, length) {
             (Some(_), Some(_), Some(_)) => {
-                Err(Problem::bad("duration: follows from start and end"))
+                Err(ApiProblem::bad("duration: follows from start and end"))
             }
             (Some(start), Some(end), None) => Ok((start, end, false)),
             (Some(start), None, Some(length)) => Ok((start, start.plus_millis(length), false)),
@@ -466,16 +466,16 @@ fn participant(
     team: u8,
     millis: u64,
     known: &Identities,
-) -> Result<Participant, Problem> {
+) -> Result<Participant, ApiProblem> {
     check_name(&format!("{place}.id"), &player.id)?;
     let share = player.share.unwrap_or(1.0);
     if !(0.0..=1.0).contains(&share) {
-        return Err(Problem::bad(format!("{place}.share: must be 0 to 1")));
+        return Err(ApiProblem::bad(format!("{place}.share: must be 0 to 1")));
     }
     let role = |name: &String| {
-        let wrong = || Problem::bad(format!("{place}.role: is no name of a role"));
+        let wrong = || ApiProblem::bad(format!("{place}.role: is no name of a role"));
         let name = RoleName::read(name).ok_or_else(wrong)?;
-        Ok::<_, Problem>(Role {
+        Ok::<_, ApiProblem>(Role {
             name: name.as_str().to_owned(),
             team,
             share,
@@ -511,7 +511,7 @@ struct Void {
 }
 
 /// `POST /v1/matches/{n}/void` and `…/unvoid`
-pub(super) async fn change_void(call: Call, void: bool) -> Result<Response, Problem> {
+pub(super) async fn change_void(call: Call, void: bool) -> Result<Response, ApiProblem> {
     call.client(&[Right::Admin, Right::Report])?;
     let id: i64 = call.part("name").parse().map_err(|_| no_match())?;
     let changed = set_void(&call, id, void).await?;
@@ -522,19 +522,19 @@ pub(super) async fn change_void(call: Call, void: bool) -> Result<Response, Prob
     })
 }
 
-fn no_match() -> Problem {
-    Problem::nothing("no match has this number")
+fn no_match() -> ApiProblem {
+    ApiProblem::nothing("no match has this number")
 }
 
 /// Leaves a match out of the ratings, or no longer. Returns whether that changes anything.
-pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result<bool, Problem> {
+pub(in crate::web) async fn set_void(call: &Call, id: i64, void: bool) -> Result<bool, ApiProblem> {
     may_void(call, id).await?;
     let store = call.site.service().store();
     Ok(store.corrections().set_void(&[id], void).await? > 0)
 }
 
 /// Refuses a caller who may not leave a match out of the ratings.
-pub(super) async fn may_void(call: &Call, id: i64) -> Result<(), Problem> {
+pub(super) async fn may_void(call: &Call, id: i64) -> Result<(), ApiProblem> {
     let client = call.client(&[Right::Admin, Right::Report])?;
     call.count(Charge::Report, 1)?;
     let store = call.site.service().store();
@@ -544,7 +544,7 @@ pub(super) async fn may_void(call: &Call, id: i64) -> Result<(), Problem> {
         let own = store.matches().reporter_of(id).await?;
         if !own.is_some_and(|(name, at)| name == client && at >= since) {
             let why = "with the right report, only your own matches of the last 24 hours";
-            return Err(Problem::forbidden(why));
+            return Err(ApiProblem::forbidden(why));
         }
     }
     Ok(())

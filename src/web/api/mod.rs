@@ -42,9 +42,9 @@ pub(super) use call::{Call, address, prove, read_out, too_often, within};
 pub(crate) use game::{AskedGame, Asker};
 pub(super) use game::{LARGEST_SEED, MOST_PLAYERS};
 pub(super) use matches::{record_one, set_void};
-pub(crate) use problem::Problem;
-pub(super) use teams::{Team, TeamPlayer, picked};
-pub(crate) use teams::{Teams, picked_for};
+pub(crate) use problem::ApiProblem;
+pub(super) use teams::{TeamAnswer, TeamPlayer, picked};
+pub(crate) use teams::{TeamsAnswer, picked_for};
 
 /// The contract.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -65,7 +65,7 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
         .fallback(async || no_such_path())
         .method_not_allowed_fallback(async || {
             let why = "this path does not know this method";
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, Code::UnknownCommand, why)
+            ApiProblem::new(StatusCode::METHOD_NOT_ALLOWED, Code::UnknownCommand, why)
         })
         .layer(middleware::from_fn_with_state(site.clone(), across))
 }
@@ -126,7 +126,7 @@ async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> 
             ];
             (StatusCode::NO_CONTENT, fields).into_response()
         }
-        (true, false) => Problem::forbidden(FOREIGN).into_response(),
+        (true, false) => ApiProblem::forbidden(FOREIGN).into_response(),
         (false, _) => next.run(request).await,
     };
     let fields = response.headers_mut();

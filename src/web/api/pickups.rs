@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::answer,
     game::{AskedGame, MOST_PLAYERS, check_name},
     matches::{hash, may_void, report},
@@ -21,11 +21,11 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::{
-        Picked, Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, Said,
+        Pickup, PickupEvent, PickupOutcome, PickupRefused, PickupStage, PickupTeams, Said,
     },
     model::Right,
     protocol::Charge,
-    session::{Report, Wanted, draw_seed},
+    session::{Report, WantedTeams, draw_seed},
     store::{ChangedPickup, PickupRow, Receipt},
     web::Site,
 };
@@ -47,32 +47,32 @@ pub(super) fn router() -> Router<Arc<Site>> {
 }
 
 /// The name of the client, which needs both rights: teams are asked for, and their results reported.
-fn client(call: &Call) -> Result<&str, Problem> {
+fn client(call: &Call) -> Result<&str, ApiProblem> {
     call.client(&[Right::Ask])?;
     call.client(&[Right::Report])
 }
 
-async fn found(call: &Call) -> Result<PickupRow, Problem> {
+async fn found(call: &Call) -> Result<PickupRow, ApiProblem> {
     let (client, id) = (client(call)?, call.part("pickup"));
     let row = call.site.service().store().pickup(client, id).await?;
     row.ok_or_else(none)
 }
 
-fn none() -> Problem {
-    Problem::nothing("you have no pick-up match of this name")
+fn none() -> ApiProblem {
+    ApiProblem::nothing("you have no pick-up match of this name")
 }
 
 /// `GET /v1/pickups/{pickup}`
-async fn read(call: Call) -> Result<Response, Problem> {
+async fn read(call: Call) -> Result<Response, ApiProblem> {
     answer(&shown(&found(&call).await?))
 }
 
 /// `GET /v1/pickups`
-async fn list(call: Call) -> Result<Response, Problem> {
+async fn list(call: Call) -> Result<Response, ApiProblem> {
     let (client, of): (_, Listed) = (client(&call)?, call.query()?);
     let limit = of.limit.unwrap_or(USUAL);
     if !(1..=MOST).contains(&limit) {
-        return Err(Problem::bad(format!("limit: must be 1 to {MOST}")));
+        return Err(ApiProblem::bad(format!("limit: must be 1 to {MOST}")));
     }
     let state = of.state.as_deref().map(stage).transpose()?;
     let store = call.site.service().store();
@@ -88,17 +88,17 @@ async fn list(call: Call) -> Result<Response, Problem> {
 }
 
 /// The stage with this word.
-fn stage(word: &str) -> Result<PickupStage, Problem> {
+fn stage(word: &str) -> Result<PickupStage, ApiProblem> {
     let all = PickupStage::ALL;
     let found = all.into_iter().find(|stage| stage.as_str() == word);
     found.ok_or_else(|| {
         let words = all.map(PickupStage::as_str).join(", ");
-        Problem::bad(format!("state: must be one of {words}"))
+        ApiProblem::bad(format!("state: must be one of {words}"))
     })
 }
 
 /// `PUT /v1/pickups/{pickup}`
-async fn make(call: Call) -> Result<Response, Problem> {
+async fn make(call: Call) -> Result<Response, ApiProblem> {
     let (client, id) = (client(&call)?.to_owned(), call.part("pickup"));
     check_name("pickup", id)?;
     let body: Value = call.json()?;
@@ -141,18 +141,18 @@ async fn make(call: Call) -> Result<Response, Problem> {
 }
 
 /// A pick-up match, if this was asked when it was made.
-fn same(row: &PickupRow, asked: [u8; 32]) -> Result<Response, Problem> {
+fn same(row: &PickupRow, asked: [u8; 32]) -> Result<Response, ApiProblem> {
     match row.asked == asked {
         true => answer(&shown(row)),
         false => {
             let why = format!("another body was sent as {} before", row.id);
-            Err(Problem::other_body(why))
+            Err(ApiProblem::other_body(why))
         }
     }
 }
 
 /// The teams of a place.
-async fn pick(call: &Call, game: &Value, place: u32) -> Result<Picked, Problem> {
+async fn pick(call: &Call, game: &Value, place: u32) -> Result<PickupTeams, ApiProblem> {
     let game = question(game, place)?;
     let found = picked(call, &game).await?;
     let ids = found.teams.iter().map(|team| {
@@ -161,10 +161,10 @@ async fn pick(call: &Call, game: &Value, place: u32) -> Result<Picked, Problem> 
     });
     let teams: Vec<Vec<String>> = ids.collect();
     if teams.iter().any(Vec::is_empty) {
-        return Err(Problem::bad("game.players: each team needs somebody"));
+        return Err(ApiProblem::bad("game.players: each team needs somebody"));
     }
-    let answer = serde_json::to_value(&found).map_err(|_| Problem::internal())?;
-    Ok(Picked {
+    let answer = serde_json::to_value(&found).map_err(|_| ApiProblem::internal())?;
+    Ok(PickupTeams {
         place,
         teams,
         answer,
@@ -172,8 +172,8 @@ async fn pick(call: &Call, game: &Value, place: u32) -> Result<Picked, Problem> 
 }
 
 /// `POST /v1/pickups/{pickup}/again`
-async fn again(call: Call) -> Result<Response, Problem> {
-    let (row, Seen { place }) = (found(&call).await?, call.json()?);
+async fn again(call: Call) -> Result<Response, ApiProblem> {
+    let (row, SeenTeams { place }) = (found(&call).await?, call.json()?);
     let is_now = row.pickup.stage == PickupStage::Picked && row.pickup.picked.place == place;
     let picked = match is_now {
         true => pick(&call, &row.pickup.question, place.saturating_add(1)).await?,
@@ -185,20 +185,20 @@ async fn again(call: Call) -> Result<Response, Problem> {
 }
 
 /// `POST /v1/pickups/{pickup}/start`
-async fn start(call: Call) -> Result<Response, Problem> {
-    let Seen { place } = call.json()?;
+async fn start(call: Call) -> Result<Response, ApiProblem> {
+    let SeenTeams { place } = call.json()?;
     change(&call, PickupEvent::Start { place }, None).await
 }
 
 /// `POST /v1/pickups/{pickup}/moved`
-async fn moved(call: Call) -> Result<Response, Problem> {
+async fn moved(call: Call) -> Result<Response, ApiProblem> {
     let Moved { state } = call.json()?;
     let stage = stage(&state)?;
     change(&call, PickupEvent::Moved { stage }, None).await
 }
 
 /// `POST /v1/pickups/{pickup}/result`
-async fn result(call: Call) -> Result<Response, Problem> {
+async fn result(call: Call) -> Result<Response, ApiProblem> {
     let (row, asked) = (found(&call).await?, call.json::<AskedResult>()?);
     let outcome = asked.outcome()?;
     check_name("by", &asked.by)?;
@@ -228,7 +228,7 @@ async fn result(call: Call) -> Result<Response, Problem> {
 }
 
 /// `POST /v1/pickups/{pickup}/void`
-async fn void(call: Call) -> Result<Response, Problem> {
+async fn void(call: Call) -> Result<Response, ApiProblem> {
     let (row, AskedVoid { by, organiser }) = (found(&call).await?, call.json()?);
     check_name("by", &by)?;
     if let (PickupStage::Recorded, Some(recorded)) = (row.pickup.stage, &row.pickup.recorded) {
@@ -248,7 +248,7 @@ async fn change(
     call: &Call,
     event: PickupEvent,
     result: Option<Report>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let (client, id) = (client(call)?, call.part("pickup"));
     call.count(Charge::Report, 1)?;
     let sessions = call.site.service().sessions();
@@ -259,12 +259,12 @@ async fn change(
     }
 }
 
-fn refused(why: PickupRefused) -> Problem {
+fn refused(why: PickupRefused) -> ApiProblem {
     let text = why.to_string();
     match why {
-        PickupRefused::NotInIt(_) => Problem::forbidden(text),
-        PickupRefused::NoTeam(_) => Problem::bad(text),
-        _ => Problem::conflict(text),
+        PickupRefused::NotInIt(_) => ApiProblem::forbidden(text),
+        PickupRefused::NoTeam(_) => ApiProblem::bad(text),
+        _ => ApiProblem::conflict(text),
     }
 }
 
@@ -282,33 +282,35 @@ pub(super) struct AskedPickup {
 }
 
 impl AskedPickup {
-    pub(super) fn check(&self) -> Result<(), Problem> {
+    pub(super) fn check(&self) -> Result<(), ApiProblem> {
         if !self.channel.is_empty() {
             check_name("channel", &self.channel)?;
         }
         if self.names.len() > MOST_PLAYERS {
-            return Err(Problem::bad("names: there are too many"));
+            return Err(ApiProblem::bad("names: there are too many"));
         }
         for (id, name) in &self.names {
             check_name("names", id)?;
             check_name("names", name)?;
         }
         match self.game.get("top").or(self.game.get("keep")) {
-            Some(_) => Err(Problem::bad("game: top and keep are not for this question")),
+            Some(_) => Err(ApiProblem::bad(
+                "game: top and keep are not for this question",
+            )),
             None => Ok(()),
         }
     }
 }
 
 /// The question of a pick-up match for the teams of a place.
-pub(super) fn question(game: &Value, place: u32) -> Result<AskedGame, Problem> {
+pub(super) fn question(game: &Value, place: u32) -> Result<AskedGame, ApiProblem> {
     let read = serde_path_to_error::deserialize(game);
     let mut game: AskedGame = read.map_err(|error| {
         let why = super::call::wrong_in(&error.inner().to_string());
         super::call::wrong_at(error.path(), why).at("game")
     })?;
     game.keep = true;
-    game.wanted = Some(Wanted {
+    game.wanted = Some(WantedTeams {
         place,
         apart: false,
     });
@@ -318,7 +320,7 @@ pub(super) fn question(game: &Value, place: u32) -> Result<AskedGame, Problem> {
 /// Which teams a caller has seen.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Seen {
+pub(super) struct SeenTeams {
     pub(super) place: u32,
 }
 
@@ -351,11 +353,11 @@ pub(super) struct AskedResult {
 }
 
 impl AskedResult {
-    pub(super) fn outcome(&self) -> Result<PickupOutcome, Problem> {
+    pub(super) fn outcome(&self) -> Result<PickupOutcome, ApiProblem> {
         match (self.winner, self.draw) {
             (Some(team), false) => Ok(PickupOutcome::Won(team)),
             (None, true) => Ok(PickupOutcome::Draw),
-            _ => Err(Problem::bad("state either winner or \"draw\": true")),
+            _ => Err(ApiProblem::bad("state either winner or \"draw\": true")),
         }
     }
 }
@@ -372,12 +374,12 @@ pub(super) struct Listed {
 
 /// A result, by words.
 #[derive(Debug, Serialize)]
-struct Outcome {
+struct ResultWord {
     outcome: &'static str,
     winner: Option<u8>,
 }
 
-impl From<PickupOutcome> for Outcome {
+impl From<PickupOutcome> for ResultWord {
     fn from(outcome: PickupOutcome) -> Self {
         let (outcome, winner) = match outcome {
             PickupOutcome::Won(team) => ("won", Some(team)),
@@ -393,7 +395,7 @@ struct ShownSaid<'a> {
     by: &'a str,
     organiser: bool,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: ResultWord,
 }
 
 impl<'a> From<&'a Said> for ShownSaid<'a> {
@@ -420,7 +422,7 @@ pub(super) fn shown(row: &PickupRow) -> Value {
         "names": of.names,
         "picked": of.picked.answer,
         "said": said,
-        "result": of.outcome.map(Outcome::from),
+        "result": of.outcome.map(ResultWord::from),
         "match": recorded.map(|one| one.id),
         "rated": recorded.map(|one| one.unrated.is_none()),
         "reason": recorded.and_then(|one| one.unrated.clone()),

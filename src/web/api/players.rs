@@ -16,14 +16,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::answer,
     game::{Identities, check_name, shown},
 };
 use crate::{
     model::{Ident, Kind, PlayerKey, Right, steam},
     protocol::Charge,
-    store::{Link, Player},
+    store::{IdentityLink, Player},
     web::Site,
 };
 
@@ -39,7 +39,7 @@ pub(super) fn router() -> Router<Arc<Site>> {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct PlayersQuery {
     /// The name, the handle or the identity of a player who has played.
     player: String,
 }
@@ -54,22 +54,22 @@ struct Confirmed {
 }
 
 /// `GET /v1/links/{player}`
-async fn read_link(call: Call) -> Result<Response, Problem> {
+async fn read_link(call: Call) -> Result<Response, ApiProblem> {
     call.client(&[Right::Report])?;
     answer(&shown_link(&call, &found(&call).await?).await?)
 }
 
 /// `PUT /v1/links/{player}`
-async fn ask(call: Call) -> Result<Response, Problem> {
+async fn ask(call: Call) -> Result<Response, ApiProblem> {
     let client = call.client(&[Right::Report])?;
-    let asked: Asked = call.json()?;
+    let asked: PlayersQuery = call.json()?;
     let own = call.part("player");
     check_name("player", own)?;
     check_name("player", &asked.player)?;
     call.count(Charge::Report, 1)?;
     let store = call.site.service().store();
     let into = called(&call, &asked.player).await?;
-    let link = Link {
+    let link = IdentityLink {
         player: own.to_owned(),
         into: store.corrections().counts_as(&into).await?,
         client: client.to_owned(),
@@ -78,7 +78,7 @@ async fn ask(call: Call) -> Result<Response, Problem> {
     };
     let account = steam::canonical(own);
     if link.into == account {
-        return Err(Problem::bad("player: this is the same identity"));
+        return Err(ApiProblem::bad("player: this is the same identity"));
     }
     let before = store.corrections().link(own).await?;
     let is_same = before.is_some_and(|one| one.confirmed.is_some() && one.into == link.into);
@@ -89,19 +89,19 @@ async fn ask(call: Call) -> Result<Response, Problem> {
         || !store.corrections().ask_link(&link).await?
     {
         let why = "this identity counts as a player already: remove that link first";
-        return Err(Problem::conflict(why));
+        return Err(ApiProblem::conflict(why));
     }
     answer(&shown_link(&call, &link).await?)
 }
 
 /// The identity of the one player whom a text names.
-async fn called(call: &Call, text: &str) -> Result<String, Problem> {
+async fn called(call: &Call, text: &str) -> Result<String, ApiProblem> {
     let store = call.site.service().store();
     let found = store.called(Kind::Human, text).await?;
     match &found[..] {
         [] => {
             let why = format!("nobody called {} has played", shown(text));
-            Err(Problem::nothing(why))
+            Err(ApiProblem::nothing(why))
         }
         [one] => Ok(one.key.id.clone()),
         several => {
@@ -110,13 +110,13 @@ async fn called(call: &Call, text: &str) -> Result<String, Problem> {
             let (count, text) = (several.len(), shown(text));
             let handles = handles.join(", ");
             let why = format!("{count} players are called {text}: state one of {handles}");
-            Err(Problem::conflict(why))
+            Err(ApiProblem::conflict(why))
         }
     }
 }
 
 /// `POST /v1/links/{player}/confirm`
-async fn confirm(call: Call) -> Result<Response, Problem> {
+async fn confirm(call: Call) -> Result<Response, ApiProblem> {
     call.client(&[Right::Admin])?;
     let Confirmed { by, handle } = call.json()?;
     check_name("by", &by)?;
@@ -124,7 +124,9 @@ async fn confirm(call: Call) -> Result<Response, Problem> {
     let link = found(&call).await?;
     let player = shown_player(&call, &link.into).await?;
     if player.handle != handle {
-        return Err(Problem::conflict("handle: the link is to another player"));
+        return Err(ApiProblem::conflict(
+            "handle: the link is to another player",
+        ));
     }
     if link.confirmed.is_none() {
         let (store, now) = (call.site.service().store(), call.site.now());
@@ -134,14 +136,14 @@ async fn confirm(call: Call) -> Result<Response, Problem> {
             .confirm_link(own, &link.into, &by, now)
             .await?
         {
-            return Err(Problem::conflict("the link has changed: look again"));
+            return Err(ApiProblem::conflict("the link has changed: look again"));
         }
     }
     answer(&shown_link(&call, &found(&call).await?).await?)
 }
 
 /// `DELETE /v1/links/{player}`
-async fn remove_link(call: Call) -> Result<StatusCode, Problem> {
+async fn remove_link(call: Call) -> Result<StatusCode, ApiProblem> {
     call.client(&[Right::Report])?;
     call.count(Charge::Report, 1)?;
     let link = found(&call).await?;
@@ -153,10 +155,10 @@ async fn remove_link(call: Call) -> Result<StatusCode, Problem> {
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn found(call: &Call) -> Result<Link, Problem> {
+async fn found(call: &Call) -> Result<IdentityLink, ApiProblem> {
     let store = call.site.service().store();
     let link = store.corrections().link(call.part("player")).await?;
-    link.ok_or_else(|| Problem::nothing("nobody has asked for a link of this identity"))
+    link.ok_or_else(|| ApiProblem::nothing("nobody has asked for a link of this identity"))
 }
 
 /// What kind of identity one is, by its first word: `discord` for `discord-7`. Without a `-`, it is of no such kind.
@@ -165,7 +167,7 @@ fn kind_of(id: &str) -> &str {
 }
 
 /// The player with an identity, as the pages show them.
-async fn shown_player(call: &Call, id: &str) -> Result<Player, Problem> {
+async fn shown_player(call: &Call, id: &str) -> Result<Player, ApiProblem> {
     let kind = Kind::Human;
     let id = id.to_owned();
     let key = PlayerKey { kind, id };
@@ -177,7 +179,7 @@ async fn shown_player(call: &Call, id: &str) -> Result<Player, Problem> {
     Ok(shown.into_iter().next().unwrap_or_else(nobody))
 }
 
-async fn shown_link(call: &Call, link: &Link) -> Result<serde_json::Value, Problem> {
+async fn shown_link(call: &Call, link: &IdentityLink) -> Result<serde_json::Value, ApiProblem> {
     let player = shown_player(call, &link.into).await?;
     let by = link.confirmed.as_ref().map(|(by, _)| by);
     let at = link.confirmed.as_ref().map(|(_, at)| at.to_string());
@@ -200,7 +202,7 @@ struct AskedReport {
 }
 
 /// `POST /v1/behaviour`
-pub(super) async fn report_behaviour(call: Call) -> Result<StatusCode, Problem> {
+pub(super) async fn report_behaviour(call: Call) -> Result<StatusCode, ApiProblem> {
     let client = call.client(&[Right::Report])?;
     let AskedReport { id, points } = call.json()?;
     check_name("id", &id)?;
@@ -211,6 +213,6 @@ pub(super) async fn report_behaviour(call: Call) -> Result<StatusCode, Problem> 
     let reported = sessions.report_behaviour(client, Some(client), &id, points);
     reported
         .await
-        .map_err(|error| Problem::from(error).at("id"))?;
+        .map_err(|error| ApiProblem::from(error).at("id"))?;
     Ok(StatusCode::NO_CONTENT)
 }

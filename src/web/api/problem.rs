@@ -21,7 +21,7 @@ use crate::{
 
 /// A refusal of a request, which has changed nothing.
 #[derive(Debug)]
-pub(crate) struct Problem {
+pub(crate) struct ApiProblem {
     pub(in crate::web) status: StatusCode,
     code: Code,
     pub(crate) detail: String,
@@ -29,7 +29,7 @@ pub(crate) struct Problem {
     retry: Option<Duration>,
 }
 
-impl Problem {
+impl ApiProblem {
     pub(in crate::web) fn new(status: StatusCode, code: Code, detail: impl Into<String>) -> Self {
         Self {
             status,
@@ -116,7 +116,7 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
+impl From<Refusal> for ApiProblem {
     fn from(Refusal { code, text }: Refusal) -> Self {
         let status = match code {
             Code::UnknownCommand | Code::UnknownPlayer => StatusCode::NOT_FOUND,
@@ -135,7 +135,7 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl From<SessionError> for Problem {
+impl From<SessionError> for ApiProblem {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Store(error) => error.into(),
@@ -147,7 +147,7 @@ impl From<SessionError> for Problem {
     }
 }
 
-impl From<QueuesError> for Problem {
+impl From<QueuesError> for ApiProblem {
     fn from(error: QueuesError) -> Self {
         match error {
             QueuesError::Refused(TicketRefused::NoTicket | TicketRefused::NoQueue(_)) => {
@@ -158,7 +158,7 @@ impl From<QueuesError> for Problem {
     }
 }
 
-impl From<StoreError> for Problem {
+impl From<StoreError> for ApiProblem {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "a request over HTTP failed");
         let why = "the database cannot be used now: see the daemon's log";
@@ -167,13 +167,13 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<LearningError> for Problem {
+impl From<LearningError> for ApiProblem {
     fn from(error: LearningError) -> Self {
         WebError::from(error).into()
     }
 }
 
-impl From<WebError> for Problem {
+impl From<WebError> for ApiProblem {
     fn from(error: WebError) -> Self {
         let code = match error {
             WebError::Store(error) => return error.into(),
@@ -188,7 +188,7 @@ impl From<WebError> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
         let body = json!({
             "type": "about:blank",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::answer,
     game::{Identities, check_name},
 };
@@ -57,7 +57,7 @@ struct AskedWait {
 
 /// A ticket and its state.
 #[derive(Debug, Default, Serialize)]
-struct Ticket {
+struct TicketAnswer {
     ticket: String,
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ fn word(reply: &TicketReply) -> &'static str {
     }
 }
 
-impl Ticket {
+impl TicketAnswer {
     fn new(ticket: &str, reply: TicketReply) -> Self {
         let mut own = Self {
             ticket: ticket.to_owned(),
@@ -117,7 +117,7 @@ impl Ticket {
 }
 
 /// `PUT /v1/queues/{queue}/tickets/{ticket}`
-pub(super) async fn submit(call: Call) -> Result<Response, Problem> {
+pub(super) async fn submit(call: Call) -> Result<Response, ApiProblem> {
     let owner = call.client(&[Right::Queue])?;
     let asked: AskedTicket = call.json()?;
     call.count(Charge::Report, 1)?;
@@ -135,7 +135,7 @@ pub(super) async fn submit(call: Call) -> Result<Response, Problem> {
         for (name, value) in &seat.attributes {
             let texts = texts(value);
             let wrong = || {
-                Problem::bad(format!(
+                ApiProblem::bad(format!(
                     "{place}.{name}: no text, number, truth value or list"
                 ))
             };
@@ -146,7 +146,7 @@ pub(super) async fn submit(call: Call) -> Result<Response, Problem> {
         draft.seat(&player, stated)?;
     }
     let reply = queues.submit(owner, &draft).await?;
-    answer(&Ticket::new(call.part("ticket"), reply))
+    answer(&TicketAnswer::new(call.part("ticket"), reply))
 }
 
 /// The values of an attribute, as the line protocol writes them.
@@ -168,36 +168,36 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-fn may_speak_for(call: &Call, player: &str) -> Result<(), Problem> {
+fn may_speak_for(call: &Call, player: &str) -> Result<(), ApiProblem> {
     if Ident::from_text(player).is_nobody() {
-        return Err(Problem::bad(
+        return Err(ApiProblem::bad(
             "this id stands for players without an identity",
         ));
     }
     match call.caller.speaks_for(player) {
         true => Ok(()),
-        false => Err(Problem::forbidden("you may not speak for this player")),
+        false => Err(ApiProblem::forbidden("you may not speak for this player")),
     }
 }
 
 /// `DELETE /v1/queues/{queue}/tickets/{ticket}`
-pub(super) async fn cancel(call: Call) -> Result<Response, Problem> {
+pub(super) async fn cancel(call: Call) -> Result<Response, ApiProblem> {
     let owner = call.client(&[Right::Queue])?;
     call.count(Charge::Report, 1)?;
     let ticket = call.part("ticket");
     let reply = call.site.queues().cancel(owner, ticket).await?;
-    answer(&Ticket::new(ticket, reply))
+    answer(&TicketAnswer::new(ticket, reply))
 }
 
 /// `GET /v1/queues/{queue}/tickets/{ticket}`
 pub(super) async fn ticket(
     Extension(visit): Extension<Arc<Visit>>,
     call: Call,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let owner = call.client(&[Right::Queue])?;
     let AskedWait { wait, state } = call.query()?;
     if wait > LONGEST {
-        return Err(Problem::bad(format!(
+        return Err(ApiProblem::bad(format!(
             "wait: must be 0 to {LONGEST} seconds"
         )));
     }
@@ -210,11 +210,11 @@ pub(super) async fn ticket(
         Some(reply) => reply?,
         None => queues.ticket(owner, ticket).await?,
     };
-    answer(&Ticket::new(ticket, reply))
+    answer(&TicketAnswer::new(ticket, reply))
 }
 
 /// `POST /v1/queues/{queue}/tickets/{ticket}/accept` and `…/decline`
-pub(super) async fn answer_match(call: Call, accepts: bool) -> Result<StatusCode, Problem> {
+pub(super) async fn answer_match(call: Call, accepts: bool) -> Result<StatusCode, ApiProblem> {
     let owner = call.client(&[Right::Queue])?;
     let AskedAnswer { r#match, player } = call.json()?;
     call.count(Charge::Report, 1)?;
@@ -228,19 +228,21 @@ pub(super) async fn answer_match(call: Call, accepts: bool) -> Result<StatusCode
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Asked {
+struct QueuesQuery {
     /// Only the tickets with this player.
     player: Option<String>,
 }
 
 /// `GET /v1/queues/{queue}/tickets`
-pub(super) async fn list_own(call: Call) -> Result<Response, Problem> {
+pub(super) async fn list_own(call: Call) -> Result<Response, ApiProblem> {
     let client = call.client(&[Right::Queue])?;
-    let Asked { player } = call.query()?;
+    let QueuesQuery { player } = call.query()?;
     let queue = call.part("queue");
     let queues = call.site.queues().names();
     if !queues.iter().any(|(name, _)| name == queue) {
-        return Err(Problem::nothing(format!("there is no queue {queue:.60}")));
+        return Err(ApiProblem::nothing(format!(
+            "there is no queue {queue:.60}"
+        )));
     }
     let store = call.site.service().store();
     let (tickets, matches) = store.queues().own_tickets(client, queue).await?;

@@ -6,7 +6,7 @@ use axum::{Router, response::Response, routing::get};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::{answer, fresh_answer, places},
     game::{Identities, check_name, shown},
 };
@@ -61,7 +61,7 @@ pub(super) fn router() -> Router<Arc<Site>> {
 }
 
 /// What a page shows; the query has no other keys than these.
-async fn page<P: Page + Serialize>(call: Call, keys: &[&str]) -> Result<Response, Problem> {
+async fn page<P: Page + Serialize>(call: Call, keys: &[&str]) -> Result<Response, ApiProblem> {
     let choice = call.query_of(keys)?;
     fresh_answer(
         &call,
@@ -72,7 +72,7 @@ async fn page<P: Page + Serialize>(call: Call, keys: &[&str]) -> Result<Response
 /// A part of a list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Part {
+struct ListPart {
     q: String,
     #[serde(deserialize_with = "kind")]
     kind: Option<Kind>,
@@ -83,34 +83,36 @@ struct Part {
     cursor: Option<i64>,
 }
 
-impl Part {
+impl ListPart {
     /// The text of a search, in lower case.
-    fn search(&self) -> Result<String, Problem> {
+    fn search(&self) -> Result<String, ApiProblem> {
         match self.q.len() <= SEARCH {
             true => Ok(self.q.trim().to_lowercase()),
-            false => Err(Problem::bad(format!("q: must have at most {SEARCH} bytes"))),
+            false => Err(ApiProblem::bad(format!(
+                "q: must have at most {SEARCH} bytes"
+            ))),
         }
     }
 
-    fn cursor(&self) -> Result<i64, Problem> {
+    fn cursor(&self) -> Result<i64, ApiProblem> {
         match self.cursor.unwrap_or(0) {
             cursor if (0..=LAST_PLACE).contains(&cursor) => Ok(cursor),
-            _ => Err(Problem::bad("cursor: state the next of an answer")),
+            _ => Err(ApiProblem::bad("cursor: state the next of an answer")),
         }
     }
 }
 
 /// The number of entries of an answer.
-fn limit(stated: Option<i64>) -> Result<i64, Problem> {
+fn limit(stated: Option<i64>) -> Result<i64, ApiProblem> {
     match stated.unwrap_or(USUAL) {
         limit if (1..=MOST).contains(&limit) => Ok(limit),
-        _ => Err(Problem::bad(format!("limit: must be 1 to {MOST}"))),
+        _ => Err(ApiProblem::bad(format!("limit: must be 1 to {MOST}"))),
     }
 }
 
 /// `GET /v1/leaderboards/{ruleset}`
-async fn leaderboard(call: Call) -> Result<Response, Problem> {
-    let part: Part = call.query_of(&["q", "kind", "away", "limit", "cursor"])?;
+async fn leaderboard(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query_of(&["q", "kind", "away", "limit", "cursor"])?;
     let (ruleset, search) = (call.part("name"), part.search()?);
     let query = BoardQuery {
         ruleset,
@@ -129,11 +131,11 @@ async fn leaderboard(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/players`
-async fn players(call: Call) -> Result<Response, Problem> {
-    let part: Part = call.query_of(&["q", "kind", "limit"])?;
+async fn players(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query_of(&["q", "kind", "limit"])?;
     let (text, limit) = (part.search()?, limit(part.limit)?);
     if text.is_empty() {
-        return Err(Problem::bad("q: state a part of a name"));
+        return Err(ApiProblem::bad("q: state a part of a name"));
     }
     let limit = usize::try_from(limit).unwrap_or(0);
     let learning = call.site.learning();
@@ -142,8 +144,8 @@ async fn players(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/rulesets`
-async fn rulesets(call: Call) -> Result<Response, Problem> {
-    let text = call.query_of::<Part>(&["q"])?.search()?;
+async fn rulesets(call: Call) -> Result<Response, ApiProblem> {
+    let text = call.query_of::<ListPart>(&["q"])?.search()?;
     let rulesets = RulesetSummary::all(&call.site).await?;
     let mut rulesets = rulesets.ok_or(WebError::Counting)?;
     rulesets.retain(|one| one.is_called(&text));
@@ -151,7 +153,7 @@ async fn rulesets(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/maps/{map}`
-async fn map(call: Call) -> Result<Response, Problem> {
+async fn map(call: Call) -> Result<Response, ApiProblem> {
     let page = MapPage::read(&call.site, call.part("name"), &call.query_of(&[])?).await?;
     match page.is_counting {
         true => Err(WebError::Counting.into()),
@@ -168,7 +170,7 @@ struct AskedRatings {
 
 /// What is known of a player under a ruleset.
 #[derive(Debug, Serialize)]
-struct Rating<'a> {
+struct PlayerRating<'a> {
     /// As the request names the player.
     id: &'a str,
     handle: Option<String>,
@@ -183,19 +185,19 @@ struct Rating<'a> {
 }
 
 /// `GET /v1/ratings`
-async fn ratings(call: Call) -> Result<Response, Problem> {
+async fn ratings(call: Call) -> Result<Response, ApiProblem> {
     let AskedRatings { ids, ruleset } = call.query()?;
     check_name("ruleset", &ruleset)?;
     let asked: Vec<&str> = ids.split(',').filter(|id| !id.is_empty()).collect();
     if asked.is_empty() || asked.len() > MOST_RATINGS {
-        return Err(Problem::bad(format!(
+        return Err(ApiProblem::bad(format!(
             "ids: must be 1 to {MOST_RATINGS} ids"
         )));
     }
     let (site, learning) = (&call.site, call.site.learning());
     if learning.is_starting() {
         let why = "the weights are being derived from the stored matches: try again";
-        return Err(Problem::overloaded(why));
+        return Err(ApiProblem::overloaded(why));
     }
     let known = Identities::of(site.service(), &asked).await?;
     let key = |id: &&str| PlayerKey {
@@ -217,12 +219,12 @@ async fn ratings(call: Call) -> Result<Response, Problem> {
         }
         if view.awaits(Kind::Human, &key.id) {
             let text = format!("{}: the weight is being derived: try again", shown(id));
-            return Err(Problem::overloaded(text));
+            return Err(ApiProblem::overloaded(text));
         }
         let weight = view.human(&key.id);
         let facts = view.facts(&key.id).filter(|_| weight.is_some());
         let rank = learning.displayed_rank(&standings, &ruleset, &key.id, site.now());
-        ratings.push(Rating {
+        ratings.push(PlayerRating {
             id,
             handle: one.handle,
             known: weight.is_some(),
@@ -236,7 +238,7 @@ async fn ratings(call: Call) -> Result<Response, Problem> {
 }
 
 /// `GET /v1/queues`
-async fn queues(call: Call) -> Result<Response, Problem> {
+async fn queues(call: Call) -> Result<Response, ApiProblem> {
     match call.site.queues().names().is_empty() {
         true => fresh_answer(&call, &QueuesPage::default()),
         false => page::<QueuesPage>(call, &[]).await,
@@ -250,7 +252,7 @@ const MATCHES: [&str; 11] = [
 ];
 
 /// `GET /v1/matches`
-async fn matches(call: Call) -> Result<Response, Problem> {
+async fn matches(call: Call) -> Result<Response, ApiProblem> {
     let choice: MatchesChoice = call.query_of(&MATCHES)?;
     let limit = usize::try_from(limit(choice.limit)?).unwrap_or(0);
     fresh_answer(

@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 use super::{
-    Call, Problem,
+    ApiProblem, Call,
     call::{answer, places},
     game::{AskedGame, AskedPlayer, Asker},
 };
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A question whose game has begun.
-struct Asking<'a> {
+struct TeamsQuestion<'a> {
     asker: Asker<'a>,
     game: &'a AskedGame,
     session: Session,
@@ -42,8 +42,8 @@ fn left_out(lines: usize) -> String {
     )
 }
 
-impl<'a> Asking<'a> {
-    async fn begin(asker: Asker<'a>, game: &'a AskedGame) -> Result<Self, Problem> {
+impl<'a> TeamsQuestion<'a> {
+    async fn begin(asker: Asker<'a>, game: &'a AskedGame) -> Result<Self, ApiProblem> {
         let (session, ids) = game.begin(asker).await?;
         let seed = game.seed.unwrap_or_else(draw_seed);
         Ok(Self {
@@ -72,7 +72,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Why it was decided so, as far as the answer has room. Players have the names under which the caller knows them.
-    fn why(&mut self) -> Result<Vec<String>, Problem> {
+    fn why(&mut self) -> Result<Vec<String>, ApiProblem> {
         let lines = self.session.explain()?;
         let mut kept = Vec::new();
         for (at, line) in lines.iter().enumerate() {
@@ -89,7 +89,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Stores the last decision if the caller wants it.
-    async fn keep(&mut self) -> Result<Option<Option<i64>>, Problem> {
+    async fn keep(&mut self) -> Result<Option<Option<i64>>, ApiProblem> {
         match (self.game.keep, self.asker.client) {
             (true, Some(client)) => Ok(Some(self.session.keep(client).await?)),
             _ => Ok(None),
@@ -98,7 +98,7 @@ impl<'a> Asking<'a> {
 }
 
 /// `POST /v1/teams`
-pub(super) async fn pick(call: Call) -> Result<Response, Problem> {
+pub(super) async fn pick(call: Call) -> Result<Response, ApiProblem> {
     answer(&picked(&call, &call.json()?).await?)
 }
 
@@ -106,7 +106,7 @@ pub(super) async fn pick(call: Call) -> Result<Response, Problem> {
 pub(in crate::web) async fn picked<'a>(
     call: &'a Call,
     game: &'a AskedGame,
-) -> Result<Teams<'a>, Problem> {
+) -> Result<TeamsAnswer<'a>, ApiProblem> {
     let is_open = call.allows_visitors() && !call.is_client() && !game.keep;
     if !is_open {
         call.client(&[Right::Ask])?;
@@ -119,9 +119,9 @@ pub(in crate::web) async fn picked<'a>(
 pub(crate) async fn picked_for<'a>(
     asker: Asker<'a>,
     game: &'a AskedGame,
-) -> Result<Teams<'a>, Problem> {
+) -> Result<TeamsAnswer<'a>, ApiProblem> {
     game.refuse_play()?;
-    let mut asking = Asking::begin(asker, game).await?;
+    let mut asking = TeamsQuestion::begin(asker, game).await?;
     let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
     let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
     let weights = asking.session.counted(&ids)?;
@@ -132,7 +132,7 @@ pub(crate) async fn picked_for<'a>(
     let sums = sums(&asking).filter(|_| numbers).unwrap_or_default();
     let weighed = game.wanted.and_then(|_| weighed(&asking));
     let decision = asking.keep().await?;
-    Ok(Teams {
+    Ok(TeamsAnswer {
         weighed,
         sums,
         teams,
@@ -145,30 +145,30 @@ pub(crate) async fn picked_for<'a>(
 }
 
 /// The sums of stated weights, if these decided.
-fn sums(asking: &Asking<'_>) -> Option<Vec<f64>> {
+fn sums(asking: &TeamsQuestion<'_>) -> Option<Vec<f64>> {
     Some(asking.balance()?.answer.solution()?.stated_sums().to_vec())
 }
 
-fn weighed(asking: &Asking<'_>) -> Option<(Reasons, usize)> {
+fn weighed(asking: &TeamsQuestion<'_>) -> Option<(Reasons, usize)> {
     let decided = asking.balance()?;
     let candidates = decided.answer.solution()?.candidates.len();
     Some((Reasons::of(decided)?, candidates))
 }
 
 fn teams<'a>(
-    asking: &Asking<'a>,
+    asking: &TeamsQuestion<'a>,
     balanced: &Balanced,
     weights: Vec<CountedWeight>,
     numbers: bool,
-) -> Vec<Team<'a>> {
+) -> Vec<TeamAnswer<'a>> {
     let chances = asking.session.picked().map(|picked| picked.win);
     let chances = chances.unwrap_or_default();
-    let team = |(at, bots): (usize, &u32)| Team {
+    let team = |(at, bots): (usize, &u32)| TeamAnswer {
         players: Vec::new(),
         bots: *bots,
         chance: numbers.then(|| chances.get(at).map(|chance| places(*chance, 6))),
     };
-    let mut teams: Vec<Team<'a>> = balanced.bots.iter().enumerate().map(team).collect();
+    let mut teams: Vec<TeamAnswer<'a>> = balanced.bots.iter().enumerate().map(team).collect();
     let players = asking.game.players.iter().zip(weights);
     for ((player, weight), (_, team)) in players.zip(&balanced.humans) {
         let player = TeamPlayer {
@@ -183,7 +183,7 @@ fn teams<'a>(
 }
 
 /// The best teams besides those that were picked.
-fn alternative<'a>(asking: &Asking<'a>, numbers: bool) -> Option<Alternative<'a>> {
+fn alternative<'a>(asking: &TeamsQuestion<'a>, numbers: bool) -> Option<Alternative<'a>> {
     let solution = asking.balance()?.answer.solution()?;
     let Candidate {
         team_of, figures, ..
@@ -200,17 +200,17 @@ fn alternative<'a>(asking: &Asking<'a>, numbers: bool) -> Option<Alternative<'a>
 }
 
 /// `POST /v1/teams/place`
-pub(super) async fn place(call: Call) -> Result<Response, Problem> {
+pub(super) async fn place(call: Call) -> Result<Response, ApiProblem> {
     call.client(&[Right::Ask])?;
     let game: AskedGame = call.json()?;
     game.refuse_top()?;
     let is_late = |player: &&AskedPlayer| player.team.is_none();
     let late = game.players.iter().filter(is_late).count();
     if late == 0 {
-        return Err(Problem::bad("players: everybody has a team already"));
+        return Err(ApiProblem::bad("players: everybody has a team already"));
     }
     call.count(Charge::Decision, late)?;
-    let mut asking = Asking::begin(call.asker(), &game).await?;
+    let mut asking = TeamsQuestion::begin(call.asker(), &game).await?;
     let mut placed = Vec::with_capacity(late);
     for (player, id) in game.players.iter().zip(asking.ids.clone()) {
         if player.team.is_some() {
@@ -232,12 +232,12 @@ pub(super) async fn place(call: Call) -> Result<Response, Problem> {
 }
 
 /// `POST /v1/teams/rebalance`
-pub(super) async fn rebalance(call: Call) -> Result<Response, Problem> {
+pub(super) async fn rebalance(call: Call) -> Result<Response, ApiProblem> {
     call.client(&[Right::Ask])?;
     let game: AskedGame = call.json()?;
     game.refuse_top()?;
     call.count(Charge::Decision, 1)?;
-    let mut asking = Asking::begin(call.asker(), &game).await?;
+    let mut asking = TeamsQuestion::begin(call.asker(), &game).await?;
     let advice = asking.session.rebalance(Some(asking.seed))?;
     let moves = advice.steps.iter().map(|step| AdvisedMove {
         id: asking.name(step.id.text()).to_owned(),
@@ -247,7 +247,7 @@ pub(super) async fn rebalance(call: Call) -> Result<Response, Problem> {
     let moves = moves.collect();
     let why = asking.why()?;
     let decision = asking.keep().await?;
-    answer(&Rebalanced {
+    answer(&RebalanceAnswer {
         before: places(advice.before, 6),
         after: places(advice.after, 6),
         moves,
@@ -259,8 +259,8 @@ pub(super) async fn rebalance(call: Call) -> Result<Response, Problem> {
 
 /// The answer to `/v1/teams`.
 #[derive(Debug, Serialize)]
-pub(crate) struct Teams<'a> {
-    pub(crate) teams: Vec<Team<'a>>,
+pub(crate) struct TeamsAnswer<'a> {
+    pub(crate) teams: Vec<TeamAnswer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ratio: Option<f64>,
     pub(crate) seed: u64,
@@ -278,7 +278,7 @@ pub(crate) struct Teams<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Team<'a> {
+pub(crate) struct TeamAnswer<'a> {
     pub(crate) players: Vec<TeamPlayer<'a>>,
     pub(crate) bots: u32,
     /// `None` without a prediction; left out where numbers are not shown.
@@ -290,7 +290,7 @@ pub(crate) struct Team<'a> {
 pub(crate) struct TeamPlayer<'a> {
     pub(crate) id: &'a str,
     #[serde(flatten)]
-    pub(crate) weight: Option<Weight>,
+    pub(crate) weight: Option<StatedWeight>,
 }
 
 impl TeamPlayer<'_> {
@@ -306,7 +306,7 @@ impl TeamPlayer<'_> {
 
 /// The weight with which a player counts.
 #[derive(Debug, Serialize)]
-pub(crate) struct Weight {
+pub(crate) struct StatedWeight {
     pub(crate) weight: f64,
     pub(crate) deviation: Option<f64>,
     pub(crate) known: bool,
@@ -315,7 +315,7 @@ pub(crate) struct Weight {
     stated: bool,
 }
 
-impl From<CountedWeight> for Weight {
+impl From<CountedWeight> for StatedWeight {
     fn from(counted: CountedWeight) -> Self {
         Self {
             weight: match counted.stated {
@@ -359,7 +359,7 @@ pub(super) struct PlacedPlayer<'a> {
 
 /// The answer to `/v1/teams/rebalance`.
 #[derive(Debug, Serialize)]
-pub(super) struct Rebalanced {
+pub(super) struct RebalanceAnswer {
     pub(super) before: f64,
     pub(super) after: f64,
     pub(super) moves: Vec<AdvisedMove>,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{
     lists::{MatchSummary, matches},
-    parts::{Table, kind},
+    parts::{PageTable, kind},
     standing::{BoardPart, SEARCH},
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
         Site, WebError,
         answer::Page,
         links::path_part,
-        present::{PresentGame, Room, names, present, ruleset as ruleset_of, running},
+        present::{PresentGame, PresentLimits, names, present, ruleset as ruleset_of, running},
         share::share,
         words,
     },
@@ -127,7 +127,7 @@ impl Page for Board {
             page,
             pages: by_place.then(|| (listed + ROWS - 1) / ROWS),
             shows_away: choice.away,
-            now: present(site, &games, Room::BESIDES).await?,
+            now: present(site, &games, PresentLimits::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
         })
@@ -272,14 +272,14 @@ impl Board {
     }
 
     /// A table of the first of the players.
-    fn table<'a>(&'a self, site: &'a Site, most: usize) -> Table<'a, BoardLine> {
+    fn table<'a>(&'a self, site: &'a Site, most: usize) -> PageTable<'a, BoardLine> {
         let player = |row: &BoardLine| {
             html! {
                 (row.player.link(&site.links))
                 @if row.plays_now { " " span.tag { "plays now" } }
             }
         };
-        Table::of("Players", self.part.rows.iter().take(most))
+        PageTable::of("Players", self.part.rows.iter().take(most))
             .num("Place", BoardLine::place_or_why)
             .only_if(site.settings.shows_numbers())
             .name("Player", player)

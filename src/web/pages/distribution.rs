@@ -22,11 +22,11 @@ const STEPS: usize = 12;
 /// How many of the players with a place are worth how much at least: the weight minus one deviation.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(super) struct Distribution(Vec<Step>);
+pub(super) struct Distribution(Vec<WorthStep>);
 
 /// The players whose worth is from a number up to the next step's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct Step {
+struct WorthStep {
     from: f64,
     /// The share of the players with a place.
     share: f64,
@@ -64,7 +64,7 @@ impl Distribution {
                 .iter()
                 .filter(|own| (from..from + width).contains(*own));
             let share = within.count() as f64 / worth.len() as f64;
-            Step {
+            WorthStep {
                 from,
                 share: words::rounded(share, 4),
             }
@@ -82,7 +82,7 @@ impl Distribution {
     /// The plot, in which the step of a player who is worth `own` is marked.
     pub(super) fn body(&self, ruleset: &str, own: Option<(&str, f64)>) -> Result<Markup, WebError> {
         let marked = own.and_then(|(_, worth)| self.step_of(worth));
-        let bar = |(at, step): (usize, &Step)| Bar {
+        let bar = |(at, step): (usize, &WorthStep)| Bar {
             is_marked: marked == Some(at),
             ..Bar::new(words::number(step.from), 100.0 * step.share)
         };
@@ -132,7 +132,7 @@ mod tests {
         let equal = Distribution::of(&[50.0; FEWEST]).unwrap();
         assert_eq!(
             equal.0,
-            [Step {
+            [WorthStep {
                 from: 50.0,
                 share: 1.0
             }]

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::{
     lists::{MatchSummary, ruleset_link},
-    parts::Table,
+    parts::PageTable,
     reasons::{Reasons, reasons},
 };
 use crate::{
-    learning::{AccountEntry, Exchange, SwapSeat, Swaps, swaps},
+    learning::{AccountEntry, PlayerExchange, SwapSeat, Swaps, swaps},
     model::{
         MAX_TEAM_CHANGES, Ruleset, TeamCause, TeamChances, TeamChange, TeamNames, UNTIMED_MILLIS,
         counted, plain_name, versus,
@@ -20,7 +20,7 @@ use crate::{
     store::{MatchSeat, PageMatch, PageSeat, Player},
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         chances::{
             AS_PICKED, AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, OF_WITH_SCORE, UsualScores,
             favourite, of_forecast, sentence,
@@ -43,7 +43,7 @@ pub(in crate::web) struct GamePage {
     /// Players who were on no team, or in a game without teams.
     others: Vec<GameSeat>,
     #[serde(flatten)]
-    course: Course,
+    prediction_history: GamePredictions,
     /// The exchange of two players that would have made the teams most even.
     #[serde(skip_serializing_if = "Option::is_none")]
     fairest: Option<FairestExchange>,
@@ -112,11 +112,11 @@ impl GamePage {
 }
 
 impl Page for GamePage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/matches/{name}";
 
     /// Reads the match with this number.
-    async fn read(site: &Site, number: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, number: &str, _: &NoQuery) -> Result<Self, WebError> {
         let id: i64 = number.parse().map_err(|_| WebError::NoMatch)?;
         let found = site.pages().matches().page_match(id).await?;
         let found = found.ok_or(WebError::NoMatch)?;
@@ -128,7 +128,7 @@ impl Page for GamePage {
             false => Swaps::default(),
         };
         let summary = MatchSummary::new(site, found.line.clone());
-        let course = Course::read(site, &found, &ruleset).await?;
+        let prediction_history = GamePredictions::read(site, &found, &ruleset).await?;
         let fairest = swapped
             .fairest
             .and_then(|exchange| FairestExchange::of(exchange, &found.seats));
@@ -149,7 +149,7 @@ impl Page for GamePage {
             teams: found.line.scores.iter().enumerate().map(team).collect(),
             others: Vec::new(),
             reasons: balance.and_then(reasons),
-            course,
+            prediction_history,
             fairest,
             summary,
         };
@@ -243,7 +243,7 @@ impl Page for GamePage {
                 }
             }
             @if let Some(fairest) = &self.fairest { (fairest.body(site, &self.summary.team_names)) }
-            (self.course.body(&self.summary, self.millis())?)
+            (self.prediction_history.body(&self.summary, self.millis())?)
             (chances_table(site, &self.summary, &self.changes))
             @if let Some(reasons) = &self.reasons {
                 h2 { "Why these teams" }
@@ -302,14 +302,14 @@ fn players<'a>(
     list: &'a [GameSeat],
     whole: i64,
     other: bool,
-) -> Table<'a, GameSeat> {
+) -> PageTable<'a, GameSeat> {
     let player = |seat: &GameSeat| {
         html! {
             (seat.shown.player.link(&site.links))
             @if let Some(left) = &seat.shown.left { " " span.tag { (left) } }
         }
     };
-    Table::of(caption, list)
+    PageTable::of(caption, list)
         .name("Player", player)
         .num("Points", |seat| known(seat.shown.points, words::number))
         .only_if(list.iter().any(|seat| seat.shown.points.is_some()))
@@ -432,7 +432,7 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
     };
     let has_bots = |one: &Moment<'_>| one.teams.bots.iter().any(|&bots| bots > 0);
     let sizes = |one: &Moment<'_>| Some(one.teams.sizes()).filter(|sizes| !sizes.is_empty());
-    let mut table = Table::of("Chances", &moments)
+    let mut table = PageTable::of("Chances", &moments)
         .text("Time", |one| &one.time)
         .name("Teams", |one| &one.what)
         .num("Players", move |one| words::or_dash(sizes(one)))
@@ -455,14 +455,14 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
 
 /// How a match went on.
 #[derive(Debug, Serialize)]
-struct Course {
+struct GamePredictions {
     /// Changes of the score: milliseconds, team, and points.
     events: Vec<(i64, u8, f64)>,
     /// The chance of team 0 with the score, as (milliseconds, chance). Empty if it is not known.
     chance_over_time: Vec<(u64, f64)>,
 }
 
-impl Course {
+impl GamePredictions {
     /// The course of a match under this ruleset.
     async fn read(site: &Site, found: &PageMatch, ruleset: &Ruleset) -> Result<Self, WebError> {
         let line = &found.line;
@@ -473,7 +473,7 @@ impl Course {
             true => {
                 let millis = u64::try_from(line.ended.0.saturating_sub(line.started.0));
                 let usual = UsualScores::of(site, ruleset).await?;
-                usual.course(&before, &found.events, millis.unwrap_or(0))
+                usual.prediction_history(&before, &found.events, millis.unwrap_or(0))
             }
             false => Vec::new(),
         };
@@ -556,7 +556,7 @@ struct FairestExchange {
 
 impl FairestExchange {
     /// The exchange of players with these seats.
-    fn of(exchange: Exchange, seats: &[PageSeat]) -> Option<Self> {
+    fn of(exchange: PlayerExchange, seats: &[PageSeat]) -> Option<Self> {
         let player = |at: usize| Some(seats.get(at)?.shown.player.clone());
         let [one, other] = exchange.seats.map(player);
         Some(Self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     lists::{MatchSummary, matches},
-    parts::Table,
+    parts::PageTable,
     standing::SEARCH,
 };
 use crate::{
@@ -16,10 +16,10 @@ use crate::{
     store::as_text,
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         chances::{OF_DECIDED, OF_FORECAST},
         links::path_part,
-        present::{PresentGame, Room, names, present, running},
+        present::{PresentGame, PresentLimits, names, present, running},
         site::RULESETS,
         words::{self, known, percent, tenths},
     },
@@ -95,18 +95,18 @@ impl RulesetSummary {
 }
 
 impl Page for Home {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/";
 
     /// Reads what the home page shows.
-    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
         let rulesets = RulesetSummary::all(site).await?;
         let lines = site
             .pages()
             .matches()
             .latest_finished(None, MATCHES)
             .await?;
-        let now = present(site, &running(site), Room::BESIDES).await?;
+        let now = present(site, &running(site), PresentLimits::BESIDES).await?;
         Ok(Self {
             is_counting: rulesets.is_none(),
             rulesets: rulesets.unwrap_or_default(),
@@ -177,12 +177,12 @@ impl Home {
     }
 }
 
-fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> {
+fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> PageTable<'a, PresentGame> {
     let players = |game: &PresentGame| match game.players().count() {
         0 => html! { (game.humans + game.bots) },
         _ => names(site, game.players()),
     };
-    Table::of("Playing now", list)
+    PageTable::of("Playing now", list)
         .name("Server", PresentGame::server_or_dash)
         .wide_text("Game type", |game| words::ruleset(&game.ruleset))
         .wide_text("Map", |game| words::or_dash(game.map.clone()))
@@ -191,9 +191,9 @@ fn games<'a>(site: &'a Site, list: &'a [PresentGame]) -> Table<'a, PresentGame> 
 }
 
 /// A table of rulesets, without the columns that have nothing to say about any of them.
-fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> Table<'a, RulesetSummary> {
+fn rulesets<'a>(site: &'a Site, list: &[&'a RulesetSummary]) -> PageTable<'a, RulesetSummary> {
     let any = |has: fn(&RulesetSummary) -> bool| list.iter().any(|line| has(line));
-    Table::of("Game types", list.iter().copied())
+    PageTable::of("Game types", list.iter().copied())
         .name("Game type", |line| site.links.to_ruleset(&line.name))
         .num("Matches", |line| line.rated_matches)
         .wide_num("Humans", |line| line.humans)
@@ -273,7 +273,7 @@ impl Page for SearchPage {
             }
             @if !self.players.is_empty() {
                 h2 { (counted(self.players.len(), "player")) }
-                (Table::of("Players", &self.players)
+                (PageTable::of("Players", &self.players)
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Games", |row| row.games)
                     .text("Mostly", |row| site.links.to_ruleset(&row.ruleset))

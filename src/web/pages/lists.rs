@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::parts::Table;
+use super::parts::PageTable;
 use crate::{
     model::{TeamChances, TeamNames, Timestamp},
     store::MatchLine,
@@ -180,7 +180,7 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
     let as_started = list.iter().any(|of| of.line.chances.started.is_some());
     let (head, means) = chance_head(as_started);
     let numbers = site.settings.shows_numbers();
-    let table = Table::of("Matches", list)
+    let table = PageTable::of("Matches", list)
         .text("Match", |of| match_link(site, of.line.id, of.line.ended))
         .text("Map", |of| site.links.to_map(&of.line.map))
         .wide_text("Game type", |of| ruleset_link(site, &of.line))

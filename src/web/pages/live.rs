@@ -8,16 +8,16 @@ use crate::{
     store::Player,
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         chances::{AS_PICKED, AS_STARTED, OF_CHANCES, OF_WITH_SCORE, sentence, with_score},
         frame,
-        present::{PresentGame, Room, count, names, present, running},
+        present::{PresentGame, PresentLimits, count, names, present, running},
         words,
     },
 };
 
 /// How many games are shown, and how many players they may have together. Further games are only counted.
-const ROOM: Room = Room {
+const ROOM: PresentLimits = PresentLimits {
     games: 30,
     players: 300,
 };
@@ -37,11 +37,11 @@ pub(in crate::web) struct LivePage {
 }
 
 impl Page for LivePage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/live";
 
     /// Reads the running games that have players.
-    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
         let games = running(site);
         let all = |kind| games.iter().map(|game| count(game, kind)).sum();
         Ok(Self {
@@ -116,7 +116,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
                 (words::coloured_scores(&game.scores, &game.team_names))
             }
             @if let Some(chance) = game.chance_with_score { p { strong { (with_score(chance, &game.team_names)) } } }
-            (told(game))
+            (shown(game))
             @if left_out {
                 p { (mark!("{0} and {1} play.", { (counted(game.humans, "human")) }, { (counted(game.bots, "bot")) })) }
             } @else {
@@ -139,7 +139,7 @@ fn section(site: &Site, game: &PresentGame) -> Markup {
 }
 
 /// What was predicted of the teams of a game so far.
-fn told(game: &PresentGame) -> Markup {
+fn shown(game: &PresentGame) -> Markup {
     let (chances, names) = (&game.chances, &game.team_names);
     let has = if game.began.is_some() { "had" } else { "has" };
     let moments = [

@@ -17,7 +17,7 @@ use crate::{
     store::{MatchFilter, Player},
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         links::path_part,
         words,
     },
@@ -330,10 +330,10 @@ fn list(site: &Site, name: &str, raw: &str, found: &[MatchSummary]) -> Markup {
 }
 
 impl Page for MapPage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/maps/{name}";
 
-    async fn read(site: &Site, name: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, name: &str, _: &NoQuery) -> Result<Self, WebError> {
         let filter = MatchFilter {
             map: Some(name),
             ..MatchFilter::default()
@@ -391,10 +391,10 @@ impl Page for MapPage {
 }
 
 impl Page for ServerPage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/servers/{name}";
 
-    async fn read(site: &Site, name: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, name: &str, _: &NoQuery) -> Result<Self, WebError> {
         let filter = MatchFilter {
             server: Some(name),
             ..MatchFilter::default()

@@ -12,14 +12,14 @@ use crate::{
 };
 
 /// A table of rows, which can be scrolled sideways if it does not fit.
-pub(super) struct Table<'a, R> {
+pub(super) struct PageTable<'a, R> {
     /// What the table is about, for people who do not see it.
     label: String,
     rows: Vec<&'a R>,
-    columns: Vec<Column<'a, R>>,
+    columns: Vec<PageColumn<'a, R>>,
 }
 
-struct Column<'a, R> {
+struct PageColumn<'a, R> {
     head: Markup,
     /// The classes of the head and the cells: `num` for numbers, `wide` for what narrow screens leave out.
     class: &'static str,
@@ -28,7 +28,7 @@ struct Column<'a, R> {
     cell: Box<dyn Fn(&'a R) -> Markup + 'a>,
 }
 
-impl<'a, R> Table<'a, R> {
+impl<'a, R> PageTable<'a, R> {
     /// A table of these rows, without columns yet.
     pub(super) fn of(label: &str, rows: impl IntoIterator<Item = &'a R>) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl<'a, R> Table<'a, R> {
         is_name: bool,
         cell: impl Fn(&'a R) -> C + 'a,
     ) -> Self {
-        self.columns.push(Column {
+        self.columns.push(PageColumn {
             head: html! { (head) },
             class,
             is_name,
@@ -96,7 +96,7 @@ impl<'a, R> Table<'a, R> {
     }
 }
 
-impl<R> Render for Table<'_, R> {
+impl<R> Render for PageTable<'_, R> {
     fn render(&self) -> Markup {
         let class = |class: &'static str| (!class.is_empty()).then_some(class);
         html! {
@@ -139,7 +139,7 @@ const DAY: i64 = 86_400_000;
 /// A time up to the latest match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Span {
+pub(super) enum RecentSpan {
     Month,
     Year,
     #[default]
@@ -147,13 +147,13 @@ pub(super) enum Span {
 }
 
 /// Each with its name in the query, and what visitors read.
-const SPANS: [(Span, &str, &str); 3] = [
-    (Span::Month, "month", "30 days"),
-    (Span::Year, "year", "A year"),
-    (Span::All, "all", "All"),
+const SPANS: [(RecentSpan, &str, &str); 3] = [
+    (RecentSpan::Month, "month", "30 days"),
+    (RecentSpan::Year, "year", "A year"),
+    (RecentSpan::All, "all", "All"),
 ];
 
-impl Span {
+impl RecentSpan {
     fn millis(self) -> i64 {
         match self {
             Self::Month => 30 * DAY,
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_column_has_its_head_and_a_cell_in_each_row() {
         let rows = ["<b>", "c"];
-        let table = Table::of("Words \"a\"", &rows)
+        let table = PageTable::of("Words \"a\"", &rows)
             .name("Word", |word| *word)
             .wide_num("Length", |word| word.len())
             .explained("In bytes")
@@ -227,13 +227,13 @@ mod tests {
             pinned: false,
         };
         let points: Vec<_> = [0, 100, 350, 390, 400].map(point).into();
-        let days = |span: Span| -> Vec<i64> {
+        let days = |span: RecentSpan| -> Vec<i64> {
             let part = span.part_of(&points).iter();
             part.map(|point| point.at.0 / DAY).collect()
         };
-        assert_eq!(days(Span::Month), [350, 390, 400]);
-        assert_eq!(days(Span::Year), [0, 100, 350, 390, 400]);
-        assert_eq!(days(Span::All).len(), 5);
-        assert!(Span::Month.part_of(&[]).is_empty());
+        assert_eq!(days(RecentSpan::Month), [350, 390, 400]);
+        assert_eq!(days(RecentSpan::Year), [0, 100, 350, 390, 400]);
+        assert_eq!(days(RecentSpan::All).len(), 5);
+        assert!(RecentSpan::Month.part_of(&[]).is_empty());
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         Site, WebError,
         answer::Page,
         links::path_part,
-        plot::{self, Line},
+        plot::{self, PlotLine},
         words,
     },
 };
@@ -197,7 +197,7 @@ impl Page for RegularsPage {
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
         let any = self.regulars.iter().any(|line| line.is_picked);
-        let line = |line: &RegularLine| Line {
+        let line = |line: &RegularLine| PlotLine {
             points: line
                 .history
                 .iter()
@@ -205,7 +205,7 @@ impl Page for RegularsPage {
                 .collect(),
             is_picked: line.is_picked || !any,
         };
-        let lines: Vec<Line> = self.regulars.iter().map(line).collect();
+        let lines: Vec<PlotLine> = self.regulars.iter().map(line).collect();
         let label = format!(
             "Weights over time in {0}: {1}",
             self.ruleset,

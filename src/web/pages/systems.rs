@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::parts::Table;
+use super::parts::PageTable;
 use crate::{
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
     model::counted,
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         words,
     },
 };
@@ -25,11 +25,11 @@ pub(in crate::web) struct SystemsPage {
 }
 
 impl Page for SystemsPage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/systems";
 
     /// Reads the last comparison. One that another version has made in another form is left out.
-    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
         let row = site.pages().learned().systems_report().await?;
         Ok(Self {
             comparison: row.and_then(|row| serde_json::from_str(&row.report).ok()),
@@ -93,8 +93,8 @@ impl SystemsReport {
         }
     }
 
-    fn table(&self) -> Table<'_, SystemMeasures> {
-        Table::of("Rating systems", &self.systems)
+    fn table(&self) -> PageTable<'_, SystemMeasures> {
+        PageTable::of("Rating systems", &self.systems)
             .name("System", |row| &row.system)
             .num("Log loss", |row| format!("{:.4}", row.log_loss))
             .num("Accuracy", |row| format!("{:.1} %", 100.0 * row.accuracy))
@@ -117,8 +117,8 @@ fn has_enough(row: &BestOfRuleset) -> bool {
     row.matches >= FEWEST
 }
 
-fn best<'a>(site: &'a Site, list: &'a [BestOfRuleset]) -> Table<'a, BestOfRuleset> {
-    Table::of(
+fn best<'a>(site: &'a Site, list: &'a [BestOfRuleset]) -> PageTable<'a, BestOfRuleset> {
+    PageTable::of(
         "Best by game type",
         list.iter().filter(|row| has_enough(row)),
     )

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     lists::{MatchSummary, matches},
-    parts::Table,
+    parts::PageTable,
     player::KnownPlayer,
 };
 use crate::{
@@ -87,13 +87,13 @@ impl VersusPage {
         &'a self,
         site: &'a Site,
         rows: &'a [(&'static str, SharedLine)],
-    ) -> Table<'a, (&'static str, SharedLine)> {
+    ) -> PageTable<'a, (&'static str, SharedLine)> {
         let to = move |word: &str| {
             let (own, other) = (path_part(self.handle(0)), path_part(self.handle(1)));
             site.links
                 .to(&format!("/matches?player={own}&{word}={other}"))
         };
-        Table::of("Matches of both", rows)
+        PageTable::of("Matches of both", rows)
             .name("Teams", |(name, _)| *name)
             .num("Matches", move |(name, line)| {
                 let word = if *name == TOGETHER { "with" } else { "against" };
@@ -273,7 +273,7 @@ fn table(site: &Site, own: &str, title: &str, (list, of): (&[CompanionLine], usi
             h3 { (title) }
             @if list.is_empty() { p { "Nobody yet." } } @else {
                 p { (mark!("{0} of {1}", { (list.len()) }, { (counted(of as u64, "player")) })) }
-                (Table::of(title, list)
+                (PageTable::of(title, list)
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Won", |row| words::percent(row.won))
                     .num("Games", |row| {

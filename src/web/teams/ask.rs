@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::pick::{
-    self, Known, ListedName, Person, Pick, groups, identity, listed, meant, name_key,
+    self, ListedName, ListedPlayer, Pick, PickedPerson, groups, identity, listed, meant, name_key,
 };
 use crate::{
     learning::BoardQuery,
     model::{Kind, TeamNames},
-    session::Wanted,
+    session::WantedTeams,
     web::{
         Site, WebError,
-        api::{AskedGame, Call, MOST_PLAYERS, Problem},
+        api::{ApiProblem, AskedGame, Call, MOST_PLAYERS},
     },
 };
 
@@ -22,7 +22,7 @@ use crate::{
 const COMPARED: i64 = 1_000;
 
 /// The first players of a ruleset by weight; nobody if there is no such ruleset.
-pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, WebError> {
+pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<ListedPlayer>, WebError> {
     let query = BoardQuery {
         ruleset,
         kind: Kind::Human,
@@ -32,7 +32,7 @@ pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<Known>, W
         limit: COMPARED,
     };
     let (rows, ..) = site.learning().board(query).await?;
-    Ok(rows.iter().map(Known::new).collect())
+    Ok(rows.iter().map(ListedPlayer::new).collect())
 }
 
 /// The players of a ruleset's latest matches, at most `limit`; nobody if there is no such ruleset.
@@ -40,9 +40,9 @@ pub(super) async fn latest_players(
     site: &Site,
     ruleset: &str,
     limit: i64,
-) -> Result<Vec<Known>, WebError> {
+) -> Result<Vec<ListedPlayer>, WebError> {
     let rows = site.learning().latest_players(ruleset, limit).await?;
-    Ok(rows.iter().map(Known::new).collect())
+    Ok(rows.iter().map(ListedPlayer::new).collect())
 }
 
 /// The players of a ruleset with these names, identities or handles, and those with these handles who have not played
@@ -52,13 +52,13 @@ pub(super) async fn called(
     ruleset: &str,
     texts: &[String],
     handles: &[String],
-) -> Result<Vec<Known>, WebError> {
+) -> Result<Vec<ListedPlayer>, WebError> {
     let keys = texts
         .iter()
         .flat_map(|name| [name_key(name), identity(name)]);
     let all: BTreeSet<String> = keys.chain(handles.iter().cloned()).collect();
     let rows = site.learning().named(ruleset, &all).await?;
-    let mut known: Vec<Known> = rows.iter().map(Known::new).collect();
+    let mut known: Vec<ListedPlayer> = rows.iter().map(ListedPlayer::new).collect();
     for handle in handles {
         if known.iter().any(|one| one.handle == *handle) {
             continue;
@@ -69,16 +69,16 @@ pub(super) async fn called(
         };
         let standings = site.learning().standings_of(&person).await?;
         let latest = standings.iter().max_by_key(|own| own.line.last_seen);
-        known.extend(latest.map(|own| Known::new(&own.line)));
+        known.extend(latest.map(|own| ListedPlayer::new(&own.line)));
     }
     Ok(known)
 }
 
 /// Who plays in a pick, and what has to be asked about.
-pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
+pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Reconciled, ApiProblem> {
     let typed = listed(&pick.names);
     if typed.len() + pick.known.len() + pick.new.len() > MOST_PLAYERS {
-        return Err(Problem::bad(format!(
+        return Err(ApiProblem::bad(format!(
             "At most {most_players} people can play.",
             most_players = MOST_PLAYERS
         )));
@@ -89,25 +89,25 @@ pub(super) async fn who(site: &Site, pick: &Pick) -> Result<Settled, Problem> {
     let is_there = |handle: &String| known.iter().any(|one| one.handle == *handle);
     if !pick.known.iter().all(is_there) {
         let why = "Somebody who was ticked is not known any more. See who is still ticked.";
-        return Err(Problem::bad(why));
+        return Err(ApiProblem::bad(why));
     }
     let regulars = match typed.is_empty() {
         true => Vec::new(),
         false => regulars(site, &pick.ruleset).await?,
     };
-    Ok(settle(pick, &typed, &known, &regulars))
+    Ok(reconcile(pick, &typed, &known, &regulars))
 }
 
 /// The question of `/v1/teams` for the teams of these people.
 pub(super) fn question(
     call: &Call,
     pick: &Pick,
-    people: &[Person],
+    people: &[PickedPerson],
     team_names: &TeamNames,
-) -> Result<AskedGame, Problem> {
+) -> Result<AskedGame, ApiProblem> {
     if people.len() < usize::from(pick.teams) {
         let why = format!("{0} teams need at least as many people.", pick.teams);
-        return Err(Problem::bad(why));
+        return Err(ApiProblem::bad(why));
     }
     let players = players(pick, people, team_names)?;
     let body = json!({
@@ -117,8 +117,8 @@ pub(super) fn question(
         "seed": pick.seed,
     });
     let game = serde_json::from_value(body);
-    let mut game: AskedGame = game.map_err(|error| Problem::bad(error.to_string()))?;
-    let weight = |person: &Person| {
+    let mut game: AskedGame = game.map_err(|error| ApiProblem::bad(error.to_string()))?;
+    let weight = |person: &PickedPerson| {
         let weight = pick.weight_of(person)?;
         let line = format!("“{0} {1}”", weight, person.name());
         Some((weight.parse().ok()?, line))
@@ -127,7 +127,7 @@ pub(super) fn question(
     let names = people.iter().map(|person| person.name().to_owned());
     game.call_by(names.collect(), team_names.clone());
     game.keep = call.is_client();
-    game.wanted = Some(Wanted {
+    game.wanted = Some(WantedTeams {
         place: pick.place,
         apart: !groups(&pick.apart).is_empty(),
     });
@@ -135,7 +135,11 @@ pub(super) fn question(
 }
 
 /// The players of the question, with their wishes.
-fn players(pick: &Pick, people: &[Person], team_names: &TeamNames) -> Result<Vec<Value>, Problem> {
+fn players(
+    pick: &Pick,
+    people: &[PickedPerson],
+    team_names: &TeamNames,
+) -> Result<Vec<Value>, ApiProblem> {
     let mut party: Vec<usize> = (0..people.len()).collect();
     for group in wishes("Together", &pick.together, people)? {
         // Who wants to be with one of a party is of that party.
@@ -165,7 +169,11 @@ fn players(pick: &Pick, people: &[Person], team_names: &TeamNames) -> Result<Vec
 }
 
 /// Groups of people as the form names them.
-fn wishes(field: &str, text: &str, people: &[Person]) -> Result<Vec<BTreeSet<usize>>, Problem> {
+fn wishes(
+    field: &str,
+    text: &str,
+    people: &[PickedPerson],
+) -> Result<Vec<BTreeSet<usize>>, ApiProblem> {
     let of = |name: &String| whom(field, name, people);
     let groups = groups(text);
     groups
@@ -175,9 +183,9 @@ fn wishes(field: &str, text: &str, people: &[Person]) -> Result<Vec<BTreeSet<usi
 }
 
 /// The person whom a field of the form means by a name.
-fn whom(field: &str, name: &str, people: &[Person]) -> Result<usize, Problem> {
+fn whom(field: &str, name: &str, people: &[PickedPerson]) -> Result<usize, ApiProblem> {
     let none = || {
-        Problem::bad(format!(
+        ApiProblem::bad(format!(
             "{field}: nobody who plays is called “{name}”.",
             field = field,
             name = name
@@ -189,14 +197,14 @@ fn whom(field: &str, name: &str, people: &[Person]) -> Result<usize, Problem> {
 /// The teams on which people must be: on each line a team, a colon, and names.
 fn pins(
     pick: &Pick,
-    people: &[Person],
+    people: &[PickedPerson],
     team_names: &TeamNames,
-) -> Result<BTreeMap<usize, u8>, Problem> {
+) -> Result<BTreeMap<usize, u8>, ApiProblem> {
     let mut pins = BTreeMap::new();
     for line in pick.pinned.lines().filter(|line| !line.trim().is_empty()) {
         let (team, who) = line.split_once(':').unwrap_or((line, ""));
         let team = team.trim();
-        let none = || Problem::bad(format!("There is no team “{name}”.", name = team));
+        let none = || ApiProblem::bad(format!("There is no team “{name}”.", name = team));
         let number = team_called(team, pick.teams, team_names).ok_or_else(none)?;
         for name in pick::names(who) {
             pins.insert(whom("On a team", &name, people)?, number);
@@ -219,7 +227,7 @@ const OFFERED: usize = 3;
 
 /// A name of which it is not clear who is meant.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Question {
+pub(super) struct UnclearName {
     /// The name as it was typed.
     pub(super) typed: ListedName,
     pub(super) why: Doubt,
@@ -229,14 +237,14 @@ pub(super) struct Question {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Doubt {
     /// Nobody has this name; these have one like it.
-    Unknown { near: Vec<Known> },
+    Unknown { near: Vec<ListedPlayer> },
     /// All of these have this name.
-    Several { who: Vec<Known> },
+    Several { who: Vec<ListedPlayer> },
     /// It is there twice; the other one could be called so.
     Twice { other: String },
 }
 
-impl Question {
+impl UnclearName {
     /// Whether it is a new name, and like no other.
     pub(super) fn is_new(&self) -> bool {
         matches!(&self.why, Doubt::Unknown { near } if near.is_empty())
@@ -250,9 +258,9 @@ impl Question {
 
 /// Who plays, as far as it is clear.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Settled {
-    pub(super) people: Vec<Person>,
-    pub(super) questions: Vec<Question>,
+pub(super) struct Reconciled {
+    pub(super) people: Vec<PickedPerson>,
+    pub(super) questions: Vec<UnclearName>,
     /// The weights that the list states for people, as they were typed, by the ids of the people; also of new players who
     /// are still asked about.
     pub(super) weights: Vec<(String, String)>,
@@ -262,28 +270,28 @@ pub(super) struct Settled {
 
 /// Finds out who is meant in a form. `known` contains everybody who has one of its names, and `regulars` those who may
 /// be meant by others. O(names × regulars).
-pub(super) fn settle(
+pub(super) fn reconcile(
     pick: &Pick,
     typed: &[ListedName],
-    known: &[Known],
-    regulars: &[Known],
-) -> Settled {
-    let mut settled = Settled::default();
+    known: &[ListedPlayer],
+    regulars: &[ListedPlayer],
+) -> Reconciled {
+    let mut reconciled = Reconciled::default();
     for handle in &pick.known {
         let found = known.iter().find(|one| one.handle == *handle);
-        if let Some(one) = found.filter(|one| !settled.taken.contains(&one.handle)) {
-            settled.add(Person::Known(one.clone()));
+        if let Some(one) = found.filter(|one| !reconciled.taken.contains(&one.handle)) {
+            reconciled.add(PickedPerson::Known(one.clone()));
         }
     }
     for name in &pick.new {
         // Since the form was made, the new player may have become known.
         let own = known.iter().find(|one| one.id == identity(name));
         let person = own.map_or_else(
-            || Person::New(name.clone()),
-            |one| Person::Known(one.clone()),
+            || PickedPerson::New(name.clone()),
+            |one| PickedPerson::Known(one.clone()),
         );
-        if !settled.taken.contains(&person.id()) {
-            settled.add(person);
+        if !reconciled.taken.contains(&person.id()) {
+            reconciled.add(person);
         }
     }
     for typed in typed {
@@ -293,38 +301,38 @@ pub(super) fn settle(
             true => ListedName::plain(typed.text.clone()),
             false => typed.clone(),
         };
-        let called: Vec<&Known> = known
+        let called: Vec<&ListedPlayer> = known
             .iter()
             .filter(|one| one.is_called(&typed.name))
             .collect();
         match called[..] {
-            [] => settled.add_unknown(typed, regulars),
+            [] => reconciled.add_unknown(typed, regulars),
             // Somebody who is ticked gets the weight of the list.
             [one]
                 if pick.known.contains(&one.handle)
-                    && settled.lacks_weight(&one.handle, &typed) =>
+                    && reconciled.lacks_weight(&one.handle, &typed) =>
             {
-                settled.weigh(one.handle.clone(), &typed);
+                reconciled.weigh(one.handle.clone(), &typed);
             }
-            [one] if settled.taken.contains(&one.handle) => settled.ask_twice(typed),
-            [one] => settled.add_listed(Person::Known(one.clone()), &typed),
+            [one] if reconciled.taken.contains(&one.handle) => reconciled.ask_twice(typed),
+            [one] => reconciled.add_listed(PickedPerson::Known(one.clone()), &typed),
             _ => {
                 let who = called.into_iter().take(OFFERED).cloned().collect();
-                settled.ask(typed, Doubt::Several { who });
+                reconciled.ask(typed, Doubt::Several { who });
             }
         }
     }
-    settled
+    reconciled
 }
 
-impl Settled {
-    fn add(&mut self, person: Person) {
+impl Reconciled {
+    fn add(&mut self, person: PickedPerson) {
         self.taken.insert(person.id());
         self.people.push(person);
     }
 
     /// Adds a person with the weight that the list states.
-    fn add_listed(&mut self, person: Person, typed: &ListedName) {
+    fn add_listed(&mut self, person: PickedPerson, typed: &ListedName) {
         self.weigh(person.id(), typed);
         self.add(person);
     }
@@ -340,10 +348,10 @@ impl Settled {
     }
 
     fn ask(&mut self, typed: ListedName, why: Doubt) {
-        self.questions.push(Question { typed, why });
+        self.questions.push(UnclearName { typed, why });
     }
 
-    fn add_unknown(&mut self, typed: ListedName, regulars: &[Known]) {
+    fn add_unknown(&mut self, typed: ListedName, regulars: &[ListedPlayer]) {
         let id = identity(&typed.name);
         if !self.taken.insert(id.clone()) {
             return self.ask_twice(typed);
@@ -366,11 +374,11 @@ impl Settled {
 }
 
 /// The players whose names are like this one, the most alike first.
-fn near(name: &str, regulars: &[Known]) -> Vec<Known> {
+fn near(name: &str, regulars: &[ListedPlayer]) -> Vec<ListedPlayer> {
     let own = name_key(name);
     let length = own.chars().count();
     let most = if length > 7 { 2 } else { 1 };
-    let distance = |one: &Known| {
+    let distance = |one: &ListedPlayer| {
         let other = name_key(&one.name);
         let (shorter, longer) = (other.len().min(own.len()), other.len().max(own.len()));
         let begins = shorter > 2 && (other.starts_with(&own) || own.starts_with(&other));
@@ -382,7 +390,7 @@ fn near(name: &str, regulars: &[Known]) -> Vec<Known> {
     let found = regulars
         .iter()
         .filter_map(|one| Some((distance(one)?, one)));
-    let mut found: Vec<(usize, &Known)> = found.collect();
+    let mut found: Vec<(usize, &ListedPlayer)> = found.collect();
     found.sort_by_key(|(distance, one)| (*distance, -one.games));
     let found = found.into_iter().take(OFFERED);
     found.map(|(_, one)| one.clone()).collect()
@@ -396,7 +404,7 @@ mod tests {
     #[test]
     fn wishes_become_parties_and_pairs_that_avoid_each_other() {
         let names = ["Ann", "Bob", "Cid", "Dan", "Eve"];
-        let people = names.map(|name| Person::New(name.to_owned()));
+        let people = names.map(|name| PickedPerson::New(name.to_owned()));
         let mut pick = Pick {
             teams: 2,
             together: "ann, bob\nCID, dan\nbob; cid".to_owned(),
@@ -423,7 +431,7 @@ mod tests {
         assert_eq!(refused.detail, "Apart: nobody who plays is called “zoe”.");
     }
 
-    fn club() -> Vec<Known> {
+    fn club() -> Vec<ListedPlayer> {
         let named = ["Ann", "Bob Lee", "Cid"].map(|name| known(name, &identity(name)));
         let odd = [
             known("Max", "a1"),
@@ -433,19 +441,19 @@ mod tests {
         named.into_iter().chain(odd).collect()
     }
 
-    fn settled(pick: &Pick, typed: &[&str]) -> Settled {
+    fn reconciled(pick: &Pick, typed: &[&str]) -> Reconciled {
         let typed = typed.iter().filter_map(|text| ListedName::of(text));
         let typed: Vec<ListedName> = typed.collect();
-        settle(pick, &typed, &club(), &club())
+        reconcile(pick, &typed, &club(), &club())
     }
 
-    fn said(settled: &Settled) -> Vec<String> {
-        let people = settled.people.iter().map(Person::value);
-        let names = |list: &[Known]| {
+    fn said(reconciled: &Reconciled) -> Vec<String> {
+        let people = reconciled.people.iter().map(PickedPerson::value);
+        let names = |list: &[ListedPlayer]| {
             let names: Vec<&str> = list.iter().map(|one| one.name.as_str()).collect();
             names.join("+")
         };
-        let question = |question: &Question| {
+        let question = |question: &UnclearName| {
             let name = question.name();
             match &question.why {
                 Doubt::Unknown { near } => format!("{name}? {}", names(near)),
@@ -454,13 +462,13 @@ mod tests {
             }
         };
         people
-            .chain(settled.questions.iter().map(question))
+            .chain(reconciled.questions.iter().map(question))
             .collect()
     }
 
     #[test]
     fn names_and_identities_are_found_in_any_case() {
-        let found = settled(
+        let found = reconciled(
             &Pick::default(),
             &["ANN", "bob lee", "BOB-LEE", "C3D2e5", "Max", "Zoe"],
         );
@@ -477,7 +485,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_offered_and_a_name_given_twice_asks() {
-        let found = settled(
+        let found = reconciled(
             &Pick::default(),
             &["Ana", "ann", "Ann", "zoe", "Zoe", "ZOE", "Bob"],
         );
@@ -506,7 +514,7 @@ mod tests {
             known: vec!["h-cid".to_owned()],
             ..Pick::default()
         };
-        let found = settle(&pick, &typed, &known, &known);
+        let found = reconcile(&pick, &typed, &known, &known);
         let weights = [("h-ann", "5"), ("zoe", "7"), ("h-cid", "9")];
         let weights = weights.map(|(id, weight)| (id.to_owned(), weight.to_owned()));
         assert_eq!(found.weights, weights);
@@ -522,7 +530,7 @@ mod tests {
         );
     }
 
-    fn known_as_three() -> Known {
+    fn known_as_three() -> ListedPlayer {
         known("3 Doors", "3-doors")
     }
 
@@ -533,7 +541,7 @@ mod tests {
             new: ["Zoe", "Cid", "zoe"].map(str::to_owned).into(),
             ..Pick::default()
         };
-        let found = settled(&pick, &["Zoe", "ann"]);
+        let found = reconciled(&pick, &["Zoe", "ann"]);
         let expected = [
             "on:h-ann",
             "new:Zoe",

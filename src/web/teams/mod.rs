@@ -24,15 +24,15 @@ use serde::Deserialize;
 use super::{
     Site, WebError,
     answer::{Form, uncached},
-    api::{self, Api, Problem, address, read_out, within},
-    frame::{self, Head, frame},
+    api::{self, Api, ApiProblem, address, read_out, within},
+    frame::{self, PageHead, frame},
     links::path_part,
 };
 use crate::{model::counted, protocol::Charge, rating::history::RulesetTotals, session::draw_seed};
 
-use ask::{Doubt, Question, called, latest_players, settle};
-use pick::{Fields, Known, Person, Pick};
-use played::{Played, latest};
+use ask::{Doubt, UnclearName, called, latest_players, reconcile};
+use pick::{FormFields, ListedPlayer, Pick, PickedPerson};
+use played::{PlayedTeams, latest};
 use signed::Sender;
 
 /// The most bytes of a form.
@@ -41,14 +41,14 @@ const FORM: usize = 64 * 1_024;
 /// What a link to the page states.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Choice {
+struct TeamsQuery {
     ruleset: String,
 }
 
 /// `GET /teams`
 pub(super) async fn page(State(site): State<Arc<Site>>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let choice = Query::<Choice>::try_from_uri(&parts.uri);
+    let choice = Query::<TeamsQuery>::try_from_uri(&parts.uri);
     let opening = async {
         let api = site.api.as_ref().ok_or(WebError::NotFound)?;
         let Query(choice) = choice.map_err(|_| WebError::BadRequest)?;
@@ -79,29 +79,31 @@ pub(super) async fn form(State(site): State<Arc<Site>>, request: Request) -> Res
         }
     };
     let doing = async {
-        let fields = Fields::parse(&within(body, FORM).await?)?;
+        let fields = FormFields::parse(&within(body, FORM).await?)?;
         act(&site, api, &parts.headers, from, &fields).await
     };
     answer(&site, doing.await)
 }
 
 /// Refuses a form that a page of another site sends. Browsers state the site of each form.
-fn refuse_foreign(api: &Api, fields: &HeaderMap) -> Result<(), Problem> {
-    api.refuse_foreign(fields).map_err(Problem::forbidden)?;
+fn refuse_foreign(api: &Api, fields: &HeaderMap) -> Result<(), ApiProblem> {
+    api.refuse_foreign(fields).map_err(ApiProblem::forbidden)?;
     match fields.contains_key(header::ORIGIN) {
         true => Ok(()),
-        false => Err(Problem::forbidden("the Origin of this form is not stated")),
+        false => Err(ApiProblem::forbidden(
+            "the Origin of this form is not stated",
+        )),
     }
 }
 
 /// A page that answers a form, and a cookie to set.
-struct Shown {
+struct ShownPage {
     page: Markup,
     status: StatusCode,
     cookie: Option<String>,
 }
 
-impl From<Markup> for Shown {
+impl From<Markup> for ShownPage {
     fn from(page: Markup) -> Self {
         Self {
             page,
@@ -117,8 +119,8 @@ async fn act(
     api: &Api,
     headers: &HeaderMap,
     from: IpAddr,
-    fields: &Fields,
-) -> Result<Shown, Problem> {
+    fields: &FormFields,
+) -> Result<ShownPage, ApiProblem> {
     let sender = Sender::of(site, api, headers, from).await?;
     let counted = sender.call.caller.count(Charge::Line, 1);
     counted.map_err(api::too_often)?;
@@ -160,7 +162,7 @@ async fn act(
 }
 
 /// Shows the teams of a pick; before that, asks who is meant where this is not clear.
-async fn show_pick(site: &Site, sender: &Sender, mut pick: Pick) -> Result<Shown, Problem> {
+async fn show_pick(site: &Site, sender: &Sender, mut pick: Pick) -> Result<ShownPage, ApiProblem> {
     if pick.is_empty() {
         return start_page(site, sender, pick, None).await;
     }
@@ -173,20 +175,20 @@ async fn show_pick(site: &Site, sender: &Sender, mut pick: Pick) -> Result<Shown
     }
 }
 
-async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup, Problem> {
+async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup, ApiProblem> {
     if !sender.may_pick() {
-        return Err(Problem::forbidden("Sign in to make teams."));
+        return Err(ApiProblem::forbidden("Sign in to make teams."));
     }
     let who = ask::who(site, pick).await?;
     pick.weights.extend(who.weights);
-    pick.settle(&who.people);
+    pick.reconcile(&who.people);
     if !who.questions.is_empty() {
         return Ok(questions(site, sender, pick, &who.questions));
     }
     let names = site.team_names(&pick.ruleset);
     let game = ask::question(&sender.call, pick, &who.people, &names)?;
     let teams = api::picked(&sender.call, &game).await?;
-    let played = Played::of(pick, &teams, &who.people)?;
+    let played = PlayedTeams::of(pick, &teams, &who.people)?;
     Ok(played::teams(site, sender, pick, &teams, &played))
 }
 
@@ -195,14 +197,14 @@ async fn record(
     site: &Site,
     sender: &Sender,
     mut pick: Pick,
-    fields: &Fields,
+    fields: &FormFields,
     action: &str,
-) -> Result<Shown, Problem> {
-    let played = Played::read(site, fields).await?;
+) -> Result<ShownPage, ApiProblem> {
+    let played = PlayedTeams::read(site, fields).await?;
     let recording = async {
         let outcome = played.outcome(action, fields)?;
         let (number, unrated) = played.record(sender, &outcome).await?;
-        Ok::<_, Problem>(played::Recorded {
+        Ok::<_, ApiProblem>(played::RecordedPick {
             number,
             outcome,
             unrated,
@@ -217,7 +219,7 @@ async fn record(
         Err(problem) => {
             let latest = played::latest(site, sender).await?;
             let page = played::to_record(site, sender, &pick, &played, Some(&problem), latest);
-            Ok(Shown {
+            Ok(ShownPage {
                 status: problem.status,
                 ..page.into()
             })
@@ -226,15 +228,20 @@ async fn record(
 }
 
 /// Leaves a match out of the ratings. Its teams may then be recorded with another result.
-async fn undo(site: &Site, sender: &Sender, pick: Pick, fields: &Fields) -> Result<Shown, Problem> {
+async fn undo(
+    site: &Site,
+    sender: &Sender,
+    pick: Pick,
+    fields: &FormFields,
+) -> Result<ShownPage, ApiProblem> {
     let number = played::undo(sender, fields).await?;
-    let played = Played::read(site, fields).await?.again()?;
+    let played = PlayedTeams::read(site, fields).await?.again()?;
     Ok(played::undone(site, sender, &pick, &played, number).into())
 }
 
 /// The answer with a page, or with why there is none. Nobody keeps it: it is about one visitor.
-fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
-    let shown = made.unwrap_or_else(|problem| Shown {
+fn answer(site: &Site, made: Result<ShownPage, ApiProblem>) -> Response {
+    let shown = made.unwrap_or_else(|problem| ShownPage {
         page: html! {
             h1 { "That did not work" }
             p.alert role="alert" { (problem.detail) }
@@ -243,9 +250,9 @@ fn answer(site: &Site, made: Result<Shown, Problem>) -> Response {
         status: problem.status,
         cookie: None,
     });
-    let head = Head {
+    let head = PageHead {
         description: "Fair teams for people who play without a game server, made of the results of their games.",
-        ..Head::of("Teams", "/teams")
+        ..PageHead::of("Teams", "/teams")
     };
     let page = frame(site, &head, &shown.page).into_string();
     let mut response = uncached(shown.status, Form::Html.content_type(), page);
@@ -275,7 +282,7 @@ fn form_of_pick(
 }
 
 /// What was wrong.
-fn alert(problem: &Problem) -> Markup {
+fn alert(problem: &ApiProblem) -> Markup {
     html! { p.alert role="alert" { (problem.detail) } }
 }
 
@@ -324,8 +331,8 @@ async fn start_page(
     site: &Site,
     sender: &Sender,
     mut pick: Pick,
-    problem: Option<Problem>,
-) -> Result<Shown, Problem> {
+    problem: Option<ApiProblem>,
+) -> Result<ShownPage, ApiProblem> {
     let rulesets = site.rulesets();
     if let (true, Some(first)) = (
         pick.ruleset.is_empty() && problem.is_none(),
@@ -349,7 +356,7 @@ async fn start_page(
         }
         (sign_in(site, sender, &pick))
     };
-    Ok(Shown {
+    Ok(ShownPage {
         status: status.unwrap_or_default(),
         ..page.into()
     })
@@ -357,18 +364,18 @@ async fn start_page(
 
 /// The players who can be ticked: those of the pick, and others who played last. Who was new in the pick may be known by
 /// now. Whoever has a weight in the pick stands in its list again.
-async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<Known>, Problem> {
+async fn ticks(site: &Site, pick: &mut Pick) -> Result<Vec<ListedPlayer>, ApiProblem> {
     let known = called(site, &pick.ruleset, &pick.new, &pick.known).await?;
-    let people = settle(pick, &[], &known, &[]).people;
-    let (listed, people): (Vec<Person>, Vec<Person>) =
+    let people = reconcile(pick, &[], &known, &[]).people;
+    let (listed, people): (Vec<PickedPerson>, Vec<PickedPerson>) =
         (people.into_iter()).partition(|one| pick.weight_of(one).is_some());
-    let line = |one: &Person| Some(format!("{} {}", pick.weight_of(one)?, one.name()));
+    let line = |one: &PickedPerson| Some(format!("{} {}", pick.weight_of(one)?, one.name()));
     let mut names: Vec<String> = listed.iter().filter_map(line).collect();
     names.extend(Some(std::mem::take(&mut pick.names)).filter(|names| !names.is_empty()));
-    pick.settle(&people);
+    pick.reconcile(&people);
     pick.weights.clear();
     pick.names = names.join("\n");
-    let mut ticks: Vec<Known> = people.into_iter().filter_map(Person::known).collect();
+    let mut ticks: Vec<ListedPlayer> = people.into_iter().filter_map(PickedPerson::known).collect();
     let mut others = latest_players(site, &pick.ruleset, 2 * TICKS as i64).await?;
     others.retain(|one| !pick.known.contains(&one.handle));
     others.sort_by_key(|one| std::cmp::Reverse((one.last_seen, one.games)));
@@ -404,8 +411,8 @@ fn choice_of_ruleset(site: &Site, pick: &Pick, rulesets: &[RulesetTotals]) -> Ma
 }
 
 /// The visible fields. `team` is what one of the teams is called.
-fn fields(pick: &Pick, rulesets: &[RulesetTotals], ticks: &[Known], team: &str) -> Markup {
-    let is_ticked = |one: &Known| pick.known.contains(&one.handle);
+fn fields(pick: &Pick, rulesets: &[RulesetTotals], ticks: &[ListedPlayer], team: &str) -> Markup {
+    let is_ticked = |one: &ListedPlayer| pick.known.contains(&one.handle);
     let wishes = [&pick.together, &pick.apart, &pick.pinned];
     let has_wishes = wishes.iter().any(|wish| !wish.is_empty());
     html! {
@@ -447,7 +454,7 @@ fn fields(pick: &Pick, rulesets: &[RulesetTotals], ticks: &[Known], team: &str) 
 }
 
 /// The form that asks who is meant by names.
-fn questions(site: &Site, sender: &Sender, pick: &Pick, questions: &[Question]) -> Markup {
+fn questions(site: &Site, sender: &Sender, pick: &Pick, questions: &[UnclearName]) -> Markup {
     let (new, others): (Vec<_>, Vec<_>) = questions.iter().partition(|one| one.is_new());
     let doubt: Vec<&str> = others.iter().map(|one| one.typed.text.as_str()).collect();
     let body = html! {
@@ -471,7 +478,7 @@ fn questions(site: &Site, sender: &Sender, pick: &Pick, questions: &[Question]) 
 }
 
 /// One question. Nothing is chosen before somebody has answered.
-fn question(number: usize, question: &Question) -> Markup {
+fn question(number: usize, question: &UnclearName) -> Markup {
     let field = format!("ask{number}");
     let choice = |value: &str, words: &Markup| {
         html! {
@@ -481,8 +488,8 @@ fn question(number: usize, question: &Question) -> Markup {
             }
         }
     };
-    let known = |one: &Known| {
-        let value = Person::Known(one.clone()).value();
+    let known = |one: &ListedPlayer| {
+        let value = PickedPerson::Known(one.clone()).value();
         let games = counted(u64::try_from(one.games).unwrap_or(0), "game");
         choice(&value, &html! { bdi { (one.name) } ", " (games) })
     };

@@ -6,7 +6,7 @@
 use crate::{
     learning::BoardLine,
     model::{Timestamp, plain_name},
-    web::api::{LARGEST_SEED, Problem},
+    web::api::{ApiProblem, LARGEST_SEED},
 };
 
 /// The most fields of a form.
@@ -14,14 +14,14 @@ const FIELDS: usize = 1_000;
 
 /// The fields of a form, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Fields(Vec<(String, String)>);
+pub(super) struct FormFields(Vec<(String, String)>);
 
-impl Fields {
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Problem> {
+impl FormFields {
+    pub(super) fn parse(body: &[u8]) -> Result<Self, ApiProblem> {
         let fields = form_urlencoded::parse(body).into_owned();
         let fields: Vec<_> = fields.take(FIELDS + 1).collect();
         match fields.len() > FIELDS {
-            true => Err(Problem::bad(format!(
+            true => Err(ApiProblem::bad(format!(
                 "the form has more than {fields} fields",
                 fields = FIELDS
             ))),
@@ -76,7 +76,7 @@ pub(super) struct Pick {
 }
 
 impl Pick {
-    pub(super) fn read(fields: &Fields) -> Self {
+    pub(super) fn read(fields: &FormFields) -> Self {
         let text = |name| {
             let text = fields.one(name);
             text[..text.floor_char_boundary(LONGEST)].replace('\r', "")
@@ -128,20 +128,20 @@ impl Pick {
     }
 
     /// The weight that the list states for a person, as it was typed.
-    pub(super) fn weight_of(&self, person: &Person) -> Option<&str> {
+    pub(super) fn weight_of(&self, person: &PickedPerson) -> Option<&str> {
         let found = self.weights.iter().find(|(id, _)| person.had_id(id));
         found.map(|(_, weight)| weight.as_str())
     }
 
     /// Takes over who is meant by its names.
-    pub(super) fn settle(&mut self, people: &[Person]) {
+    pub(super) fn reconcile(&mut self, people: &[PickedPerson]) {
         self.names.clear();
         self.known.clear();
         self.new.clear();
         for person in people {
             match person {
-                Person::Known(known) => self.known.push(known.handle.clone()),
-                Person::New(name) => self.new.push(name.clone()),
+                PickedPerson::Known(known) => self.known.push(known.handle.clone()),
+                PickedPerson::New(name) => self.new.push(name.clone()),
             }
         }
     }
@@ -310,7 +310,7 @@ pub(super) fn identity(name: &str) -> String {
 
 /// A player whom the leaderboard of the ruleset has.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Known {
+pub(super) struct ListedPlayer {
     pub(super) handle: String,
     /// The name as it is shown.
     pub(super) name: String,
@@ -322,7 +322,7 @@ pub(super) struct Known {
     pub(super) last_seen: Timestamp,
 }
 
-impl Known {
+impl ListedPlayer {
     pub(super) fn new(row: &BoardLine) -> Self {
         let player = &row.player;
         Self {
@@ -345,13 +345,13 @@ impl Known {
 
 /// Somebody who plays.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Person {
-    Known(Known),
+pub(super) enum PickedPerson {
+    Known(ListedPlayer),
     /// Nobody of this name is known, and that is right.
     New(String),
 }
 
-impl Person {
+impl PickedPerson {
     /// How `/v1` names the player: by the handle, or by the identity that the new one gets.
     pub(super) fn id(&self) -> String {
         match self {
@@ -369,7 +369,7 @@ impl Person {
     }
 
     /// The player, unless it is a new one.
-    pub(super) fn known(self) -> Option<Known> {
+    pub(super) fn known(self) -> Option<ListedPlayer> {
         match self {
             Self::Known(known) => Some(known),
             Self::New(_) => None,
@@ -410,7 +410,7 @@ impl Person {
 }
 
 /// Which of these people a wish means by a name; a slip is understood if only one can be meant.
-pub(super) fn meant(name: &str, people: &[Person]) -> Option<usize> {
+pub(super) fn meant(name: &str, people: &[PickedPerson]) -> Option<usize> {
     let called = people.iter().position(|one| one.is_called(name));
     let like =
         |at: &usize| strsim::osa_distance(&name_key(people[*at].name()), &name_key(name)) < 2;
@@ -443,7 +443,7 @@ pub(super) mod tests {
         };
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.extend_pairs(pick.fields());
-        let fields = Fields::parse(form.finish().as_bytes()).unwrap();
+        let fields = FormFields::parse(form.finish().as_bytes()).unwrap();
         assert_eq!(Pick::read(&fields), pick);
     }
 
@@ -451,7 +451,7 @@ pub(super) mod tests {
     fn answers_say_who_is_meant() {
         let body =
             "names=Ann&ask0=on:00ff&ask1=new:Zoe+Lee&ask2=drop&ask3=new:&teams=x&last=9:a&seed=-1";
-        let pick = Pick::read(&Fields::parse(body.as_bytes()).unwrap());
+        let pick = Pick::read(&FormFields::parse(body.as_bytes()).unwrap());
         assert_eq!(pick.names, "Ann");
         assert_eq!(
             (pick.known, pick.new),
@@ -468,7 +468,7 @@ pub(super) mod tests {
     fn names_whose_questions_are_not_answered_are_asked_again() {
         let read = |answers: &str| {
             let body = format!("do=pick&on=01&doubt=Ana%0AMax{answers}");
-            Pick::read(&Fields::parse(body.as_bytes()).unwrap())
+            Pick::read(&FormFields::parse(body.as_bytes()).unwrap())
         };
         let one = read("&ask1=on:00ff");
         assert_eq!((one.names.as_str(), one.known.len()), ("Ana\nMax", 1));
@@ -479,25 +479,28 @@ pub(super) mod tests {
     #[test]
     fn a_weight_goes_to_whom_the_answer_means() {
         let body = "weight=7:zoe&weight=x:ann&doubt=5+Ana%0AMax%0A3+ann&ask0=on:00ff&ask1=new:Max&ask2=new:Ann+2";
-        let pick = Pick::read(&Fields::parse(body.as_bytes()).unwrap());
+        let pick = Pick::read(&FormFields::parse(body.as_bytes()).unwrap());
         let weights = [("zoe", "7"), ("00ff", "5"), ("ann-2", "3")];
         assert_eq!(
             pick.weights,
             weights.map(|(id, weight)| (id.to_owned(), weight.to_owned()))
         );
-        assert_eq!(pick.weight_of(&Person::New("Zoe".to_owned())), Some("7"));
-        let back = Pick::read(&Fields::parse(format!("do=edit&{body}").as_bytes()).unwrap());
+        assert_eq!(
+            pick.weight_of(&PickedPerson::New("Zoe".to_owned())),
+            Some("7")
+        );
+        let back = Pick::read(&FormFields::parse(format!("do=edit&{body}").as_bytes()).unwrap());
         assert_eq!(back.names, "5 Ana\nMax\n3 ann");
     }
 
     #[test]
     fn a_form_is_bounded() {
-        assert!(Fields::parse("a=b&".repeat(FIELDS).as_bytes()).is_ok());
-        assert!(Fields::parse("a=b&".repeat(FIELDS + 1).as_bytes()).is_err());
+        assert!(FormFields::parse("a=b&".repeat(FIELDS).as_bytes()).is_ok());
+        assert!(FormFields::parse("a=b&".repeat(FIELDS + 1).as_bytes()).is_err());
         let long = format!("names={}", "é".repeat(LONGEST));
-        let pick = Pick::read(&Fields::parse(long.as_bytes()).unwrap());
+        let pick = Pick::read(&FormFields::parse(long.as_bytes()).unwrap());
         assert_eq!(pick.names.len(), LONGEST);
-        assert!(Fields::parse(b"%ff%fe=%00&&&=").is_ok());
+        assert!(FormFields::parse(b"%ff%fe=%00&&&=").is_ok());
     }
 
     #[test]
@@ -559,8 +562,8 @@ pub(super) mod tests {
         assert_eq!(identity("Zoë"), "zoë");
     }
 
-    pub(in crate::web::teams) fn known(name: &str, id: &str) -> Known {
-        Known {
+    pub(in crate::web::teams) fn known(name: &str, id: &str) -> ListedPlayer {
+        ListedPlayer {
             handle: format!("h-{id}"),
             name: name.to_owned(),
             raw: name.to_owned(),
@@ -573,8 +576,8 @@ pub(super) mod tests {
     #[test]
     fn a_wish_means_somebody_who_plays() {
         let people = [
-            Person::Known(known("Ann", "ann")),
-            Person::New("Anna Lee".to_owned()),
+            PickedPerson::Known(known("Ann", "ann")),
+            PickedPerson::New("Anna Lee".to_owned()),
         ];
         let meant = |name| meant(name, &people);
         assert_eq!(meant("ANN"), Some(0));
@@ -582,7 +585,7 @@ pub(super) mod tests {
         assert_eq!(meant("anna-lee"), Some(1));
         assert_eq!(meant("Anna Leo"), Some(1));
         assert_eq!(meant("Zoe"), None);
-        let twins = ["Tim", "Tom"].map(|name| Person::New(name.to_owned()));
+        let twins = ["Tim", "Tom"].map(|name| PickedPerson::New(name.to_owned()));
         assert_eq!(super::meant("Tam", &twins), None);
     }
 }

@@ -9,7 +9,7 @@ use super::{
     alert,
     ask::called,
     form_of_pick,
-    pick::{Fields, Person, Pick, clean, seat},
+    pick::{FormFields, Pick, PickedPerson, clean, seat},
     sign_in,
     signed::{Sender, random},
 };
@@ -18,7 +18,7 @@ use crate::{
     store::MatchLine,
     web::{
         Site,
-        api::{Problem, Team, TeamPlayer, Teams, record_one, set_void},
+        api::{ApiProblem, TeamAnswer, TeamPlayer, TeamsAnswer, record_one, set_void},
         words,
     },
 };
@@ -28,10 +28,10 @@ pub(super) fn teams(
     site: &Site,
     sender: &Sender,
     pick: &Pick,
-    teams: &Teams<'_>,
-    played: &Played,
+    teams: &TeamsAnswer<'_>,
+    played: &PlayedTeams,
 ) -> Markup {
-    let weights = |team: &Team<'_>| -> Vec<Option<String>> {
+    let weights = |team: &TeamAnswer<'_>| -> Vec<Option<String>> {
         team.players.iter().map(TeamPlayer::shown_weight).collect()
     };
     let names = site.team_names(&played.ruleset);
@@ -55,13 +55,13 @@ pub(super) fn teams(
 }
 
 /// The numbers of players, as in `3 v 2`.
-pub(super) fn sizes(played: &Played) -> String {
+pub(super) fn sizes(played: &PlayedTeams) -> String {
     let sizes = played.teams.iter().map(|team| team.len().to_string());
     let sizes: Vec<String> = sizes.collect();
     sizes.join(" v ")
 }
 
-fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
+fn odds(teams: &TeamsAnswer<'_>, names: &TeamNames) -> String {
     let chances = teams.teams.iter().filter_map(|team| team.chance.flatten());
     let chances: Vec<f64> = chances.collect();
     let mut players = teams.teams.iter().flat_map(|team| &team.players);
@@ -88,7 +88,7 @@ fn odds(teams: &Teams<'_>, names: &TeamNames) -> String {
 pub(super) fn side(
     (team, names): (usize, &TeamNames),
     chance: Option<f64>,
-    people: &[Person],
+    people: &[PickedPerson],
     weights: &[Option<String>],
 ) -> Markup {
     html! {
@@ -109,7 +109,7 @@ pub(super) fn side(
 }
 
 /// The buttons with which the result is recorded.
-pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played) -> Markup {
+pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &PlayedTeams) -> Markup {
     let mut hidden = pick.fields();
     hidden.extend(played.fields());
     let count = played.teams.len();
@@ -142,7 +142,12 @@ pub(super) fn who_won(site: &Site, sender: &Sender, pick: &Pick, played: &Played
     }
 }
 
-fn reasons(pick: &Pick, teams: &Teams<'_>, played: &Played, called: &TeamNames) -> Markup {
+fn reasons(
+    pick: &Pick,
+    teams: &TeamsAnswer<'_>,
+    played: &PlayedTeams,
+    called: &TeamNames,
+) -> Markup {
     let people = || played.teams.iter().flatten();
     let names = |ids: &[&str]| {
         let name = |id: &&str| Some(people().find(|one| one.id() == **id)?.name());
@@ -178,24 +183,28 @@ const LATEST: usize = 5;
 
 /// The teams that play, and the key under which their result is recorded once.
 #[derive(Debug)]
-pub(super) struct Played {
+pub(super) struct PlayedTeams {
     pub(super) ruleset: String,
-    pub(super) teams: Vec<Vec<Person>>,
+    pub(super) teams: Vec<Vec<PickedPerson>>,
     decision: Option<i64>,
     key: String,
 }
 
 /// Who has won.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum PickOutcome {
     Won(u8),
     Draw,
     Scores(Vec<f64>),
 }
 
-impl Played {
+impl PlayedTeams {
     /// The teams of a pick, with a new key.
-    pub(super) fn of(pick: &Pick, teams: &Teams<'_>, people: &[Person]) -> Result<Self, Problem> {
+    pub(super) fn of(
+        pick: &Pick,
+        teams: &TeamsAnswer<'_>,
+        people: &[PickedPerson],
+    ) -> Result<Self, ApiProblem> {
         let person = |player: &TeamPlayer<'_>| {
             let person = people.iter().find(|one| one.id() == player.id);
             person.cloned()
@@ -211,7 +220,7 @@ impl Played {
     }
 
     /// What a form states.
-    pub(super) async fn read(site: &Site, fields: &Fields) -> Result<Self, Problem> {
+    pub(super) async fn read(site: &Site, fields: &FormFields) -> Result<Self, ApiProblem> {
         let ruleset = fields.one("ruleset").to_owned();
         let seats: Vec<(String, u8)> = fields.all("seat").filter_map(seat).collect();
         let handles = seats
@@ -224,12 +233,13 @@ impl Played {
             let person = match who.split_once(':') {
                 Some(("on", handle)) => {
                     let found = known.iter().find(|one| one.handle == handle);
-                    found.map(|one| Person::Known(one.clone()))
+                    found.map(|one| PickedPerson::Known(one.clone()))
                 }
-                Some(("new", name)) => clean(name).map(Person::New),
+                Some(("new", name)) => clean(name).map(PickedPerson::New),
                 _ => None,
             };
-            let gone = || Problem::bad("somebody of these teams is not known any more: pick again");
+            let gone =
+                || ApiProblem::bad("somebody of these teams is not known any more: pick again");
             teams[usize::from(team)].push(person.ok_or_else(gone)?);
         }
         Ok(Self {
@@ -241,7 +251,7 @@ impl Played {
     }
 
     /// The same teams, to be recorded once more.
-    pub(super) fn again(self) -> Result<Self, Problem> {
+    pub(super) fn again(self) -> Result<Self, ApiProblem> {
         let key = new_key()?;
         Ok(Self { key, ..self })
     }
@@ -270,14 +280,14 @@ impl Played {
     pub(super) async fn record(
         &self,
         sender: &Sender,
-        outcome: &Outcome,
-    ) -> Result<(i64, Option<String>), Problem> {
+        outcome: &PickOutcome,
+    ) -> Result<(i64, Option<String>), ApiProblem> {
         record_one(&sender.call, self.body(outcome)).await
     }
 
     /// The match in the short form of `/v1`.
-    fn body(&self, outcome: &Outcome) -> Value {
-        let player = |one: &Person| json!({"id": one.id(), "name": one.recorded_name()});
+    fn body(&self, outcome: &PickOutcome) -> Value {
+        let player = |one: &PickedPerson| json!({"id": one.id(), "name": one.recorded_name()});
         let teams = self.teams.iter();
         let teams: Vec<Vec<Value>> = teams
             .map(|team| team.iter().map(player).collect())
@@ -285,9 +295,9 @@ impl Played {
         let mut body =
             json!({"ruleset": self.ruleset, "teams": teams, "id": format!("teams-{}", self.key)});
         let (key, value) = match outcome {
-            Outcome::Won(team) => ("winner", json!(team)),
-            Outcome::Draw => ("draw", json!(true)),
-            Outcome::Scores(scores) => ("scores", json!(scores)),
+            PickOutcome::Won(team) => ("winner", json!(team)),
+            PickOutcome::Draw => ("draw", json!(true)),
+            PickOutcome::Scores(scores) => ("scores", json!(scores)),
         };
         body[key] = value;
         if let Some(decision) = self.decision {
@@ -297,36 +307,42 @@ impl Played {
     }
 
     /// The result that a form states: by which button it was sent, and the scores.
-    pub(super) fn outcome(&self, action: &str, fields: &Fields) -> Result<Outcome, Problem> {
+    pub(super) fn outcome(
+        &self,
+        action: &str,
+        fields: &FormFields,
+    ) -> Result<PickOutcome, ApiProblem> {
         if action == "draw" {
-            return Ok(Outcome::Draw);
+            return Ok(PickOutcome::Draw);
         }
         if let Some(team) = action.strip_prefix("won-") {
             let team = team.parse().ok();
             let team = team.filter(|team| usize::from(*team) < self.teams.len());
             return team
-                .map(Outcome::Won)
-                .ok_or_else(|| Problem::bad("there is no such team"));
+                .map(PickOutcome::Won)
+                .ok_or_else(|| ApiProblem::bad("there is no such team"));
         }
         let score = |text: &str| text.trim().replace(',', ".").parse().ok();
         let scores: Option<Vec<f64>> = fields.all("score").map(score).collect();
         let scores = scores.filter(|scores| scores.iter().all(|score| score.is_finite()));
         let scores = scores.filter(|scores| scores.len() == self.teams.len());
         let why = "State the score of each team as a number.";
-        scores.map(Outcome::Scores).ok_or_else(|| Problem::bad(why))
+        scores
+            .map(PickOutcome::Scores)
+            .ok_or_else(|| ApiProblem::bad(why))
     }
 }
 
 /// Leaves a match out of the ratings.
-pub(super) async fn undo(sender: &Sender, fields: &Fields) -> Result<i64, Problem> {
+pub(super) async fn undo(sender: &Sender, fields: &FormFields) -> Result<i64, ApiProblem> {
     let number = fields.one("match").parse();
-    let number = number.map_err(|_| Problem::bad("no match has this number"))?;
+    let number = number.map_err(|_| ApiProblem::bad("no match has this number"))?;
     set_void(&sender.call, number, true).await?;
     Ok(number)
 }
 
 /// The latest match that the client of a browser has recorded, if it may still undo it.
-pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchLine>, Problem> {
+pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchLine>, ApiProblem> {
     let Some(client) = sender
         .client()
         .filter(|_| sender.call.caller.has(Right::Report))
@@ -349,14 +365,14 @@ pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchL
     Ok(None)
 }
 
-fn new_key() -> Result<String, Problem> {
+fn new_key() -> Result<String, ApiProblem> {
     Ok(to_hex(&random::<16>()?))
 }
 
 /// A match that was recorded.
-pub(super) struct Recorded {
+pub(super) struct RecordedPick {
     pub(super) number: i64,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: PickOutcome,
     /// Why it is not rated.
     pub(super) unrated: Option<String>,
 }
@@ -366,19 +382,19 @@ pub(super) fn recorded(
     site: &Site,
     sender: &Sender,
     pick: &Pick,
-    played: &Played,
-    of: &Recorded,
+    played: &PlayedTeams,
+    of: &RecordedPick,
 ) -> Markup {
     let mut undone = pick.fields();
     undone.extend(played.fields());
     undone.push(("match", of.number.to_string()));
     let said = match &of.outcome {
-        Outcome::Won(team) => {
+        PickOutcome::Won(team) => {
             let names = site.team_names(&played.ruleset);
             format!("{0} won.", names.title((*team).into()))
         }
-        Outcome::Draw => "A draw.".to_owned(),
-        Outcome::Scores(scores) => format!("{}.", words::scores(scores)),
+        PickOutcome::Draw => "A draw.".to_owned(),
+        PickOutcome::Scores(scores) => format!("{}.", words::scores(scores)),
     };
     html! {
         h1 { "Recorded" }
@@ -405,7 +421,7 @@ pub(super) fn undone(
     site: &Site,
     sender: &Sender,
     pick: &Pick,
-    played: &Played,
+    played: &PlayedTeams,
     number: i64,
 ) -> Markup {
     html! {
@@ -424,8 +440,8 @@ pub(super) fn to_record(
     site: &Site,
     sender: &Sender,
     pick: &Pick,
-    played: &Played,
-    problem: Option<&Problem>,
+    played: &PlayedTeams,
+    problem: Option<&ApiProblem>,
     before: Option<MatchLine>,
 ) -> Markup {
     html! {
@@ -451,7 +467,7 @@ pub(super) fn to_record(
 }
 
 /// Who was on which team.
-fn lineups(site: &Site, played: &Played) -> Markup {
+fn lineups(site: &Site, played: &PlayedTeams) -> Markup {
     let names = site.team_names(&played.ruleset);
     html! {
         div.sides { @for (at, people) in played.teams.iter().enumerate() { (side((at, &names), None, people, &[])) } }
@@ -489,12 +505,12 @@ pub(super) fn latest_result(site: &Site, sender: &Sender, pick: &Pick, line: &Ma
 mod tests {
     use super::*;
 
-    fn game() -> Played {
+    fn game() -> PlayedTeams {
         let team = |names: &[&str]| {
-            let new = |name: &&str| Person::New((*name).to_owned());
+            let new = |name: &&str| PickedPerson::New((*name).to_owned());
             names.iter().map(new).collect()
         };
-        Played {
+        PlayedTeams {
             ruleset: "futsal".to_owned(),
             teams: vec![team(&["Ann", "Bob Lee"]), team(&["Cid"])],
             decision: Some(7),
@@ -508,8 +524,8 @@ mod tests {
             "ruleset": "futsal", "id": "teams-00ff", "decision": 7, "winner": 1,
             "teams": [[{"id": "ann", "name": "Ann"}, {"id": "bob-lee", "name": "Bob Lee"}], [{"id": "cid", "name": "Cid"}]],
         });
-        assert_eq!(game().body(&Outcome::Won(1)), expected);
-        assert_eq!(game().body(&Outcome::Draw)["draw"], true);
+        assert_eq!(game().body(&PickOutcome::Won(1)), expected);
+        assert_eq!(game().body(&PickOutcome::Draw)["draw"], true);
         let seats = [("ann", 0), ("bob-lee", 0), ("cid", 1)];
         assert_eq!(game().last(), seats.map(|(id, team)| (id.to_owned(), team)));
     }
@@ -517,17 +533,17 @@ mod tests {
     #[test]
     fn a_button_or_the_scores_say_who_has_won() {
         let said = |action: &str, body: &str| {
-            let fields = Fields::parse(body.as_bytes()).unwrap();
+            let fields = FormFields::parse(body.as_bytes()).unwrap();
             game().outcome(action, &fields).ok()
         };
-        assert_eq!(said("draw", ""), Some(Outcome::Draw));
-        assert_eq!(said("won-1", ""), Some(Outcome::Won(1)));
+        assert_eq!(said("draw", ""), Some(PickOutcome::Draw));
+        assert_eq!(said("won-1", ""), Some(PickOutcome::Won(1)));
         assert_eq!(said("won-2", ""), None);
         assert_eq!(said("won-x", ""), None);
         let scores = |body| said("score", body);
         assert_eq!(
             scores("score=3&score=+2,5"),
-            Some(Outcome::Scores(vec![3.0, 2.5]))
+            Some(PickOutcome::Scores(vec![3.0, 2.5]))
         );
         for wrong in [
             "",

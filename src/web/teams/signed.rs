@@ -19,7 +19,7 @@ use crate::{
     store::SignIn,
     web::{
         Site,
-        api::{Api, Call, Problem, prove},
+        api::{Api, ApiProblem, Call, prove},
     },
 };
 
@@ -44,7 +44,7 @@ impl Sender {
         api: &Api,
         fields: &HeaderMap,
         from: IpAddr,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, ApiProblem> {
         let secret = cookie(fields);
         let caller = match &secret {
             Some(secret) => recall(site, api, secret, from).await?,
@@ -83,12 +83,12 @@ impl Sender {
     }
 
     /// Refuses a form that was not made for this browser.
-    pub(super) fn check(&self, code: &str) -> Result<(), Problem> {
+    pub(super) fn check(&self, code: &str) -> Result<(), ApiProblem> {
         let own = self.code().unwrap_or_default();
         let fits: bool = own.as_bytes().ct_eq(code.as_bytes()).into();
         match fits || self.secret.is_none() {
             true => Ok(()),
-            false => Err(Problem::forbidden(
+            false => Err(ApiProblem::forbidden(
                 "this form was not made for you: load the page again",
             )),
         }
@@ -101,7 +101,7 @@ impl Sender {
         token: &str,
         from: IpAddr,
         is_https: bool,
-    ) -> Result<(Self, String), Problem> {
+    ) -> Result<(Self, String), ApiProblem> {
         let caller = prove(api, token, from).await?;
         let call = Call::of_form(site, caller);
         let client = call.client(&[Right::Ask, Right::Report])?.to_owned();
@@ -120,7 +120,7 @@ impl Sender {
     }
 
     /// Ends the sign-in. Returns the cookie that takes the place of its own.
-    pub(super) async fn sign_out(&self, site: &Site, is_https: bool) -> Result<String, Problem> {
+    pub(super) async fn sign_out(&self, site: &Site, is_https: bool) -> Result<String, ApiProblem> {
         if let Some(secret) = &self.secret {
             let store = site.service().store();
             store.sign_out(&Sha256::digest(secret).into()).await?;
@@ -135,7 +135,7 @@ async fn recall(
     api: &Api,
     secret: &[u8; 32],
     from: IpAddr,
-) -> Result<Option<Caller>, Problem> {
+) -> Result<Option<Caller>, ApiProblem> {
     let hash = Sha256::digest(secret).into();
     let found = site.service().store().signed_in(&hash).await?;
     let valid = found.filter(|one| is_valid(one.made_at, site.now()));
@@ -172,12 +172,12 @@ fn set_cookie(site: &Site, value: &str, max_age: i64, is_https: bool) -> String 
 }
 
 /// Random bytes of the system.
-pub(super) fn random<const N: usize>() -> Result<[u8; N], Problem> {
+pub(super) fn random<const N: usize>() -> Result<[u8; N], ApiProblem> {
     let mut drawn = [0; N];
     let filled = SysRng.try_fill_bytes(&mut drawn);
     filled.map_err(|error| {
         tracing::error!(%error, "the system has no random numbers");
-        Problem::internal()
+        ApiProblem::internal()
     })?;
     Ok(drawn)
 }

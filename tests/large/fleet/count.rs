@@ -10,7 +10,7 @@ use sqlx::{Connection, PgConnection};
 use super::{
     game::End,
     line::{World, pause},
-    lobby::Told,
+    lobby::Announced,
     servers::Played,
 };
 
@@ -150,7 +150,7 @@ async fn stored_tickets(db: &mut PgConnection) -> Vec<Stored> {
 /// Tickets: each that was answered is there with its players, in one state and in one match at most, whole.
 pub async fn tickets(
     db: &mut PgConnection,
-    told: &[Told],
+    announced: &[Announced],
     heard: &[BTreeMap<String, BTreeSet<i64>>],
     faults: &mut Faults,
 ) -> BTreeMap<String, usize> {
@@ -202,8 +202,8 @@ pub async fn tickets(
     for number in seats.keys() {
         faults.add("a seat of no ticket", number);
     }
-    for (number, (told, heard)) in told.iter().zip(heard).enumerate() {
-        agree(&format!("lobby{number}"), told, heard, &found, faults);
+    for (number, (announced, heard)) in announced.iter().zip(heard).enumerate() {
+        agree(&format!("lobby{number}"), announced, heard, &found, faults);
     }
     states
 }
@@ -211,17 +211,17 @@ pub async fn tickets(
 /// What a client was told is what is stored.
 fn agree(
     owner: &str,
-    told: &Told,
+    announced: &Announced,
     heard: &BTreeMap<String, BTreeSet<i64>>,
     found: &BTreeMap<(String, String), &Stored>,
     faults: &mut Faults,
 ) {
     let stored = |ticket: &String| found.get(&(owner.to_owned(), ticket.clone()));
-    for (ticket, players) in &told.submitted {
+    for (ticket, players) in &announced.submitted {
         let same = stored(ticket).is_some_and(|one| one.players == *players);
         faults.check(same, "a ticket is lost", format!("{owner} {ticket}"));
     }
-    for ticket in &told.cancelled {
+    for ticket in &announced.cancelled {
         let same = stored(ticket).is_some_and(|one| one.state == "cancelled");
         faults.check(
             same,
@@ -229,7 +229,7 @@ fn agree(
             format!("{owner} {ticket}"),
         );
     }
-    for (ticket, id) in &told.matched {
+    for (ticket, id) in &announced.matched {
         let same = stored(ticket).is_some_and(|one| one.match_id == Some(*id));
         faults.check(
             same,

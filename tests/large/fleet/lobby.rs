@@ -15,7 +15,7 @@ const OPEN: usize = 8;
 
 /// What a client was told.
 #[derive(Default)]
-pub struct Told {
+pub struct Announced {
     /// The players of each ticket whose SUBMIT was answered.
     pub submitted: BTreeMap<String, Vec<String>>,
     /// Tickets that were answered CANCELLED, and those that were in a match of a queue without instances.
@@ -39,7 +39,7 @@ pub struct Lobby<'a> {
     name: String,
     draw: Draw,
     open: Vec<Ticket>,
-    told: Told,
+    announced: Announced,
     number: usize,
 }
 
@@ -50,19 +50,19 @@ impl<'a> Lobby<'a> {
             name: format!("lobby{number}"),
             draw: Draw(seed),
             open: Vec::new(),
-            told: Told::default(),
+            announced: Announced::default(),
             number: 0,
         }
     }
 
     /// Submits tickets until the test ends, and then waits until all are final that can be.
-    pub fn run(mut self) -> Told {
+    pub fn run(mut self) -> Announced {
         let mut ends: Option<Instant> = None;
         loop {
             if self.world.is_ending() {
                 let since = *ends.get_or_insert_with(Instant::now);
                 if self.open.is_empty() || since.elapsed() > Duration::from_secs(60) {
-                    return self.told;
+                    return self.announced;
                 }
             } else if self.open.len() < OPEN {
                 self.begin();
@@ -118,14 +118,14 @@ impl<'a> Lobby<'a> {
         let words: Vec<&str> = reply.split(' ').collect();
         match words[..] {
             ["CANCELLED", ..] => {
-                self.told.cancelled.insert(ticket.id.clone());
+                self.announced.cancelled.insert(ticket.id.clone());
                 true
             }
             ["MATCHED", id, _] => {
                 // A hosted match may still move to another instance, or not be played at all.
                 if ticket.queue != "duel" {
                     let id = id.parse().unwrap();
-                    self.told.matched.insert(ticket.id.clone(), id);
+                    self.announced.matched.insert(ticket.id.clone(), id);
                 }
                 true
             }
@@ -169,7 +169,7 @@ impl<'a> Lobby<'a> {
         if !reply.starts_with("ERROR ") {
             ticket.answered = true;
             let players = ticket.players.clone();
-            self.told.submitted.insert(ticket.id.clone(), players);
+            self.announced.submitted.insert(ticket.id.clone(), players);
         }
         false
     }

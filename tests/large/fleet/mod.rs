@@ -85,7 +85,7 @@ backfill = false
 /// What all clients have seen.
 struct Seen {
     played: Vec<servers::Played>,
-    told: Vec<lobby::Told>,
+    announced: Vec<lobby::Announced>,
     heard: Vec<BTreeMap<String, BTreeSet<i64>>>,
     hosted: Vec<(i64, game::End)>,
     corrections: operator::Corrections,
@@ -167,7 +167,7 @@ fn evening(
         let counts = machines.suffer(world, &mut Draw(seed), lasts);
         world.ending.store(true, Ordering::Relaxed);
         let played = servers.into_iter().map(|one| one.join().unwrap()).collect();
-        let told = lobbies.into_iter().map(|one| one.join().unwrap()).collect();
+        let announced = lobbies.into_iter().map(|one| one.join().unwrap()).collect();
         let corrections = operator.join().unwrap();
         pause(2_000); // for the last pushes
         world.ended.store(true, Ordering::Relaxed);
@@ -185,7 +185,7 @@ fn evening(
         }
         Seen {
             played,
-            told,
+            announced,
             heard,
             hosted,
             corrections,
@@ -210,7 +210,7 @@ fn after(
         count::hosted(&mut db, &seen.hosted, faults).await;
         let states = count::states_of_hosted(&mut db).await;
         println!("hosted matches in the database: {states:?}");
-        let states = count::tickets(&mut db, &seen.told, &seen.heard, faults).await;
+        let states = count::tickets(&mut db, &seen.announced, &seen.heard, faults).await;
         println!("tickets in the database: {states:?}");
         operator::check(&mut db, &seen.corrections, faults).await;
     });
@@ -222,7 +222,8 @@ fn after(
 fn report(world: &World, seen: &Seen, compared: usize) {
     let ends = seen.played.iter().flat_map(|one| &one.games);
     let sum = |number: fn(&servers::Played) -> usize| seen.played.iter().map(number).sum::<usize>();
-    let told = |number: fn(&lobby::Told) -> usize| seen.told.iter().map(number).sum::<usize>();
+    let announced =
+        |number: fn(&lobby::Announced) -> usize| seen.announced.iter().map(number).sum::<usize>();
     println!("what went wrong: {:?}", seen.counts);
     println!(
         "games: {} ended, of {} the answer was on its way; {} resumed, {} forgotten",
@@ -233,9 +234,9 @@ fn report(world: &World, seen: &Seen, compared: usize) {
     );
     println!(
         "queues: {} tickets answered, {} matched, {} cancelled, {} heard; {} hosted matches ended, {} dropped",
-        told(|one| one.submitted.len()),
-        told(|one| one.matched.len()),
-        told(|one| one.cancelled.len()),
+        announced(|one| one.submitted.len()),
+        announced(|one| one.matched.len()),
+        announced(|one| one.cancelled.len()),
         seen.heard.iter().map(BTreeMap::len).sum::<usize>(),
         seen.hosted
             .iter()

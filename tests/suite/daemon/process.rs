@@ -15,7 +15,7 @@ use crate::common::{
     BUSY,
     process::{BINARY, HANG, Process, evenkeel, poll, poll_for, wait},
 };
-use evenkeel::store::{self, Cursor, Stored};
+use evenkeel::store::{self, Cursor, StoredMatch};
 use tempfile::TempDir;
 
 const CTF: &str = concat!(
@@ -218,7 +218,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
         if records.is_empty() {
             break;
         }
-        for Stored { id, record, .. } in records {
+        for StoredMatch { id, record, .. } in records {
             let sum: f64 = record.events.iter().map(|event| event.points).sum();
             assert_eq!(record.participants.len(), 4, "match {id}");
             assert_eq!(sum, record.scores.iter().sum::<f64>(), "match {id}");

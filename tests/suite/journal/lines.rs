@@ -6,7 +6,7 @@ use evenkeel::{
     model::Timestamp,
     server::Service,
     session::HandClock,
-    store::{self, Cursor, Stored},
+    store::{self, Cursor, StoredMatch},
 };
 use proptest::{collection::vec, prelude::*};
 use sqlx::{ConnectOptions, Connection, sqlite::SqliteConnectOptions};
@@ -111,7 +111,7 @@ pub(crate) async fn copy(from: &Path) -> TempDir {
 }
 
 /// All matches, once those that wait in the background are written.
-pub(crate) async fn matches(daemon: &Daemon) -> Vec<Stored> {
+pub(crate) async fn matches(daemon: &Daemon) -> Vec<StoredMatch> {
     daemon.service.sessions().write_backlog().await.unwrap();
     let store = daemon.service.store();
     let (found, _) = store.matches().after(Cursor::START, 1_000).await.unwrap();

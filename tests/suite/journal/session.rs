@@ -8,7 +8,7 @@ use evenkeel::{
     model::{Ident, Outcome, Timestamp, Verdict},
     server::Service,
     session::{HandClock, Session},
-    store::{self, Stored},
+    store::{self, StoredMatch},
 };
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ const SCORE: Command = Command::Score {
 };
 
 /// Ends the game, and returns its match.
-async fn end(service: &Service, session: &mut Session, verdict: Verdict) -> Stored {
+async fn end(service: &Service, session: &mut Session, verdict: Verdict) -> StoredMatch {
     let ended = session.end(verdict).await.unwrap();
     let stored = service.store().matches().match_with_id(ended.id).await;
     stored.unwrap().unwrap()

@@ -33,7 +33,7 @@ const WITH_POINTS: usize = 4;
 fn known(fold: &Fold) -> BTreeMap<String, Known> {
     let of = |weight: Weight<'_>| Known {
         weight: weight.weight,
-        deviation: weight.doubt,
+        deviation: weight.strength_deviation,
     };
     let all = fold.weights();
     all.map(|weight| (weight.key.id.clone(), of(weight)))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
     model::Kind,
-    server::{Limits, Peer, serve},
+    server::{ConnectionLimits, Peer, serve},
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt},
@@ -277,7 +277,7 @@ async fn pipe(
     tokio::io::DuplexStream,
     tokio::task::JoinHandle<()>,
     tempfile::TempDir,
-    Limits,
+    ConnectionLimits,
 ) {
     let config = config(toml);
     let (service, folder) = service(&config).await;

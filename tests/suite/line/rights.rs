@@ -11,7 +11,7 @@ use crate::common::{
     process::{HANG, Process, evenkeel},
     service, until,
 };
-use evenkeel::server::{Gate, Limits, Peer, Service, serve};
+use evenkeel::server::{ConnectionLimits, Gate, Peer, Service, serve};
 
 const RIGHTS: [&str; 5] = ["ask", "report", "queue", "instance", "admin"];
 
@@ -379,7 +379,7 @@ async fn a_wrong_name_and_a_wrong_token_are_answered_alike() {
 struct Hellos {
     gate: Arc<Gate>,
     service: Arc<Service>,
-    limits: Limits,
+    limits: ConnectionLimits,
     _folder: TempDir,
 }
 

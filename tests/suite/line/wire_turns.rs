@@ -13,7 +13,7 @@ use std::{
 
 use evenkeel::{
     model::Kind,
-    server::{Peer, Service, Stream, serve},
+    server::{ByteStream, Peer, Service, serve},
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ async fn learned() -> (Arc<Service>, TempDir) {
 /// Serves one connection as a task.
 fn serve_on<S>(stream: S, service: Arc<Service>)
 where
-    S: Stream + Send + 'static,
+    S: ByteStream + Send + 'static,
 {
     let config = config("");
     let peer = Peer::enter(&gate(&config), [127, 0, 0, 1].into()).unwrap();
@@ -113,7 +113,7 @@ struct Counted {
     writes: Arc<AtomicUsize>,
 }
 
-impl Stream for Counted {
+impl ByteStream for Counted {
     fn acknowledge(&self) {}
 }
 

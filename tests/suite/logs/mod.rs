@@ -18,7 +18,7 @@ use evenkeel::{
     logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError, LogZone},
     model::{Fingerprint, Kind, MatchRecord, PlayerKey, Ruleset, Timestamp},
     server::Service,
-    store::{Cursor, Stored},
+    store::{Cursor, StoredMatch},
 };
 use tempfile::TempDir;
 
@@ -33,7 +33,7 @@ async fn new() -> (Arc<Service>, TempDir) {
 }
 
 /// All stored matches, in order.
-async fn stored(service: &Service) -> Vec<Stored> {
+async fn stored(service: &Service) -> Vec<StoredMatch> {
     let (mut all, mut cursor) = (Vec::new(), Cursor::START);
     loop {
         let (mut matches, next) = service.store().matches().after(cursor, 256).await.unwrap();
@@ -46,8 +46,8 @@ async fn stored(service: &Service) -> Vec<Stored> {
 }
 
 /// The matches, whichever command has read them.
-fn known(all: &[Stored]) -> Vec<(Fingerprint, MatchRecord)> {
-    let one = |stored: &Stored| {
+fn known(all: &[StoredMatch]) -> Vec<(Fingerprint, MatchRecord)> {
+    let one = |stored: &StoredMatch| {
         let client = String::new();
         let record = MatchRecord {
             client,
@@ -566,7 +566,7 @@ async fn read_worse(service: &Service, archive: &Archive, database: &Path) {
     common::sql(database, gone).await;
     let logs = archive.logs().unwrap();
     assert_eq!(logs.len(), matches.len());
-    for ((_, log), Stored { mut record, .. }) in logs.iter().zip(matches) {
+    for ((_, log), StoredMatch { mut record, .. }) in logs.iter().zip(matches) {
         record.scores.fill(9.0);
         for bot in record
             .participants
@@ -1014,7 +1014,7 @@ async fn the_time_zone_of_a_log_changes_its_times_and_not_which_match_it_is() {
     };
     ingest.file(&path, &mut tell).await.unwrap();
     ingest.file(&path, &mut tell).await.unwrap();
-    let began = |all: &[Stored]| all[0].record.start.to_string();
+    let began = |all: &[StoredMatch]| all[0].record.start.to_string();
     let wrong = stored(&service).await;
     assert_eq!(began(&wrong), "2026-11-29T20:01:00Z");
     ingest.zone = Some(LogZone::named("+10:00").unwrap());

@@ -198,7 +198,7 @@ async fn a_match_begins_once_this_is_on_disk() {
     called(&mut lobby, &id).await;
     let database = daemon.folder.path().join("test.db");
     // Else the write that fails takes the note with it that the client was sent GO, which is then sent again.
-    let not_told = "SELECT count(*) FROM tickets WHERE NOT told";
+    let not_told = "SELECT count(*) FROM tickets WHERE NOT announced";
     until(async || rows::<(i64,)>(&database, not_told).await == [(0,)]).await;
     execute(
         &database,

@@ -613,16 +613,16 @@ async fn who_is_gone_counts_for_nobody() {
     assert!(client.ask("PLACE p02\n").await.starts_with("PLACE p02 "));
 }
 
-/// The number that EXPLAIN states for the doubt about the last ADVANTAGE.
-async fn doubt(client: &mut Client) -> f64 {
+/// The number that EXPLAIN states for the deviation of the last ADVANTAGE.
+async fn deviation(client: &mut Client) -> f64 {
     let words = "standard deviation of the predicted edge is";
     let why = client.reasons("EXPLAIN\n").await;
     let line = why.iter().find(|line| line.contains(words));
     number_after(line.unwrap_or_else(|| panic!("{why:?}")), words)
 }
 
-/// Starts a game of these teams, and returns the doubt about the advantage in it.
-async fn doubt_between(client: &mut Client, teams: &[&[String]]) -> f64 {
+/// Starts a game of these teams, and returns the deviation of the advantage in it.
+async fn deviation_between(client: &mut Client, teams: &[&[String]]) -> f64 {
     let mut lines = format!("GAME ctf\nMAP field\nMINPLAYERS 0\nTEAMS {}\n", teams.len());
     for (team, ids) in teams.iter().enumerate() {
         for id in *ids {
@@ -631,7 +631,7 @@ async fn doubt_between(client: &mut Client, teams: &[&[String]]) -> f64 {
     }
     client.tell(&format!("{lines}START\n")).await;
     client.ask("ADVANTAGE\n").await;
-    doubt(client).await
+    deviation(client).await
 }
 
 #[tokio::test]
@@ -641,8 +641,8 @@ async fn pinned_regulars_make_nobody_sure_of_strangers() {
     let players = ids(10);
     let with = |ids: &[String], stranger: &str| [ids, &[stranger.to_owned()]].concat();
     let (red, blue) = (with(&players[..5], "x0"), with(&players[5..], "x1"));
-    let open = doubt_between(&mut client, &[&red, &blue]).await;
-    let duel = doubt_between(&mut client, &[&red[5..], &blue[5..]]).await;
+    let open = deviation_between(&mut client, &[&red, &blue]).await;
+    let duel = deviation_between(&mut client, &[&red[5..], &blue[5..]]).await;
     for id in &players {
         let (kind, id) = (Kind::Human, id.clone());
         let store = daemon.service.store();
@@ -654,14 +654,14 @@ async fn pinned_regulars_make_nobody_sure_of_strangers() {
             .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
-    let pinned = doubt_between(&mut client, &[&red, &blue]).await;
+    let pinned = deviation_between(&mut client, &[&red, &blue]).await;
     // A player counts less in a larger game: two strangers among twelve, by the root of 2/12.
     let among_twelve = duel * (2.0 / 12.0_f64).sqrt();
     assert!(
         pinned < open && pinned > 0.95 * among_twelve,
         "{open} {pinned} {among_twelve}"
     );
-    let regulars = doubt_between(&mut client, &[&players[..5], &players[5..]]).await;
+    let regulars = deviation_between(&mut client, &[&players[..5], &players[5..]]).await;
     assert_eq!(regulars, 0.0, "the operator knows them");
 }
 
@@ -672,9 +672,9 @@ async fn of_three_teams_the_strangers_are_in_doubt_whatever_their_number() {
     let players = ids(4);
     let strangers = ["x0", "x1"].map(str::to_owned);
     let (red, blue) = (&players[..2], &players[2..]);
-    let last = doubt_between(&mut client, &[red, blue, &strangers]).await;
-    let middle = doubt_between(&mut client, &[red, &strangers, blue]).await;
-    let first = doubt_between(&mut client, &[&strangers, red, blue]).await;
+    let last = deviation_between(&mut client, &[red, blue, &strangers]).await;
+    let middle = deviation_between(&mut client, &[red, &strangers, blue]).await;
+    let first = deviation_between(&mut client, &[&strangers, red, blue]).await;
     assert!((last / first - 1.0).abs() < 0.1, "{last} {middle} {first}");
     assert!((last / middle - 1.0).abs() < 0.1, "{last} {middle} {first}");
 }

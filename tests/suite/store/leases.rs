@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use evenkeel::{
     learning::leases::{LeaseSettings, SharedSettings},
     matchmaking::lifecycle::{
-        Change, CoordinatorSettings, Lifecycle, Match, Proposal, QueueTerms, Stored, Submission,
-        TicketRecord,
+        Change, CoordinatorSettings, Lifecycle, Match, Proposal, QueueTerms, StoredState,
+        Submission, TicketRecord,
     },
     model::Timestamp,
     server::Service,
@@ -64,10 +64,10 @@ fn queues() -> Vec<(String, QueueTerms)> {
 }
 
 fn restored(tickets: Vec<TicketRecord>, formed: Vec<Match>, now: Timestamp) -> Lifecycle {
-    let stored = Stored {
+    let stored = StoredState {
         tickets,
         formed,
-        ..Stored::default()
+        ..StoredState::default()
     };
     let settings = CoordinatorSettings::default();
     Lifecycle::restore(settings, queues(), stored, now, |_| true)

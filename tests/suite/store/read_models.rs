@@ -10,7 +10,7 @@ use std::{
 
 use evenkeel::{
     model::{Kind, PlayerKey, Timestamp},
-    rating::history::{Balance, Closeness},
+    rating::history::{BalanceStatistics, Closeness},
     server::Service,
     store::{self, DatabaseUrl, MatchLine},
 };
@@ -200,7 +200,7 @@ fn monday(at: Timestamp) -> Timestamp {
 }
 
 /// Checks the numbers of the balance page, and returns them.
-async fn check_sums(service: &Service) -> Balance {
+async fn check_sums(service: &Service) -> BalanceStatistics {
     let lines = service.store().matches().latest_matches(None, 1_000);
     let lines = lines.await.unwrap();
     let rated = |line: &MatchLine| line.ruleset.is_some() && line.unrated.is_none();
@@ -296,7 +296,7 @@ async fn run(steps: Vec<Step>) {
     service.learning().rebuild(|_| ()).await.unwrap();
     assert_eq!(learned, hashes(&path).await);
     let again = check_sums(&service).await;
-    let bytes = |balance: &Balance| postcard::to_stdvec(balance).unwrap();
+    let bytes = |balance: &BalanceStatistics| postcard::to_stdvec(balance).unwrap();
     assert_eq!(bytes(&balance), bytes(&again));
     service.close().await;
 }

@@ -8,12 +8,12 @@ use std::{
 
 use evenkeel::{
     matchmaking::lifecycle::{
-        Change, CoordinatorSettings, Lifecycle, Proposal, QueueTerms, Reason, State, Stored,
+        Change, CoordinatorSettings, Lifecycle, Proposal, QueueTerms, Reason, State, StoredState,
         Submission, TicketRecord,
     },
     model::Timestamp,
     store::{
-        Decided, Lease, MAX_REQUEST, NewHostNotice, NewRequest, QueueWrite, Request, Store,
+        DecidedRequest, Lease, MAX_REQUEST, NewHostNotice, NewRequest, QueueWrite, Request, Store,
         StoreError, Taken, TicketKey,
     },
 };
@@ -49,8 +49,8 @@ fn request(partition: &str, key: i64, body: &str) -> NewRequest {
     }
 }
 
-fn decided(daemon: &str, key: i64, answer: Option<&str>) -> Decided {
-    Decided {
+fn decided(daemon: &str, key: i64, answer: Option<&str>) -> DecidedRequest {
+    DecidedRequest {
         daemon: daemon.to_owned(),
         key,
         answer: answer.map(str::to_owned),
@@ -62,7 +62,7 @@ async fn decide(
     store: &Store,
     lease: &Lease,
     changes: &[Change],
-    decided: &[Decided],
+    decided: &[DecidedRequest],
 ) -> Result<(), StoreError> {
     let write = QueueWrite {
         lease,
@@ -443,7 +443,7 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
         ttl: 600_000,
         ..QueueTerms::default()
     };
-    let (settings, stored) = (CoordinatorSettings::default(), Stored::default());
+    let (settings, stored) = (CoordinatorSettings::default(), StoredState::default());
     let queues = [("duel".to_owned(), terms)];
     let mut life = Lifecycle::restore(settings, queues, stored, Timestamp(5), |_| true);
     for (owner, id) in [("a", "t1"), ("b", "t1"), ("a", "t2"), ("a", "t3")] {
@@ -478,30 +478,36 @@ async fn what_a_client_was_not_sent_is_read_until_it_is_noted() {
     assert_eq!(store.queues().stored_ticket("b", "t2").await.unwrap(), None);
 
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let untold = async |partitions: &[i64], owners: &[&str], most| {
+    let unannounced = async |partitions: &[i64], owners: &[&str], most| {
         let found = store
             .queues()
-            .untold(partitions, &names(owners), most)
+            .unannounced(partitions, &names(owners), most)
             .await
             .unwrap();
         let keys = found.iter().map(|one| TicketKey::from(&one.ticket));
         keys.collect::<Vec<_>>()
     };
     let numbers = |keys: Vec<TicketKey>| keys.iter().map(|key| key.number).collect::<Vec<_>>();
-    let both = untold(&[0], &["a", "b"], 10).await;
+    let both = unannounced(&[0], &["a", "b"], 10).await;
     assert_eq!(numbers(both.clone()), [1, 2, 3]);
-    assert_eq!(numbers(untold(&[0], &["a", "b"], 2).await), [1, 2]);
-    assert_eq!(numbers(untold(&[0], &["b", "c"], 9).await), [2]);
-    assert!(untold(&[1, 2], &["a"], 9).await.is_empty());
-    assert!(untold(&[], &["a"], 9).await.is_empty() && untold(&[0], &[], 9).await.is_empty());
+    assert_eq!(numbers(unannounced(&[0], &["a", "b"], 2).await), [1, 2]);
+    assert_eq!(numbers(unannounced(&[0], &["b", "c"], 9).await), [2]);
+    assert!(unannounced(&[1, 2], &["a"], 9).await.is_empty());
+    assert!(
+        unannounced(&[], &["a"], 9).await.is_empty() && unannounced(&[0], &[], 9).await.is_empty()
+    );
     // One was sent another state than that which it has now.
     let mut old = both[1];
     old.at = Timestamp(1);
-    store.queues().note_told(&[both[0], old]).await.unwrap();
-    assert_eq!(numbers(untold(&[0], &["a", "b"], 10).await), [2, 3]);
-    assert_eq!(store.queues().told(&both).await.unwrap(), [1].into());
-    assert!(store.queues().told(&[]).await.unwrap().is_empty());
-    store.queues().note_told(&both).await.unwrap();
-    store.queues().note_told(&both).await.unwrap();
-    assert!(untold(&[0], &["a", "b"], 10).await.is_empty());
+    store
+        .queues()
+        .note_announced(&[both[0], old])
+        .await
+        .unwrap();
+    assert_eq!(numbers(unannounced(&[0], &["a", "b"], 10).await), [2, 3]);
+    assert_eq!(store.queues().announced(&both).await.unwrap(), [1].into());
+    assert!(store.queues().announced(&[]).await.unwrap().is_empty());
+    store.queues().note_announced(&both).await.unwrap();
+    store.queues().note_announced(&both).await.unwrap();
+    assert!(unannounced(&[0], &["a", "b"], 10).await.is_empty());
 }

@@ -9,8 +9,8 @@ use crate::common::{
 use evenkeel::{
     matchmaking::TicketSpec,
     matchmaking::lifecycle::{
-        Change, CoordinatorSettings, Lifecycle, Match, Offer, Proposal, QueueTerms, State, Stored,
-        Submission, TicketNumber, TicketRecord,
+        Change, CoordinatorSettings, InstanceOffer, Lifecycle, Match, Proposal, QueueTerms, State,
+        StoredState, Submission, TicketNumber, TicketRecord,
     },
     model::{
         Kind::{self, Bot, Human},
@@ -44,15 +44,15 @@ fn queues() -> Vec<(String, QueueTerms)> {
 }
 
 fn restored(tickets: Vec<TicketRecord>, formed: Vec<Match>, now: Timestamp) -> Lifecycle {
-    let stored = Stored {
+    let stored = StoredState {
         tickets,
         formed,
-        ..Stored::default()
+        ..StoredState::default()
     };
     restored_from(stored, now)
 }
 
-fn restored_from(stored: Stored, now: Timestamp) -> Lifecycle {
+fn restored_from(stored: StoredState, now: Timestamp) -> Lifecycle {
     let settings = CoordinatorSettings::default();
     Lifecycle::restore(settings, queues(), stored, now, |_| true)
 }
@@ -140,11 +140,11 @@ async fn survives(store: &Store, life: &mut Lifecycle) {
     for formed in &matches {
         assert_eq!(life.formed(formed.id), Some(formed));
     }
-    let stored = Stored {
+    let stored = StoredState {
         tickets,
         formed: matches,
         players: store.queues().ticket_players(0).await.unwrap(),
-        ..Stored::default()
+        ..StoredState::default()
     };
     let mut again = restored_from(stored, life.now());
     assert_eq!(taken_changes(&mut again), [], "nothing has to be mended");
@@ -223,10 +223,10 @@ async fn a_turn_leaves_what_its_changes_leave_one_by_one() {
     let one_by_one = open_chosen(&folder.path().join("other.db")).await;
     let mut life = restored(Vec::new(), Vec::new(), Timestamp(1_000));
     let owner = "bäckend \"1\"";
-    life.joined(Offer {
+    life.joined(InstanceOffer {
         name: "ctf 1".to_owned(),
         slots: 2,
-        ..Offer::default()
+        ..InstanceOffer::default()
     })
     .unwrap();
     let mut tickets = Vec::new();
@@ -518,10 +518,10 @@ async fn only_tickets_without_a_final_match_count_as_waiting() {
     let first = store.queues().reserve_matches(2).await.unwrap();
     life.propose("hosted", vec![pair(tickets[0], tickets[1])], first);
     life.propose("hosted", vec![pair(tickets[2], tickets[3])], first + 1);
-    let offer = Offer {
+    let offer = InstanceOffer {
         name: "host".to_owned(),
         slots: 2,
-        ..Offer::default()
+        ..InstanceOffer::default()
     };
     life.joined(offer).unwrap();
     write(&store, &mut life).await;

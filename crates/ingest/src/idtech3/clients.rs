@@ -13,7 +13,7 @@ const DEFAULT_SKILL: f64 = 3.0;
 
 /// One client number.
 #[derive(Clone, Debug, Default)]
-pub struct Client {
+pub struct IdTech3Client {
     /// Whether the client is in the game, and no longer connecting.
     pub begun: bool,
     /// The team, as the last line has stated it.
@@ -34,7 +34,7 @@ pub struct Client {
     skill: Option<f64>,
 }
 
-impl Client {
+impl IdTech3Client {
     /// Whether a line has stated the client's team. The log has such a line for every client that
     /// connects.
     pub fn is_known(&self) -> bool {
@@ -157,21 +157,21 @@ impl ClientIdentity {
 /// All client numbers of a server.
 #[derive(Debug, Default)]
 pub struct ClientSlots {
-    slots: Vec<Client>,
+    slots: Vec<IdTech3Client>,
 }
 
 impl ClientSlots {
     /// The client of this number, which has to be below
     /// [`MAX_CLIENTS`](super::grammar::MAX_CLIENTS); it is created if necessary.
-    pub(crate) fn client(&mut self, number: usize) -> &mut Client {
+    pub(crate) fn client(&mut self, number: usize) -> &mut IdTech3Client {
         if number >= self.slots.len() {
-            self.slots.resize_with(number + 1, Client::default);
+            self.slots.resize_with(number + 1, IdTech3Client::default);
         }
         &mut self.slots[number]
     }
 
     /// The client of this number, if a line has mentioned it or a higher one.
-    pub fn get(&self, number: usize) -> Option<&Client> {
+    pub fn get(&self, number: usize) -> Option<&IdTech3Client> {
         self.slots.get(number)
     }
 
@@ -198,12 +198,12 @@ impl ClientSlots {
     }
 
     /// All clients, with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Client)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &IdTech3Client)> {
         self.slots.iter().enumerate()
     }
 
     pub(crate) fn remove(&mut self, number: usize) {
-        *self.client(number) = Client::default();
+        *self.client(number) = IdTech3Client::default();
     }
 }
 
@@ -243,8 +243,8 @@ fn without_colours(name: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn client(changed: &str, userinfo: &str) -> Client {
-        let mut client = Client::default();
+    fn client(changed: &str, userinfo: &str) -> IdTech3Client {
+        let mut client = IdTech3Client::default();
         client.changed(changed.as_bytes());
         client.userinfo(userinfo.as_bytes());
         client

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evenkeel_model::{MatchRecord, MatchRecorder, Timestamp};
 
 use super::{
-    clients::{Client, ClientIdentity, ClientSlots},
+    clients::{ClientIdentity, ClientSlots, IdTech3Client},
     setup::GameSetup,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 /// How many teams a team game has: red and blue.
 const TEAMS: usize = 2;
 
-pub(super) struct Game {
+pub(super) struct IdTech3Game {
     /// The line on which it began.
     pub(super) line: u64,
     /// Whether every client's name and team is in the log, because the log contains the beginning
@@ -36,7 +36,7 @@ pub(super) struct Game {
     lasted: Option<u64>,
     recorder: MatchRecorder,
     /// The clients who take part, by their numbers.
-    seats: Vec<Seat>,
+    seats: Vec<RecordSeat>,
     /// The teams' scores as the log states them. Once it does, they replace those that follow from kills and captures.
     totals: Option<[f64; TEAMS]>,
     /// The client to whom the next change of a total is credited: the last killer, or the last victim
@@ -49,7 +49,7 @@ pub(super) struct Game {
     stranger: bool,
 }
 
-impl Game {
+impl IdTech3Game {
     pub(super) fn new(line: u64, setup: GameSetup, now: LogClock, clients_known: bool) -> Self {
         Self {
             line,
@@ -144,7 +144,7 @@ impl Game {
             GameEvent::Over => self.lasted = Some(self.recorder.end(self.millis(now))),
             GameEvent::Death { victim, by, .. } => {
                 for number in by.into_iter().chain([victim]) {
-                    self.stranger |= !clients.get(number).is_some_and(Client::is_known);
+                    self.stranger |= !clients.get(number).is_some_and(IdTech3Client::is_known);
                 }
                 self.actor = by.or(Some(victim));
                 self.take(event, now);
@@ -219,7 +219,7 @@ impl Game {
 
 /// The place of a client number in the record.
 #[derive(Clone, Debug, Default)]
-struct Seat {
+struct RecordSeat {
     /// The visit of the player on it.
     visit: Option<usize>,
     /// The team that the visit is on.
@@ -230,14 +230,14 @@ struct Seat {
     renamed: u32,
 }
 
-impl Game {
+impl IdTech3Game {
     /// Takes over a client's present name, identity and team.
-    pub(super) fn update_client(&mut self, number: usize, client: &Client, now: LogClock) {
+    pub(super) fn update_client(&mut self, number: usize, client: &IdTech3Client, now: LogClock) {
         if self.is_over() {
             return;
         }
         if number >= self.seats.len() {
-            self.seats.resize_with(number + 1, Seat::default);
+            self.seats.resize_with(number + 1, RecordSeat::default);
         }
         let mut seat = std::mem::take(&mut self.seats[number]);
         if std::mem::replace(&mut seat.renamed, client.renamed) != client.renamed {
@@ -269,7 +269,7 @@ impl Game {
         }
     }
 
-    fn seat(&self, number: usize) -> Option<&Seat> {
+    fn seat(&self, number: usize) -> Option<&RecordSeat> {
         self.seats.get(number)
     }
 
@@ -283,7 +283,7 @@ impl Game {
         self.recorder.set_team(visit, team, at);
     }
 
-    fn enter(&mut self, seat: &mut Seat, client: &Client) -> usize {
+    fn enter(&mut self, seat: &mut RecordSeat, client: &IdTech3Client) -> usize {
         let identity = client.identity();
         let visit = self.recorder.enter(identity.key.clone(), client.name());
         seat.visit = Some(visit);
@@ -293,7 +293,7 @@ impl Game {
 
     /// Handles a client's new name or id. A player who has a strong identity keeps it; a different
     /// strong identity means that another player has taken the client number.
-    fn rename(&mut self, seat: &mut Seat, client: &Client, now: LogClock) {
+    fn rename(&mut self, seat: &mut RecordSeat, client: &IdTech3Client, now: LogClock) {
         let (Some(visit), Some(old)) = (seat.visit, seat.known_as.take()) else {
             return;
         };
@@ -311,7 +311,7 @@ impl Game {
     }
 
     /// The team for which a client plays; always 0 in a game without teams.
-    fn team_of(&self, client: &Client) -> Option<u8> {
+    fn team_of(&self, client: &IdTech3Client) -> Option<u8> {
         match client.team {
             _ if !client.begun => None,
             ClientTeam::Team(team) if self.setup.teams => Some(team),

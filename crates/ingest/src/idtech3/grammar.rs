@@ -8,7 +8,7 @@ pub const MAX_CLIENTS: usize = 256;
 
 /// The content of a line that a record needs. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum IdTech3Event<'a> {
     /// A game begins, with these settings: `\key\value…`.
     InitGame(&'a [u8]),
     /// A round begins (Urban Terror), with the settings of its game.
@@ -77,7 +77,7 @@ pub enum Event<'a> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, Event<'_>)>> {
+pub fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, IdTech3Event<'_>)>> {
     match clock(line) {
         Some((at, rest)) => Ok(Some((at, read_event(rest, whole)?))),
         None if is_separator(line) => Ok(None),
@@ -89,14 +89,17 @@ pub fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, Event<'_>)>> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub(super) fn read_event(rest: &[u8], whole: bool) -> LineResult<Event<'_>> {
+pub(super) fn read_event(rest: &[u8], whole: bool) -> LineResult<IdTech3Event<'_>> {
     let Some(colon) = rest.iter().take(MAX_VERB).position(|&b| b == b':') else {
-        return Ok(Event::Other);
+        return Ok(IdTech3Event::Other);
     };
     let (verb, rest) = rest.split_at(colon);
     let event = event(verb, skip_blanks(&rest[1..]))?;
     match event {
-        Event::Exit | Event::Shutdown | Event::Say(_) | Event::Other => {}
+        IdTech3Event::Exit
+        | IdTech3Event::Shutdown
+        | IdTech3Event::Say(_)
+        | IdTech3Event::Other => {}
         _ if whole => {}
         _ => return Err("the log ends within this line"),
     }
@@ -110,43 +113,43 @@ fn is_separator(line: &[u8]) -> bool {
 /// The longest verb has this many bytes, with its colon.
 const MAX_VERB: usize = 24;
 
-fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
+fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<IdTech3Event<'a>> {
     Ok(match verb {
-        b"Item" | b"tell" | b"PlayerScore" | b"Award" => Event::Other,
-        b"say" | b"sayteam" => Event::Say(rest),
+        b"Item" | b"tell" | b"PlayerScore" | b"Award" => IdTech3Event::Other,
+        b"say" | b"sayteam" => IdTech3Event::Say(rest),
         b"ClientUserinfoChanged" => {
             let (client, info) = client(rest)?;
-            Event::Changed(client, info)
+            IdTech3Event::Changed(client, info)
         }
         b"Kill" => kill(rest)?,
         b"CTF" | b"1FCTF" => flag(rest)?,
         b"Flag" => urban_flag(rest)?,
         b"SurvivorWinner" => match rest {
-            b"Red" => Event::RoundWon(0),
-            b"Blue" => Event::RoundWon(1),
-            _ => Event::Other,
+            b"Red" => IdTech3Event::RoundWon(0),
+            b"Blue" => IdTech3Event::RoundWon(1),
+            _ => IdTech3Event::Other,
         },
         b"TeamScore" => {
             let (team, rest) = field(rest)?;
             let (total, _) = field(rest)?;
-            Event::TeamScore { team, total }
+            IdTech3Event::TeamScore { team, total }
         }
-        b"ClientConnect" => Event::Connect(client(rest)?.0),
-        b"ClientBegin" => Event::Begin(client(rest)?.0),
-        b"ClientDisconnect" => Event::Disconnect(client(rest)?.0),
+        b"ClientConnect" => IdTech3Event::Connect(client(rest)?.0),
+        b"ClientBegin" => IdTech3Event::Begin(client(rest)?.0),
+        b"ClientDisconnect" => IdTech3Event::Disconnect(client(rest)?.0),
         b"ClientUserinfo" => {
             let (client, info) = client(rest)?;
-            Event::Userinfo(client, info)
+            IdTech3Event::Userinfo(client, info)
         }
-        b"InitGame" => Event::InitGame(rest),
-        b"InitRound" => Event::InitRound(rest),
-        b"Warmup" => Event::Warmup,
-        b"ServerTime" => server_time(rest).map_or(Event::Other, Event::ServerTime),
-        b"ShutdownGame" => Event::Shutdown,
-        b"Exit" => Event::Exit,
+        b"InitGame" => IdTech3Event::InitGame(rest),
+        b"InitRound" => IdTech3Event::InitRound(rest),
+        b"Warmup" => IdTech3Event::Warmup,
+        b"ServerTime" => server_time(rest).map_or(IdTech3Event::Other, IdTech3Event::ServerTime),
+        b"ShutdownGame" => IdTech3Event::Shutdown,
+        b"Exit" => IdTech3Event::Exit,
         b"red" => result(rest)?,
         b"score" => points(rest)?,
-        _ => Event::Other,
+        _ => IdTech3Event::Other,
     })
 }
 
@@ -206,12 +209,12 @@ fn slot(number: i64) -> Option<usize> {
 }
 
 /// Reads `k v mod: A killed B by MOD_X`. A killer that is not a client number (1022) is the world.
-fn kill(rest: &[u8]) -> LineResult<Event<'_>> {
+fn kill(rest: &[u8]) -> LineResult<IdTech3Event<'_>> {
     let (killer, rest) = field(rest)?;
     let (victim, rest) = client(rest)?;
     let killer = slot(killer);
     let own = killer.is_none_or(|killer| killer == victim);
-    Ok(Event::Kill {
+    Ok(IdTech3Event::Kill {
         killer,
         victim,
         team_change: own && rest.ends_with(b"MOD_CHANGE_TEAM"),
@@ -229,47 +232,47 @@ fn server_time(rest: &[u8]) -> Option<Timestamp> {
 }
 
 /// Reads `c flagteam what: …`; only captures (1) change a score.
-fn flag(rest: &[u8]) -> LineResult<Event<'_>> {
+fn flag(rest: &[u8]) -> LineResult<IdTech3Event<'_>> {
     let (by, rest) = field(rest)?;
     let (flag, rest) = field(rest)?;
     let (what, _) = field(rest)?;
     Ok(match what {
-        1 if [-1, 1, 2].contains(&flag) => Event::Capture { by: slot(by), flag },
-        _ => Event::Other,
+        1 if [-1, 1, 2].contains(&flag) => IdTech3Event::Capture { by: slot(by), flag },
+        _ => IdTech3Event::Other,
     })
 }
 
 /// Reads `c what: team_CTF_redflag` (Urban Terror); only captures (2) change a score.
-fn urban_flag(rest: &[u8]) -> LineResult<Event<'_>> {
+fn urban_flag(rest: &[u8]) -> LineResult<IdTech3Event<'_>> {
     let (by, rest) = field(rest)?;
     let (what, rest) = field(rest)?;
     let flag = match rest {
         b": team_CTF_redflag" => 1,
         b": team_CTF_blueflag" => 2,
-        _ => return Ok(Event::Other),
+        _ => return Ok(IdTech3Event::Other),
     };
     Ok(match what {
-        2 => Event::Capture { by: slot(by), flag },
-        _ => Event::Other,
+        2 => IdTech3Event::Capture { by: slot(by), flag },
+        _ => IdTech3Event::Other,
     })
 }
 
 /// Reads `red:N  blue:N`.
-fn result(rest: &[u8]) -> LineResult<Event<'_>> {
+fn result(rest: &[u8]) -> LineResult<IdTech3Event<'_>> {
     let (red, rest) = field(rest)?;
     let rest = skip_blanks(rest).strip_prefix(b"blue:");
     let (blue, _) = field(rest.ok_or("blue's score is missing")?)?;
-    Ok(Event::Result([red, blue]))
+    Ok(IdTech3Event::Result([red, blue]))
 }
 
 /// Reads `score: S  ping: P  client: C NAME`.
-fn points(rest: &[u8]) -> LineResult<Event<'_>> {
+fn points(rest: &[u8]) -> LineResult<IdTech3Event<'_>> {
     let (points, rest) = field(rest)?;
     let rest = skip_blanks(rest).strip_prefix(b"ping:");
     let (_, rest) = field(rest.ok_or("the ping is missing")?)?;
     let rest = skip_blanks(rest).strip_prefix(b"client:");
     let (client, _) = client(rest.ok_or("the client is missing")?)?;
-    Ok(Event::Points { client, points })
+    Ok(IdTech3Event::Points { client, points })
 }
 
 /// The pairs of `\key\value\key\value…`, with or without the first backslash.
@@ -316,7 +319,7 @@ fn is_common(rest: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> LineResult<Option<(u64, Event<'_>)>> {
+    fn parsed(line: &str) -> LineResult<Option<(u64, IdTech3Event<'_>)>> {
         read(line.as_bytes(), true)
     }
 
@@ -327,7 +330,7 @@ mod tests {
             parsed("  3:13 CTF: 6 2 1: Neko captured the BLUE flag!"),
             at(
                 193,
-                Event::Capture {
+                IdTech3Event::Capture {
                     by: Some(6),
                     flag: 2
                 }
@@ -336,45 +339,48 @@ mod tests {
         for (line, event) in [
             (
                 "Flag: 0 2: team_CTF_redflag",
-                Event::Capture {
+                IdTech3Event::Capture {
                     by: Some(0),
                     flag: 1,
                 },
             ),
-            ("1FCTF: 5 -1 0: Neko got the flag!", Event::Other),
+            ("1FCTF: 5 -1 0: Neko got the flag!", IdTech3Event::Other),
             (
                 "1FCTF: 5 -1 1: Neko captured the flag!",
-                Event::Capture {
+                IdTech3Event::Capture {
                     by: Some(5),
                     flag: -1,
                 },
             ),
-            ("Flag: 0 0: team_CTF_redflag", Event::Other),
-            ("Flag Return: RED", Event::Other),
-            ("SurvivorWinner: Blue", Event::RoundWon(1)),
-            ("SurvivorWinner: 0", Event::Other),
-            ("sayteam: a: b: !why", Event::Say(b"a: b: !why")),
+            ("Flag: 0 0: team_CTF_redflag", IdTech3Event::Other),
+            ("Flag Return: RED", IdTech3Event::Other),
+            ("SurvivorWinner: Blue", IdTech3Event::RoundWon(1)),
+            ("SurvivorWinner: 0", IdTech3Event::Other),
+            ("sayteam: a: b: !why", IdTech3Event::Say(b"a: b: !why")),
         ] {
             assert_eq!(parsed(&format!("  3:13 {line}")), at(193, event));
         }
         assert_eq!(
             parsed("  3:13 CTF: -1 2 2: The BLUE flag was returned!"),
-            at(193, Event::Other)
+            at(193, IdTech3Event::Other)
         );
-        assert_eq!(parsed(" 54:21 ShutdownGame:"), at(3_261, Event::Shutdown));
+        assert_eq!(
+            parsed(" 54:21 ShutdownGame:"),
+            at(3_261, IdTech3Event::Shutdown)
+        );
         assert_eq!(
             parsed("100:00 Exit: Timelimit hit."),
-            at(6_000, Event::Exit)
+            at(6_000, IdTech3Event::Exit)
         );
         assert_eq!(
             parsed("  0:07 red:-1  blue:26"),
-            at(7, Event::Result([-1, 26]))
+            at(7, IdTech3Event::Result([-1, 26]))
         );
         assert_eq!(
             parsed("  3:13 score: -4  ping: 999  client: 12 A: client: 3"),
             at(
                 193,
-                Event::Points {
+                IdTech3Event::Points {
                     client: 12,
                     points: -4
                 }
@@ -384,7 +390,7 @@ mod tests {
             parsed(" 20:40 Kill: 1022 2 22: <world> killed A by MOD_TRIGGER_HURT"),
             at(
                 1_240,
-                Event::Kill {
+                IdTech3Event::Kill {
                     killer: None,
                     victim: 2,
                     team_change: false
@@ -395,7 +401,7 @@ mod tests {
             parsed("  1:33 Kill: 4 4 10: A killed A by MOD_CHANGE_TEAM"),
             at(
                 93,
-                Event::Kill {
+                IdTech3Event::Kill {
                     killer: Some(4),
                     victim: 4,
                     team_change: true
@@ -404,15 +410,21 @@ mod tests {
         );
         assert_eq!(
             parsed("  0:08 Restored player with guid: 6091E"),
-            at(8, Event::Other)
+            at(8, IdTech3Event::Other)
         );
-        assert_eq!(parsed("  0:00 -----------------"), at(0, Event::Other));
-        assert_eq!(parsed("65.4 Warmup:"), Ok(Some((65_400, Event::Warmup))));
+        assert_eq!(
+            parsed("  0:00 -----------------"),
+            at(0, IdTech3Event::Other)
+        );
+        assert_eq!(
+            parsed("65.4 Warmup:"),
+            Ok(Some((65_400, IdTech3Event::Warmup)))
+        );
         assert_eq!(
             parsed("0.0 ServerTime:\t20200319205438\t20:54:38 (19 Mar 2020)"),
             at(
                 0,
-                Event::ServerTime(Timestamp::parse("2020-03-19T20:54:38").unwrap())
+                IdTech3Event::ServerTime(Timestamp::parse("2020-03-19T20:54:38").unwrap())
             )
         );
         assert_eq!(parsed("-----------------"), Ok(None));
@@ -448,11 +460,11 @@ mod tests {
         );
         assert!(matches!(
             read(b"  3:13 Exit: Cap", false),
-            Ok(Some((_, Event::Exit)))
+            Ok(Some((_, IdTech3Event::Exit)))
         ));
         assert!(matches!(
             read(b"  3:13 Exit", false),
-            Ok(Some((_, Event::Other)))
+            Ok(Some((_, IdTech3Event::Other)))
         ));
     }
 

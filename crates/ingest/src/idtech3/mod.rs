@@ -30,7 +30,7 @@ pub(super) const FORMAT: Format = Format {
     name: "idtech3",
     detect: |head| mostly(head, grammar::is_known),
     is_beneath: Some(grammar::is_beneath),
-    parser: |context| Box::new(parser::Parser::new(context)),
+    parser: |context| Box::new(parser::IdTech3Parser::new(context)),
     max_line: MAX_LINE,
     unknown,
     finds_repeats: false,
@@ -89,7 +89,7 @@ const NEEDLESS: [&str; 38] = [
 /// The kind of event of a line that [`grammar`] does not know.
 fn unknown(line: &[u8]) -> Option<&[u8]> {
     match grammar::read(line, true) {
-        Ok(Some((_, grammar::Event::Other))) => kind_of(grammar::clock(line)?.1, &NEEDLESS),
+        Ok(Some((_, grammar::IdTech3Event::Other))) => kind_of(grammar::clock(line)?.1, &NEEDLESS),
         _ => None,
     }
 }

@@ -7,9 +7,9 @@ use evenkeel_model::{MatchRecord, Timestamp, other_side};
 
 use super::{
     clients::ClientSlots,
-    game::Game,
-    grammar::{self, Event, MAX_CLIENTS},
-    server::LoggedServer,
+    game::IdTech3Game,
+    grammar::{self, IdTech3Event, MAX_CLIENTS},
+    server::IdTech3Server,
     setup::GameSetup,
 };
 use crate::{
@@ -33,18 +33,18 @@ enum LogPhase {
     /// No game: the last one is over.
     BetweenGames,
     /// A game, or the results that follow it.
-    Game(Box<Game>),
+    Game(Box<IdTech3Game>),
 }
 
 #[derive(Default)]
-pub(super) struct Parser {
+pub(super) struct IdTech3Parser {
     server: String,
     clock: LogClock,
-    log: LoggedServer,
+    log: IdTech3Server,
     phase: LogPhase,
     /// The ids that several players have had at the same time since the last `InitGame:`.
     shared: BTreeSet<String>,
-    half_time: HalfTime,
+    half_time: IdTech3HalfTime,
     /// The final points that the log has stated since the last end of a game, by client number.
     points: BTreeMap<usize, f64>,
     /// The time stamps before the lines.
@@ -55,7 +55,7 @@ pub(super) struct Parser {
     has_clock: Option<bool>,
 }
 
-impl Parser {
+impl IdTech3Parser {
     pub(super) fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
@@ -64,7 +64,7 @@ impl Parser {
     }
 
     /// Reads a line. Without a time of its own, it has that of its stamp.
-    fn read<'a>(&mut self, line: LogLine<'a>) -> LineResult<Option<(u64, Event<'a>)>> {
+    fn read<'a>(&mut self, line: LogLine<'a>) -> LineResult<Option<(u64, IdTech3Event<'a>)>> {
         let Some(stamp) = line.stamp else {
             return grammar::read(line.bytes, line.whole);
         };
@@ -94,12 +94,12 @@ impl Parser {
     }
 
     /// Ends the current phase, and appends the match, or the reason why there is none.
-    fn close(&mut self, next: Next, items: &mut Vec<LogItem>) {
+    fn close(&mut self, next: AfterGame, items: &mut Vec<LogItem>) {
         match std::mem::replace(&mut self.phase, LogPhase::BetweenGames) {
             LogPhase::Beginning | LogPhase::BetweenGames => {}
             LogPhase::Headless(line) => {
                 items.push(LogItem::skipped(line, Skip::StartedBeforeLog));
-                if next == Next::Round {
+                if next == AfterGame::Round {
                     self.half_time.lose();
                 }
             }
@@ -132,14 +132,14 @@ impl Parser {
 
     /// Begins a game, which is announced by its own line unless it is a round.
     fn begin(&mut self, line: u64, round: Option<bool>, items: &mut Vec<LogItem>) {
-        let next = round.map_or(Next::Game, |_| Next::Round);
+        let next = round.map_or(AfterGame::Game, |_| AfterGame::Round);
         self.close(next, items);
         let clients_known = round.unwrap_or(true);
-        let game = Game::new(line, self.setup(), self.clock, clients_known);
+        let game = IdTech3Game::new(line, self.setup(), self.clock, clients_known);
         self.phase = LogPhase::Game(Box::new(game));
     }
 
-    /// Like [`Parser::begin`], for a game that may be the second half after one that has ended.
+    /// Like [`IdTech3Parser::begin`], for a game that may be the second half after one that has ended.
     fn begin_half(&mut self, line: u64, clients_known: bool, items: &mut Vec<LogItem>) {
         self.begin(line, Some(clients_known), items);
         if let LogPhase::Game(game) = &mut self.phase {
@@ -171,8 +171,8 @@ impl Parser {
     }
 
     /// Takes what a line states.
-    fn take(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
-        if let (Event::ServerTime(date), LogPhase::Game(game)) = (event, &mut self.phase) {
+    fn take(&mut self, line: u64, event: IdTech3Event<'_>, items: &mut Vec<LogItem>) {
+        if let (IdTech3Event::ServerTime(date), LogPhase::Game(game)) = (event, &mut self.phase) {
             game.note_date(date, self.clock);
         }
         let mut events = Vec::new();
@@ -190,7 +190,7 @@ impl Parser {
                 self.points.clear();
             }
             GameEvent::Round => self.round(line, items),
-            GameEvent::Closed => self.close(Next::Game, items),
+            GameEvent::Closed => self.close(AfterGame::Game, items),
             GameEvent::Client(number) => {
                 if let (LogPhase::Game(game), Some(client)) =
                     (&mut self.phase, self.log.clients.get(number))
@@ -237,15 +237,15 @@ impl Parser {
     }
 }
 
-impl LogParser for Parser {
+impl LogParser for IdTech3Parser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         match self.read(line) {
             Ok(None) => {}
             Ok(Some((at, event))) => {
-                if self.clock.read(at) && !matches!(event, Event::InitGame(_)) {
+                if self.clock.read(at) && !matches!(event, IdTech3Event::InitGame(_)) {
                     // The server was restarted. Unless its end was read already, the game being
                     // read has no end; a game whose beginning is missing may follow.
-                    self.close(Next::Game, items);
+                    self.close(AfterGame::Game, items);
                     self.log.clients = ClientSlots::default();
                     self.phase = LogPhase::Beginning;
                 }
@@ -264,7 +264,7 @@ impl LogParser for Parser {
         {
             game.forget_end();
         }
-        self.close(Next::Nothing, items);
+        self.close(AfterGame::Nothing, items);
     }
 
     fn elapsed(&self) -> u64 {
@@ -274,7 +274,7 @@ impl LogParser for Parser {
 
 /// What comes after a game.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum AfterGame {
     /// A round without a game of its own: the second half, if the game is played in halves.
     Round,
     /// Another game, or the end of the server.
@@ -284,7 +284,7 @@ pub(super) enum Next {
 }
 
 /// A first half, with the line on which it began and what was noted about it.
-struct FirstHalf {
+struct IdTech3FirstHalf {
     line: u64,
     record: MatchRecord,
     notes: Vec<LogItem>,
@@ -306,18 +306,18 @@ pub(super) struct EndedGame {
 
 /// Holds back the first half of a match until its second one is over.
 #[derive(Default)]
-pub(super) struct HalfTime {
-    held: Option<FirstHalf>,
+pub(super) struct IdTech3HalfTime {
+    held: Option<IdTech3FirstHalf>,
     /// Whether the game before was a first half that has no record, so that this one is a second half
     /// alone.
     lost: bool,
 }
 
-impl HalfTime {
+impl IdTech3HalfTime {
     /// Takes a game that is over, and appends what is complete.
-    pub(super) fn take(&mut self, mut game: EndedGame, next: Next, items: &mut Vec<LogItem>) {
+    pub(super) fn take(&mut self, mut game: EndedGame, next: AfterGame, items: &mut Vec<LogItem>) {
         let alone = std::mem::take(&mut self.lost);
-        self.lost = game.swaps && game.outcome.is_err() && next == Next::Round;
+        self.lost = game.swaps && game.outcome.is_err() && next == AfterGame::Round;
         if alone && game.swaps && game.outcome.is_ok() {
             game.outcome = Err(Skip::StartedBeforeLog);
         }
@@ -333,7 +333,7 @@ impl HalfTime {
     }
 
     /// Takes a game before which no first half is held back.
-    fn take_first(&mut self, mut game: EndedGame, next: Next, items: &mut Vec<LogItem>) {
+    fn take_first(&mut self, mut game: EndedGame, next: AfterGame, items: &mut Vec<LogItem>) {
         let EndedGame {
             line,
             swaps,
@@ -341,8 +341,8 @@ impl HalfTime {
             ..
         } = game;
         match game.outcome {
-            Ok(record) if swaps && next == Next::Round => {
-                self.held = Some(FirstHalf {
+            Ok(record) if swaps && next == AfterGame::Round => {
+                self.held = Some(IdTech3FirstHalf {
                     line,
                     record,
                     notes: game.notes,
@@ -352,7 +352,7 @@ impl HalfTime {
             Ok(_) if swaps && !announced => {
                 items.push(LogItem::skipped(line, Skip::StartedBeforeLog));
             }
-            Ok(_) if swaps && next == Next::Nothing => {
+            Ok(_) if swaps && next == AfterGame::Nothing => {
                 items.push(LogItem::skipped(line, Skip::Unfinished));
             }
             outcome => {
@@ -363,12 +363,12 @@ impl HalfTime {
     }
 }
 
-impl FirstHalf {
+impl IdTech3FirstHalf {
     /// Takes the game that followed this half, and appends what is complete.
-    fn followed(self, mut game: EndedGame, next: Next, items: &mut Vec<LogItem>) {
+    fn followed(self, mut game: EndedGame, next: AfterGame, items: &mut Vec<LogItem>) {
         let line = game.line;
         match game.outcome {
-            Err(_) if next == Next::Nothing => {
+            Err(_) if next == AfterGame::Nothing => {
                 items.push(LogItem::skipped(self.line, Skip::Unfinished));
             }
             Err(reason) => {

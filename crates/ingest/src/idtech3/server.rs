@@ -1,51 +1,55 @@
 //! What the lines of a log mean for its game and the clients, by the game's own rules.
 
 use super::{
-    clients::{Client, ClientSlots},
-    grammar::Event,
+    clients::{ClientSlots, IdTech3Client},
+    grammar::IdTech3Event,
     setup::GameSetup,
 };
 use crate::event::GameEvent;
 
 /// What the log shows of a game server.
 #[derive(Debug, Default)]
-pub struct LoggedServer {
+pub struct IdTech3Server {
     /// The settings of the game, once a line has stated them.
     pub setup: Option<GameSetup>,
     /// The clients who are connected.
     pub clients: ClientSlots,
 }
 
-impl LoggedServer {
+impl IdTech3Server {
     /// Takes over what a line states, and appends what it means.
-    pub fn interpret(&mut self, event: Event<'_>, events: &mut Vec<GameEvent>) {
+    pub fn interpret(&mut self, event: IdTech3Event<'_>, events: &mut Vec<GameEvent>) {
         events.push(match event {
-            Event::InitGame(info) => {
+            IdTech3Event::InitGame(info) => {
                 self.setup = Some(GameSetup::read(info));
                 self.clients = ClientSlots::default();
                 GameEvent::Game
             }
-            Event::InitRound(info) => {
+            IdTech3Event::InitRound(info) => {
                 self.setup = Some(GameSetup::read(info));
                 GameEvent::Round
             }
-            Event::Warmup => GameEvent::WarmUp,
-            Event::Exit => GameEvent::Over,
-            Event::Shutdown => GameEvent::Closed,
-            Event::Connect(number) => self.client(number, |client| client.begun = false),
-            Event::Begin(number) => self.client(number, |client| client.begun = true),
-            Event::Userinfo(number, info) => self.client(number, |client| client.userinfo(info)),
-            Event::Changed(number, info) => self.client(number, |client| client.changed(info)),
-            Event::Disconnect(number) => {
+            IdTech3Event::Warmup => GameEvent::WarmUp,
+            IdTech3Event::Exit => GameEvent::Over,
+            IdTech3Event::Shutdown => GameEvent::Closed,
+            IdTech3Event::Connect(number) => self.client(number, |client| client.begun = false),
+            IdTech3Event::Begin(number) => self.client(number, |client| client.begun = true),
+            IdTech3Event::Userinfo(number, info) => {
+                self.client(number, |client| client.userinfo(info))
+            }
+            IdTech3Event::Changed(number, info) => {
+                self.client(number, |client| client.changed(info))
+            }
+            IdTech3Event::Disconnect(number) => {
                 self.clients.remove(number);
                 GameEvent::Left(number)
             }
-            Event::Kill {
+            IdTech3Event::Kill {
                 killer,
                 victim,
                 team_change,
             } => return self.kill(killer, victim, team_change, events),
-            Event::Capture { by, flag } => {
+            IdTech3Event::Capture { by, flag } => {
                 let team = match flag {
                     // Red's flag is that which blue captures.
                     1 | 2 => Some(u8::from(flag == 1)),
@@ -54,8 +58,8 @@ impl LoggedServer {
                 let Some(team) = team else { return };
                 score(team, 1.0, by)
             }
-            Event::RoundWon(team) => score(team, 1.0, None),
-            Event::TeamScore { team, total } => match team {
+            IdTech3Event::RoundWon(team) => score(team, 1.0, None),
+            IdTech3Event::TeamScore { team, total } => match team {
                 // 0 is "free", 3 "spectators".
                 1 | 2 => GameEvent::Total {
                     team: u8::from(team == 2),
@@ -63,15 +67,15 @@ impl LoggedServer {
                 },
                 _ => return,
             },
-            Event::Result(scores) => {
+            IdTech3Event::Result(scores) => {
                 let [red, blue] = scores.map(|score| Some(score as f64));
                 GameEvent::Result([red, blue, None, None])
             }
-            Event::Points { client, points } => {
+            IdTech3Event::Points { client, points } => {
                 let points = points as f64;
                 GameEvent::Points { client, points }
             }
-            Event::ServerTime(_) | Event::Say(_) | Event::Other => return,
+            IdTech3Event::ServerTime(_) | IdTech3Event::Say(_) | IdTech3Event::Other => return,
         });
     }
 
@@ -79,7 +83,7 @@ impl LoggedServer {
         self.clients.get(number)?.team()
     }
 
-    fn client(&mut self, number: usize, change: impl FnOnce(&mut Client)) -> GameEvent {
+    fn client(&mut self, number: usize, change: impl FnOnce(&mut IdTech3Client)) -> GameEvent {
         change(self.clients.client(number));
         GameEvent::Client(number)
     }
@@ -117,13 +121,13 @@ mod tests {
     use super::*;
 
     /// A server with clients 0 and 1 on red, 2 on blue, and 3, who watches.
-    fn server(game_type: i64) -> LoggedServer {
-        let mut server = LoggedServer::default();
+    fn server(game_type: i64) -> IdTech3Server {
+        let mut server = IdTech3Server::default();
         let info = format!("\\g_gametype\\{game_type}");
-        server.interpret(Event::InitGame(info.as_bytes()), &mut Vec::new());
+        server.interpret(IdTech3Event::InitGame(info.as_bytes()), &mut Vec::new());
         for (number, info) in [b"t\\1", b"t\\1", b"t\\2", b"t\\3"].into_iter().enumerate() {
-            server.interpret(Event::Changed(number, info), &mut Vec::new());
-            server.interpret(Event::Begin(number), &mut Vec::new());
+            server.interpret(IdTech3Event::Changed(number, info), &mut Vec::new());
+            server.interpret(IdTech3Event::Begin(number), &mut Vec::new());
         }
         server
     }
@@ -136,7 +140,7 @@ mod tests {
         team_change: bool,
     ) -> (bool, Option<(u8, f64, usize)>) {
         let (mut server, mut events) = (server(game_type), Vec::new());
-        let kill = Event::Kill {
+        let kill = IdTech3Event::Kill {
             killer,
             victim,
             team_change,
@@ -177,20 +181,20 @@ mod tests {
     fn captures_rounds_and_totals() {
         let mut events = Vec::new();
         for event in [
-            Event::Capture {
+            IdTech3Event::Capture {
                 by: Some(5),
                 flag: 2,
             },
-            Event::Capture { by: None, flag: 1 },
-            Event::Capture {
+            IdTech3Event::Capture { by: None, flag: 1 },
+            IdTech3Event::Capture {
                 by: Some(2),
                 flag: -1,
             },
-            Event::Capture {
+            IdTech3Event::Capture {
                 by: Some(3),
                 flag: -1,
             },
-            Event::RoundWon(1),
+            IdTech3Event::RoundWon(1),
         ] {
             server(4).interpret(event, &mut events);
         }
@@ -200,7 +204,7 @@ mod tests {
         events.clear();
         for team in [0, 2, 3, i64::MAX] {
             let total = 7;
-            server(4).interpret(Event::TeamScore { team, total }, &mut events);
+            server(4).interpret(IdTech3Event::TeamScore { team, total }, &mut events);
         }
         let points = 7.0;
         assert_eq!(events, [GameEvent::Total { team: 1, points }]);

@@ -80,7 +80,7 @@ pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     detect,
     is_beneath: None,
-    parser: |context| Box::new(Parser::new(context)),
+    parser: |context| Box::new(JsonlParser::new(context)),
     max_line: MAX_LINE,
     unknown: |_| None,
     finds_repeats: true,
@@ -107,13 +107,13 @@ fn has(line: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(line, word).is_some()
 }
 
-struct Parser {
+struct JsonlParser {
     server: String,
     history: HistoryClock,
     repeats: Repeats,
 }
 
-impl Parser {
+impl JsonlParser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
@@ -145,7 +145,7 @@ impl Parser {
     }
 }
 
-impl LogParser for Parser {
+impl LogParser for JsonlParser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.trim_ascii().is_empty() {
             return;

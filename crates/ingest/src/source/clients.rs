@@ -43,9 +43,9 @@ impl ClientId {
 /// The players on the server.
 #[derive(Debug, Default)]
 pub struct ConnectedClients {
-    clients: BTreeMap<ClientId, Client>,
+    clients: BTreeMap<ClientId, SourceClient>,
     /// Who has left last.
-    gone: Option<(ClientId, Client)>,
+    gone: Option<(ClientId, SourceClient)>,
     /// How many there have been.
     slots: usize,
 }
@@ -60,14 +60,14 @@ pub(super) struct NotedLine<'a> {
 
 impl NotedLine<'_> {
     /// Moves a client to a team or to none since this time.
-    fn settle(&mut self, client: &mut Client, team: Option<u8>, since: Option<u64>) {
+    fn reconcile(&mut self, client: &mut SourceClient, team: Option<u8>, since: Option<u64>) {
         client.team = team;
         (client.entered, client.played) = (false, None);
         let client = client.slot;
         self.events.push(GameEvent::Placed { client, since });
     }
 
-    fn changed(&mut self, client: &Client) {
+    fn changed(&mut self, client: &SourceClient) {
         self.events.push(GameEvent::Client(client.slot));
     }
 }
@@ -88,12 +88,12 @@ impl ConnectedClients {
             _ => {}
         }
         // One line may lack the Steam id, or have a part of it.
-        let same_number = |client: &Client| client.uid.is_some() && client.uid == who.uid;
+        let same_number = |client: &SourceClient| client.uid.is_some() && client.uid == who.uid;
         if let Some(same) = self.named(who, |_, client| same_number(client)) {
             return same;
         }
         // A plugin may write another number. Then the one of this name is meant.
-        let is_meant = |id: &ClientId, _: &Client| match id {
+        let is_meant = |id: &ClientId, _: &SourceClient| match id {
             ClientId::Connection(..) => true,
             ClientId::Steam(_) => !arrives,
             ClientId::Bot(_) | ClientId::Twin(..) => false,
@@ -108,7 +108,7 @@ impl ConnectedClients {
     fn named(
         &self,
         who: &PlayerTag<'_>,
-        is_meant: impl Fn(&ClientId, &Client) -> bool,
+        is_meant: impl Fn(&ClientId, &SourceClient) -> bool,
     ) -> Option<ClientId> {
         let mut all = self.clients.iter();
         let found = all.find(|(id, client)| {
@@ -118,7 +118,7 @@ impl ConnectedClients {
     }
 
     /// All players on the server.
-    pub fn iter(&self) -> impl Iterator<Item = &Client> {
+    pub fn iter(&self) -> impl Iterator<Item = &SourceClient> {
         self.clients.values()
     }
 
@@ -131,16 +131,16 @@ impl ConnectedClients {
     }
 
     /// The client with this number, if they are on the server, or have just left it.
-    pub fn at(&self, slot: usize) -> Option<&Client> {
+    pub fn at(&self, slot: usize) -> Option<&SourceClient> {
         let mut all = self.iter().chain(self.gone.iter().map(|(_, gone)| gone));
         all.find(|client| client.slot == slot)
     }
 
-    pub(super) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
+    pub(super) fn get(&self, who: &PlayerTag<'_>) -> Option<&SourceClient> {
         self.clients.get(&self.id(who, false))
     }
 
-    fn get_mut(&mut self, who: &PlayerTag<'_>) -> Option<&mut Client> {
+    fn get_mut(&mut self, who: &PlayerTag<'_>) -> Option<&mut SourceClient> {
         let id = self.id(who, false);
         self.clients.get_mut(&id)
     }
@@ -148,7 +148,7 @@ impl ConnectedClients {
     /// The id of the player of whom a line states this one. Who had no Steam id when the connection began
     /// gets it: if somebody has it already, the end of that connection is not in the log. Of two Steam ids on one
     /// connection, that counts which most lines state.
-    fn settle_id(
+    fn reconcile_id(
         &mut self,
         known: ClientId,
         who: &PlayerTag<'_>,
@@ -156,7 +156,7 @@ impl ConnectedClients {
     ) -> ClientId {
         let stated = ClientId::of(who);
         let nameless = ClientId::Connection(who.uid, Vec::new());
-        let had_none = |client: &Client| who.uid.is_some() && client.name == who.name;
+        let had_none = |client: &SourceClient| who.uid.is_some() && client.name == who.name;
         let known = match self.clients.get(&nameless).is_some_and(had_none) {
             true => nameless,
             false => known,
@@ -260,7 +260,7 @@ impl ConnectedClients {
         if is_nobody(who.auth) {
             return;
         }
-        let id = self.settle_id(id, &who, line);
+        let id = self.reconcile_id(id, &who, line);
         let known = self.clients.contains_key(&id);
         if !known && self.clients.len() >= MAX_CLIENTS {
             return;
@@ -281,7 +281,7 @@ impl ConnectedClients {
             self.slots += 1;
         }
         let slot = self.slots - 1;
-        let client = self.clients.entry(id).or_insert_with(|| Client {
+        let client = self.clients.entry(id).or_insert_with(|| SourceClient {
             slot,
             name: who.name.to_owned(),
             auth: who.auth.to_owned(),
@@ -321,7 +321,7 @@ impl ConnectedClients {
                 false => client.since,
             };
             client.since = since;
-            line.settle(client, stated, since);
+            line.reconcile(client, stated, since);
         }
     }
 
@@ -335,7 +335,7 @@ impl ConnectedClients {
             // After a long silence, the player was gone long before.
             let is_silent = now.saturating_sub(client.seen) > SILENCE;
             let gone = if is_silent { client.seen } else { now };
-            line.settle(client, None, Some(gone));
+            line.reconcile(client, None, Some(gone));
             client.entered = true;
             client.uid = who.uid;
             (client.since, client.seen) = (Some(now), now);
@@ -360,7 +360,7 @@ impl ConnectedClients {
         };
         if let Some(client) = self.get_mut(&who) {
             client.since = Some(line.now);
-            line.settle(client, team, Some(line.now));
+            line.reconcile(client, team, Some(line.now));
         }
     }
 
@@ -412,7 +412,7 @@ impl ConnectedClients {
     }
 
     /// A game begins with the players who are there, on the teams on which they are.
-    pub(super) fn settle_all(&mut self) {
+    pub(super) fn reconcile_all(&mut self) {
         for client in self.clients.values_mut() {
             (client.entered, client.played) = (false, None);
         }
@@ -431,7 +431,7 @@ const UNNAMED: &str = "unnamed";
 
 /// One connection to the server.
 #[derive(Debug)]
-pub struct Client {
+pub struct SourceClient {
     /// The number of the client in events, which is no other client's.
     pub(crate) slot: usize,
     /// The name as the log has it.
@@ -465,7 +465,7 @@ pub struct Client {
     pub(super) class: Option<RoleName>,
 }
 
-impl Client {
+impl SourceClient {
     /// The identity, as a record has it.
     pub fn key(&self) -> PlayerKey {
         let kind = match &self.auth[..] {

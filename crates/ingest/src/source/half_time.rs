@@ -13,7 +13,7 @@ use crate::{
 use evenkeel_model::{MatchRecord, Outcome};
 
 /// What was played before the restart of a game.
-struct FirstHalf {
+struct SourceFirstHalf {
     /// The line on which it began.
     line: u64,
     record: MatchRecord,
@@ -25,25 +25,25 @@ struct FirstHalf {
 
 /// Holds back what was played before a restart, until it is clear whether it belongs to a match.
 #[derive(Default)]
-pub(super) struct HalfTime {
-    held: Option<FirstHalf>,
+pub(super) struct SourceHalfTime {
+    held: Option<SourceFirstHalf>,
 }
 
-impl HalfTime {
+impl SourceHalfTime {
     /// Holds back what was played before a restart. `line` is the line on which it began; `is_cut` says
     /// whether it began before the log.
     pub(super) fn hold(&mut self, line: u64, record: MatchRecord, is_cut: bool) {
         let held = self.held.take();
         let joined = held.and_then(|first| {
             let (record, changed) = first.continued(&record)?;
-            Some(FirstHalf {
+            Some(SourceFirstHalf {
                 line: first.line,
                 record,
                 has_changed: first.has_changed || changed,
                 is_cut: first.is_cut || is_cut,
             })
         });
-        self.held = joined.or(Some(FirstHalf {
+        self.held = joined.or(Some(SourceFirstHalf {
             line,
             record,
             has_changed: false,
@@ -87,7 +87,7 @@ impl HalfTime {
     }
 }
 
-impl FirstHalf {
+impl SourceFirstHalf {
     /// The match of this half and of `second`, with the teams of `second`, and whether they have
     /// changed sides in between; `None` if the two are no match: the same people play on after they
     /// have changed sides, or, after a draw, in overtime.

@@ -23,10 +23,10 @@ use crate::{
     text::CUT_LINE,
 };
 
-use game::{Beginning, Game};
-use grammar::Event;
-use half_time::HalfTime;
-use server::LoggedServer;
+use game::{Beginning, SourceGame};
+use grammar::SourceEvent;
+use half_time::SourceHalfTime;
+use server::SourceServer;
 use setup::{ControlPoints, ResultStyle};
 
 /// The format's entry in the registry.
@@ -34,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
     name: "source",
     detect,
     is_beneath: Some(grammar::is_beneath),
-    parser: |context| Box::new(Parser::new(context)),
+    parser: |context| Box::new(SourceParser::new(context)),
     max_line: MAX_LINE,
     unknown,
     finds_repeats: false,
@@ -51,29 +51,29 @@ fn detect(head: &[u8]) -> bool {
     mostly(head, grammar::is_known)
 }
 
-struct Parser {
+struct SourceParser {
     server: String,
     calendar: Calendar,
     /// The date of the last line as it was written; most lines have the same.
     stamp: Vec<u8>,
-    log: LoggedServer,
-    game: Game,
+    log: SourceServer,
+    game: SourceGame,
     /// The control points of the last game on this map.
     points: ControlPoints,
     /// What was played before the game was restarted.
-    half_time: HalfTime,
+    half_time: SourceHalfTime,
 }
 
-impl Parser {
+impl SourceParser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
             calendar: Calendar::default(),
             stamp: Vec::new(),
-            log: LoggedServer::of(None),
-            game: Game::new(1),
+            log: SourceServer::of(None),
+            game: SourceGame::new(1),
             points: ControlPoints::default(),
-            half_time: HalfTime::default(),
+            half_time: SourceHalfTime::default(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Parser {
         Ok(rest)
     }
 
-    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+    fn event(&mut self, line: u64, event: SourceEvent<'_>, items: &mut Vec<LogItem>) {
         let mut events = Vec::new();
         self.log.pass(event, &mut events);
         self.take(line, &mut events, items);
@@ -99,13 +99,13 @@ impl Parser {
         self.log.interpret(event, now, &mut events);
         self.take(line, &mut events, items);
         match event {
-            Event::RoundLength(millis) => {
+            SourceEvent::RoundLength(millis) => {
                 let lost = self.game.round_lasted(millis, &self.log, self.calendar);
                 self.calendar.pass(lost);
             }
-            Event::GameOver | Event::Over { .. } if self.game.is_foreign() => {
+            SourceEvent::GameOver | SourceEvent::Over { .. } if self.game.is_foreign() => {
                 self.close(line, Skip::Aborted, items);
-                self.game = Game::after(line);
+                self.game = SourceGame::after(line);
             }
             _ => {}
         }
@@ -118,7 +118,7 @@ impl Parser {
                 GameEvent::Closed => self.close(line, Skip::Aborted, items),
                 // A log must give the same records, whatever log was read before it.
                 GameEvent::Game if !self.log.rounds.begun => {
-                    self.game = Game::opening(line, self.calendar);
+                    self.game = SourceGame::opening(line, self.calendar);
                 }
                 GameEvent::Game => {
                     self.points = ControlPoints::default();
@@ -154,7 +154,7 @@ impl Parser {
 
     /// Closes the game being read, whose end and scores have been read.
     fn finish_game(&mut self, line: u64, items: &mut Vec<LogItem>) {
-        let mut game = std::mem::replace(&mut self.game, Game::after(line));
+        let mut game = std::mem::replace(&mut self.game, SourceGame::after(line));
         let line = game.line;
         if self.points.is_other_map(std::mem::take(&mut game.points)) {
             // The log lacks the line that would name it.
@@ -171,7 +171,7 @@ impl Parser {
         if is_whole && self.game.has_results() {
             return self.finish_game(line, items);
         }
-        let game = std::mem::replace(&mut self.game, Game::new(line));
+        let game = std::mem::replace(&mut self.game, SourceGame::new(line));
         let line = self.half_time.forget().unwrap_or(game.line);
         if let Some(reason) = game.unfinished(reason) {
             items.push(LogItem::skipped(line, reason));
@@ -179,7 +179,7 @@ impl Parser {
     }
 }
 
-impl LogParser for Parser {
+impl LogParser for SourceParser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;
@@ -188,13 +188,13 @@ impl LogParser for Parser {
         let read = match line.whole {
             true => self.read_time(line.bytes).and_then(grammar::read),
             // Nothing can follow these words.
-            false if line.bytes.ends_with(b": Log file closed") => Ok(Event::Closed),
+            false if line.bytes.ends_with(b": Log file closed") => Ok(SourceEvent::Closed),
             false => Err(CUT_LINE),
         };
         match read {
             Ok(event) => {
                 if is_first {
-                    self.game = Game::opening(line.number, self.calendar);
+                    self.game = SourceGame::opening(line.number, self.calendar);
                 }
                 self.event(line.number, event, items);
             }
@@ -312,8 +312,8 @@ const NEEDLESS: &[&str] = &[
 fn unknown(line: &[u8]) -> Option<&[u8]> {
     let (_, rest) = grammar::stamp(line).ok()?;
     let event = match grammar::read(rest) {
-        Ok(Event::Other) => rest,
-        Ok(Event::Player(_, grammar::PlayerAction::Other)) => grammar::after_player(rest)?,
+        Ok(SourceEvent::Other) => rest,
+        Ok(SourceEvent::Player(_, grammar::PlayerAction::Other)) => grammar::after_player(rest)?,
         _ => return None,
     };
     let kind = kind_of(event, NEEDLESS)?;

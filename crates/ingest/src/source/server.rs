@@ -2,8 +2,8 @@
 
 use super::{
     ROUND_LAG,
-    clients::{Client, ConnectedClients, NotedLine},
-    grammar::{Event, PlayerAction, PlayerTag},
+    clients::{ConnectedClients, NotedLine, SourceClient},
+    grammar::{PlayerAction, PlayerTag, SourceEvent},
     setup::{ResultStyle, ServerSetup},
     totals::BothScores,
 };
@@ -16,7 +16,7 @@ const OPENING: u64 = 2_000;
 
 /// What the log shows of a game server.
 #[derive(Debug, Default)]
-pub struct LoggedServer {
+pub struct SourceServer {
     /// The folder of the game, if the operator states it.
     folder: Option<String>,
     /// The settings of the game.
@@ -28,7 +28,7 @@ pub struct LoggedServer {
     /// How the log states results.
     pub style: ResultStyle,
     /// The rounds of the game so far.
-    pub(super) rounds: Rounds,
+    pub(super) rounds: SourceRounds,
     /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
     /// do not count.
     waits: bool,
@@ -36,7 +36,7 @@ pub struct LoggedServer {
 
 /// The rounds of a game, and its scores.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
+pub(super) struct SourceRounds {
     /// Whether the log has the beginning of the game.
     pub begun: bool,
     /// When the game began, in milliseconds since the log began; if it has not begun, when the log did.
@@ -65,7 +65,7 @@ pub(super) struct Rounds {
     finals: [bool; TEAMS],
 }
 
-impl Rounds {
+impl SourceRounds {
     /// A game that begins now.
     fn begin(now: u64) -> Self {
         Self {
@@ -112,16 +112,16 @@ impl Rounds {
     }
 }
 
-impl LoggedServer {
+impl SourceServer {
     /// A server of which no line has been read. `folder` is the game's, for logs that do not state it.
     pub fn of(folder: Option<String>) -> Self {
         Self {
             setup: ServerSetup::of(folder.as_deref().unwrap_or_default().as_bytes()),
             folder,
             // The log may begin with a game.
-            rounds: Rounds {
+            rounds: SourceRounds {
                 since: Some(0),
-                ..Rounds::default()
+                ..SourceRounds::default()
             },
             ..Self::default()
         }
@@ -138,12 +138,17 @@ impl LoggedServer {
     }
 
     /// Appends what ends with a line. Call it, and do what the events mean, before [`interpret`](Self::interpret).
-    pub fn pass(&mut self, event: Event<'_>, events: &mut Vec<GameEvent>) {
+    pub fn pass(&mut self, event: SourceEvent<'_>, events: &mut Vec<GameEvent>) {
         // All scores have been read: anything else closes the game.
-        if self.rounds.have_results() && !matches!(event, Event::Final(..) | Event::Scored(..)) {
+        if self.rounds.have_results()
+            && !matches!(event, SourceEvent::Final(..) | SourceEvent::Scored(..))
+        {
             self.end(events);
         }
-        if matches!(event, Event::Started(_) | Event::Closed | Event::Map(_)) {
+        if matches!(
+            event,
+            SourceEvent::Started(_) | SourceEvent::Closed | SourceEvent::Map(_)
+        ) {
             self.end_with_map(true, events);
             events.push(GameEvent::Closed);
         }
@@ -174,40 +179,40 @@ impl LoggedServer {
     }
 
     /// Takes over what a line states at this time, in milliseconds since the log began, and appends what it means.
-    pub fn interpret(&mut self, event: Event<'_>, now: u64, events: &mut Vec<GameEvent>) {
+    pub fn interpret(&mut self, event: SourceEvent<'_>, now: u64, events: &mut Vec<GameEvent>) {
         self.note_game(event, events);
         match event {
-            Event::Started(folder) => {
+            SourceEvent::Started(folder) => {
                 self.setup = match &self.folder {
                     Some(stated) => ServerSetup::of(stated.as_bytes()),
                     None => ServerSetup::of(folder),
                 };
-                self.leave_map(Rounds {
+                self.leave_map(SourceRounds {
                     since: Some(now),
-                    ..Rounds::default()
+                    ..SourceRounds::default()
                 });
                 events.push(GameEvent::Game);
             }
-            Event::Closed => self.rounds = Rounds::default(),
-            Event::Map(name) => {
+            SourceEvent::Closed => self.rounds = SourceRounds::default(),
+            SourceEvent::Map(name) => {
                 self.setup.load(name);
-                self.leave_map(Rounds::begin(now));
+                self.leave_map(SourceRounds::begin(now));
                 events.push(GameEvent::Game);
             }
-            Event::Setting(name, value) => self.setup.set(name, value),
-            Event::Player(who, act) => self.act(who, act, now, events),
-            Event::WarmUp => {
-                self.rounds = Rounds::default();
+            SourceEvent::Setting(name, value) => self.setup.set(name, value),
+            SourceEvent::Player(who, act) => self.act(who, act, now, events),
+            SourceEvent::WarmUp => {
+                self.rounds = SourceRounds::default();
                 events.push(GameEvent::WarmUp);
             }
-            Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
-                if let Event::MatchStart(map) = event {
+            SourceEvent::Restart | SourceEvent::MatchBegins | SourceEvent::MatchStart(_) => {
+                if let SourceEvent::MatchStart(map) = event {
                     self.setup.name_map(map);
                 }
                 self.waits = false;
                 self.begin(now);
                 self.rounds.announced = true;
-                let plays = event == Event::MatchBegins;
+                let plays = event == SourceEvent::MatchBegins;
                 events.push(GameEvent::Restart { plays });
             }
             other => self.round(other, now, events),
@@ -215,9 +220,9 @@ impl LoggedServer {
     }
 
     /// Notes which game the log is of, and how it states results.
-    fn note_game(&mut self, event: Event<'_>, events: &mut Vec<GameEvent>) {
+    fn note_game(&mut self, event: SourceEvent<'_>, events: &mut Vec<GameEvent>) {
         let shown = self.style.shown_by(event);
-        let is_new = matches!(event, Event::Player(who, _) if self.setup.is_news(who.auth));
+        let is_new = matches!(event, SourceEvent::Player(who, _) if self.setup.is_news(who.auth));
         if shown.is_none() && !is_new {
             return;
         }
@@ -230,7 +235,7 @@ impl LoggedServer {
     }
 
     /// The log names every player of the next map again.
-    fn leave_map(&mut self, rounds: Rounds) {
+    fn leave_map(&mut self, rounds: SourceRounds) {
         self.clients = ConnectedClients::default();
         (self.shown, self.style) = (None, ResultStyle::default());
         (self.rounds, self.waits) = (rounds, false);
@@ -238,37 +243,37 @@ impl LoggedServer {
 
     /// A game begins with those who are there.
     fn begin(&mut self, now: u64) {
-        self.rounds = Rounds::begin(now);
-        self.clients.settle_all();
-        let teams = self.clients.iter().filter_map(Client::team);
+        self.rounds = SourceRounds::begin(now);
+        self.clients.reconcile_all();
+        let teams = self.clients.iter().filter_map(SourceClient::team);
         teams.for_each(|team| self.rounds.note_team(team));
     }
 
     /// Forgets the game, whose results have all been read.
     fn end(&mut self, events: &mut Vec<GameEvent>) {
-        self.rounds = Rounds::default();
+        self.rounds = SourceRounds::default();
         events.push(GameEvent::Ended);
     }
 
     /// Handles what the log states of rounds.
-    fn round(&mut self, event: Event<'_>, now: u64, events: &mut Vec<GameEvent>) {
+    fn round(&mut self, event: SourceEvent<'_>, now: u64, events: &mut Vec<GameEvent>) {
         match event {
-            Event::RoundStart => self.round_started(now, events),
-            Event::RoundEnd => {
+            SourceEvent::RoundStart => self.round_started(now, events),
+            SourceEvent::RoundEnd => {
                 (self.rounds.running, self.rounds.won) = (false, Some(now));
                 events.push(GameEvent::RoundEnd);
             }
-            Event::RoundLength(millis) => self.round_lasted(millis, now),
-            Event::Reloaded => {
+            SourceEvent::RoundLength(millis) => self.round_lasted(millis, now),
+            SourceEvent::Reloaded => {
                 let running = std::mem::take(&mut self.rounds.running);
                 self.rounds.restoring = Some(BothScores::default());
                 self.rounds.apart = [false; 2];
                 events.push(GameEvent::Reloaded { running });
             }
-            Event::Current(team, total) | Event::Tally(team, total) => {
+            SourceEvent::Current(team, total) | SourceEvent::Tally(team, total) => {
                 self.total(team, total, now, events);
             }
-            Event::RoundWon(totals) => {
+            SourceEvent::RoundWon(totals) => {
                 self.rounds.won = Some(now);
                 for (team, total) in (0..).zip(totals) {
                     self.total(team, total, now, events);
@@ -335,10 +340,10 @@ impl LoggedServer {
     }
 
     /// Handles the end of a game, and final scores.
-    fn result(&mut self, event: Event<'_>, events: &mut Vec<GameEvent>) {
+    fn result(&mut self, event: SourceEvent<'_>, events: &mut Vec<GameEvent>) {
         match event {
-            Event::GameOver => self.over(events),
-            Event::Over { map, scores } => {
+            SourceEvent::GameOver => self.over(events),
+            SourceEvent::Over { map, scores } => {
                 self.setup.name_map(map);
                 self.waits = true;
                 let was_over = self.rounds.over;
@@ -354,8 +359,8 @@ impl LoggedServer {
                 }
                 self.end(events);
             }
-            Event::Final(team, score) => self.final_score(team, score, events),
-            Event::Scored(team, score) => {
+            SourceEvent::Final(team, score) => self.final_score(team, score, events),
+            SourceEvent::Scored(team, score) => {
                 self.over(events);
                 self.final_score(team, score, events);
             }
@@ -425,7 +430,7 @@ impl LoggedServer {
     }
 
     fn note_team(&mut self, who: &PlayerTag<'_>) {
-        if let Some(team) = self.clients.get(who).and_then(Client::team) {
+        if let Some(team) = self.clients.get(who).and_then(SourceClient::team) {
             self.rounds.note_team(team);
         }
     }
@@ -465,7 +470,7 @@ mod tests {
 
     /// What these lines mean, each at its second; events of players are left out.
     fn events(lines: &[(u64, &str)]) -> Vec<GameEvent> {
-        let (mut server, mut events) = (LoggedServer::of(None), Vec::new());
+        let (mut server, mut events) = (SourceServer::of(None), Vec::new());
         for (at, line) in lines {
             let event = grammar::read(line.as_bytes()).unwrap();
             server.pass(event, &mut events);
@@ -572,9 +577,9 @@ mod tests {
     #[test]
     fn whose_result_it_is() {
         let of = |stated, scores| {
-            let rounds = Rounds {
+            let rounds = SourceRounds {
                 stated,
-                ..Rounds::default()
+                ..SourceRounds::default()
             };
             rounds.sides_of(scores)
         };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grammar::Event;
+use super::grammar::SourceEvent;
 use crate::text;
 
 /// Gameplay settings, with their defaults. A setting with another value becomes a mutator.
@@ -122,19 +122,21 @@ pub enum ResultStyle {
 
 impl ResultStyle {
     /// The name of the game that an event shows, and how its log states results; `None` if it shows nothing new.
-    pub(crate) fn shown_by(self, event: Event<'_>) -> Option<(&'static str, Self)> {
+    pub(crate) fn shown_by(self, event: SourceEvent<'_>) -> Option<(&'static str, Self)> {
         let has_end = self == Self::Rounds { has_end: true };
         Some(match event {
-            Event::Over { .. } | Event::MatchStart(_) | Event::Reloaded | Event::WarmUp => {
-                ("csgo", Self::Rounds { has_end: true })
-            }
-            Event::Tally(..) | Event::RoundWon(_) if !has_end => {
+            SourceEvent::Over { .. }
+            | SourceEvent::MatchStart(_)
+            | SourceEvent::Reloaded
+            | SourceEvent::WarmUp => ("csgo", Self::Rounds { has_end: true }),
+            SourceEvent::Tally(..) | SourceEvent::RoundWon(_) if !has_end => {
                 ("cstrike", Self::Rounds { has_end: false })
             }
-            Event::Final(..) | Event::Current(..) | Event::RoundLength(_) | Event::Point(_) => {
-                ("tf", Self::Finals)
-            }
-            Event::MatchBegins => ("tfc", Self::Finals),
+            SourceEvent::Final(..)
+            | SourceEvent::Current(..)
+            | SourceEvent::RoundLength(_)
+            | SourceEvent::Point(_) => ("tf", Self::Finals),
+            SourceEvent::MatchBegins => ("tfc", Self::Finals),
             _ => return None,
         })
     }

@@ -10,7 +10,7 @@ use crate::text::{LineResult, date_time, number, whole_number};
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum TeeworldsEvent<'a> {
     /// The server has loaded this map. All players enter again.
     Map(&'a [u8]),
     /// The server will load this map after the match that has ended.
@@ -23,19 +23,19 @@ pub enum Event<'a> {
         teams: bool,
     },
     /// A player enters the game, on a team or to watch.
-    Enter(Seen<'a>),
+    Enter(PlayerInKill<'a>),
     /// A player changes teams.
-    Change(Seen<'a>),
+    Change(PlayerInKill<'a>),
     /// The player of this number has left the server.
     Left(usize),
     /// A player was killed.
     Kill(Kill<'a>),
     /// A player has taken the flag of the other team.
-    Grab(Named<'a>),
+    Grab(NamedClient<'a>),
     /// A player has brought the flag of the other team home.
-    Capture(Named<'a>),
+    Capture(NamedClient<'a>),
     /// A flag is back at its place, because of a player or on its own.
-    Return(Option<Named<'a>>),
+    Return(Option<NamedClient<'a>>),
     /// Something that happens only while the game runs, and that no record needs.
     Action,
     /// An operator has written a command.
@@ -89,65 +89,69 @@ fn bracketed(line: &[u8], longest: usize) -> Option<(&[u8], &[u8])> {
 
 /// Whether a line has a form that only this game prints.
 pub(crate) fn is_certain(line: &[u8]) -> bool {
-    split(line).is_some_and(|line| !matches!(read(&line), Ok(Event::Other) | Err(_)))
+    split(line).is_some_and(|line| !matches!(read(&line), Ok(TeeworldsEvent::Other) | Err(_)))
 }
 
 /// Reads the text of a line.
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read<'a>(line: &OutputLine<'a>) -> LineResult<Event<'a>> {
+pub fn read<'a>(line: &OutputLine<'a>) -> LineResult<TeeworldsEvent<'a>> {
     match line.source {
         b"game" => read_game(line.text),
         b"server" => Ok(read_server(line.text)),
         b"Console" => Ok(line
             .text
             .strip_prefix(b"Value: ")
-            .map_or(Event::Other, Event::Value)),
+            .map_or(TeeworldsEvent::Other, TeeworldsEvent::Value)),
         b"chat" => Ok(said(line.text)),
-        _ => Ok(Event::Other),
+        _ => Ok(TeeworldsEvent::Other),
     }
 }
 
-fn read_game(text: &[u8]) -> LineResult<Event<'_>> {
+fn read_game(text: &[u8]) -> LineResult<TeeworldsEvent<'_>> {
     let end = text.iter().position(|&b| b == b' ');
     let (verb, rest) = match end {
         Some(end) => (&text[..end], &text[end + 1..]),
         None => (text, &b""[..]),
     };
     Ok(match verb {
-        b"kill" => Event::Kill(Kill::read(rest)?),
+        b"kill" => TeeworldsEvent::Kill(Kill::read(rest)?),
         b"team_join" => team_join(rest)?,
-        b"leave" => Event::Left(player(rest, b"")?.0.slot),
-        b"flag_grab" => Event::Grab(player(rest, b" team=")?.0),
-        b"flag_capture" => Event::Capture(player(rest, b" team=")?.0),
-        b"flag_return" if rest.is_empty() => Event::Return(None),
-        b"flag_return" => Event::Return(Some(player(rest, b" team=")?.0)),
+        b"leave" => TeeworldsEvent::Left(player(rest, b"")?.0.slot),
+        b"flag_grab" => TeeworldsEvent::Grab(player(rest, b" team=")?.0),
+        b"flag_capture" => TeeworldsEvent::Capture(player(rest, b" team=")?.0),
+        b"flag_return" if rest.is_empty() => TeeworldsEvent::Return(None),
+        b"flag_return" => TeeworldsEvent::Return(Some(player(rest, b" team=")?.0)),
         b"start" if rest.starts_with(b"match type='") => start(&rest[b"match type='".len()..])?,
-        b"pickup" | b"shot" => Event::Action,
+        b"pickup" | b"shot" => TeeworldsEvent::Action,
         b"rotating" => match rest.strip_prefix(b"to ").or(rest.strip_prefix(b"map to ")) {
-            Some(map) => Event::Rotates(map),
-            None => Event::Other,
+            Some(map) => TeeworldsEvent::Rotates(map),
+            None => TeeworldsEvent::Other,
         },
         // Of a rotation, the server prints only the name of the next map.
-        _ if end.is_none() && !verb.is_empty() => Event::Rotates(verb),
-        _ => Event::Other,
+        _ if end.is_none() && !verb.is_empty() => TeeworldsEvent::Rotates(verb),
+        _ => TeeworldsEvent::Other,
     })
 }
 
-fn read_server(text: &[u8]) -> Event<'_> {
+fn read_server(text: &[u8]) -> TeeworldsEvent<'_> {
     if let Some(rest) = text.strip_prefix(b"maps/") {
         let end = find(rest, b".map sha256 is ");
-        return end.map_or(Event::Other, |end| Event::Map(&rest[..end]));
+        return end.map_or(TeeworldsEvent::Other, |end| {
+            TeeworldsEvent::Map(&rest[..end])
+        });
     }
     if let Some(rest) = text.strip_prefix(b"client dropped. cid=") {
         return match number(rest) {
-            Some((slot, _)) => usize::try_from(slot).map_or(Event::Other, Event::Left),
-            None => Event::Other,
+            Some((slot, _)) => {
+                usize::try_from(slot).map_or(TeeworldsEvent::Other, TeeworldsEvent::Left)
+            }
+            None => TeeworldsEvent::Other,
         };
     }
     if text.starts_with(b"'") && find(text, b" voted option '").is_some() {
-        return Event::Voted;
+        return TeeworldsEvent::Voted;
     }
     let command = match text.strip_prefix(b"cid=") {
         Some(rest) => number(rest).and_then(|(_, rest)| rest.strip_prefix(b" cmd='")),
@@ -157,24 +161,24 @@ fn read_server(text: &[u8]) -> Event<'_> {
             .and_then(|(_, rest)| rest.strip_prefix(b" rcon='")),
     };
     match command.and_then(|command| command.strip_suffix(b"'")) {
-        Some(command) => Event::Asked(command.trim_ascii()),
-        None => Event::Other,
+        Some(command) => TeeworldsEvent::Asked(command.trim_ascii()),
+        None => TeeworldsEvent::Other,
     }
 }
 
 /// Reads `MODE:NUMBER:name: text`.
-fn said(text: &[u8]) -> Event<'_> {
+fn said(text: &[u8]) -> TeeworldsEvent<'_> {
     let slot = number(text)
         .and_then(|(_, rest)| rest.strip_prefix(b":"))
         .and_then(|rest| slot(rest).ok());
     match slot {
-        Some((slot, rest)) => Event::Said { slot, rest },
-        None => Event::Other,
+        Some((slot, rest)) => TeeworldsEvent::Said { slot, rest },
+        None => TeeworldsEvent::Other,
     }
 }
 
 /// Reads `player='NUMBER:name'` and what follows, which begins with `after` and has no quote.
-fn player<'a>(text: &'a [u8], after: &[u8]) -> LineResult<(Named<'a>, &'a [u8])> {
+fn player<'a>(text: &'a [u8], after: &[u8]) -> LineResult<(NamedClient<'a>, &'a [u8])> {
     let rest = text.strip_prefix(b"player='").ok_or("no player")?;
     let (slot, rest) = slot(rest)?;
     let end = rest.iter().rposition(|&b| b == b'\'');
@@ -183,22 +187,22 @@ fn player<'a>(text: &'a [u8], after: &[u8]) -> LineResult<(Named<'a>, &'a [u8])>
     let rest = rest
         .strip_prefix(after)
         .ok_or("something else follows a name")?;
-    Ok((Named { slot, name }, rest))
+    Ok((NamedClient { slot, name }, rest))
 }
 
 /// Reads `player='NUMBER:name' team=TEAM`, or `team=TEAM->TEAM` of a change.
-fn team_join(text: &[u8]) -> LineResult<Event<'_>> {
+fn team_join(text: &[u8]) -> LineResult<TeeworldsEvent<'_>> {
     let (who, rest) = player(text, b" team=")?;
     let (before, rest) = number(rest).ok_or("a team is no number")?;
     match rest.strip_prefix(b"->") {
-        None if rest.is_empty() => Ok(Event::Enter(Seen {
+        None if rest.is_empty() => Ok(TeeworldsEvent::Enter(PlayerInKill {
             who,
             team: team(before)?,
         })),
         None => Err("something else follows a team"),
         Some(after) => {
             let after = whole_number(after).ok_or("a team is no number")?;
-            Ok(Event::Change(Seen {
+            Ok(TeeworldsEvent::Change(PlayerInKill {
                 who,
                 team: team(after)?,
             }))
@@ -207,13 +211,13 @@ fn team_join(text: &[u8]) -> LineResult<Event<'_>> {
 }
 
 /// Reads `TYPE' teamplay='1'`.
-fn start(rest: &[u8]) -> LineResult<Event<'_>> {
+fn start(rest: &[u8]) -> LineResult<TeeworldsEvent<'_>> {
     let end = find(rest, b"' teamplay='").ok_or("the type of the match has no end")?;
     let teams = rest[end + b"' teamplay='".len()..].strip_suffix(b"'");
     let teams = teams
         .and_then(whole_number)
         .ok_or("teamplay is no number")?;
-    Ok(Event::Start {
+    Ok(TeeworldsEvent::Start {
         kind: &rest[..end],
         teams: teams != 0,
     })
@@ -256,7 +260,10 @@ impl<'a> Kill<'a> {
     ///
     /// # Errors
     /// Returns what is wrong with the line.
-    pub(crate) fn of(&self, known: Option<&[u8]>) -> LineResult<(Option<Seen<'a>>, Seen<'a>)> {
+    pub(crate) fn of(
+        &self,
+        known: Option<&[u8]>,
+    ) -> LineResult<(Option<PlayerInKill<'a>>, PlayerInKill<'a>)> {
         const BETWEEN: &[u8] = b"' victim='";
         let known = known.filter(|known| {
             let rest = self.names.strip_prefix(*known);
@@ -269,24 +276,24 @@ impl<'a> Kill<'a> {
         let (team_of_victim, rest) = number(rest).ok_or("the victim has no team")?;
         let victims_name = rest.strip_prefix(b":").ok_or("the victim has no name")?;
         let killer = match self.killer {
-            Some(slot) => Some(Seen {
-                who: Named { slot, name },
+            Some(slot) => Some(PlayerInKill {
+                who: NamedClient { slot, name },
                 team: team(self.team)?,
             }),
             None => None,
         };
-        let who = Named {
+        let who = NamedClient {
             slot: victim,
             name: victims_name,
         };
         let team = team(team_of_victim)?;
-        Ok((killer, Seen { who, team }))
+        Ok((killer, PlayerInKill { who, team }))
     }
 }
 
 /// A player in a line: the number on the server, and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named<'a> {
+pub struct NamedClient<'a> {
     pub(crate) slot: usize,
     /// The name, as bytes that may be anything.
     pub name: &'a [u8],
@@ -294,8 +301,8 @@ pub struct Named<'a> {
 
 /// A player in the line of a kill, which states the team, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen<'a> {
-    pub(crate) who: Named<'a>,
+pub struct PlayerInKill<'a> {
+    pub(crate) who: NamedClient<'a>,
     /// `None` if the player watches.
     pub team: Option<u8>,
 }
@@ -329,13 +336,13 @@ mod tests {
 
     use super::*;
 
-    fn event(text: &str) -> LineResult<Event<'_>> {
+    fn event(text: &str) -> LineResult<TeeworldsEvent<'_>> {
         read(&split(text.as_bytes()).expect("a line"))
     }
 
-    fn named(slot: usize, name: &str) -> Named<'_> {
+    fn named(slot: usize, name: &str) -> NamedClient<'_> {
         let name = name.as_bytes();
-        Named { slot, name }
+        NamedClient { slot, name }
     }
 
     #[test]
@@ -360,67 +367,76 @@ mod tests {
 
     #[test]
     fn lines_of_the_server_are_events() {
-        let seen = |slot, name: &'static str, team| Seen {
+        let seen = |slot, name: &'static str, team| PlayerInKill {
             who: named(slot, name),
             team,
         };
         for (text, expected) in [
             (
                 "[game]: team_join player='0:bob' team=1",
-                Event::Enter(seen(0, "bob", Some(1))),
+                TeeworldsEvent::Enter(seen(0, "bob", Some(1))),
             ),
             (
                 "[game]: team_join player='0:bob' team=0->-1",
-                Event::Change(seen(0, "bob", None)),
+                TeeworldsEvent::Change(seen(0, "bob", None)),
             ),
-            ("[game]: leave player='12:a: 'b'", Event::Left(12)),
+            ("[game]: leave player='12:a: 'b'", TeeworldsEvent::Left(12)),
             (
                 "[game]: flag_grab player='3:x' team=0",
-                Event::Grab(named(3, "x")),
+                TeeworldsEvent::Grab(named(3, "x")),
             ),
             (
                 "[game]: flag_capture player='3:x' team=0 time=12.34",
-                Event::Capture(named(3, "x")),
+                TeeworldsEvent::Capture(named(3, "x")),
             ),
-            ("[game]: flag_return", Event::Return(None)),
+            ("[game]: flag_return", TeeworldsEvent::Return(None)),
             (
                 "[game]: flag_return player='3:x' team=1",
-                Event::Return(Some(named(3, "x"))),
+                TeeworldsEvent::Return(Some(named(3, "x"))),
             ),
-            ("[game]: pickup player='3:x' item=1", Event::Action),
-            ("[game]: ctf2", Event::Rotates(b"ctf2")),
-            ("[game]: rotating map to ctf2", Event::Rotates(b"ctf2")),
+            ("[game]: pickup player='3:x' item=1", TeeworldsEvent::Action),
+            ("[game]: ctf2", TeeworldsEvent::Rotates(b"ctf2")),
+            (
+                "[game]: rotating map to ctf2",
+                TeeworldsEvent::Rotates(b"ctf2"),
+            ),
             (
                 "[game]: start match type='CTF' teamplay='1'",
-                Event::Start {
+                TeeworldsEvent::Start {
                     kind: b"CTF",
                     teams: true,
                 },
             ),
             (
                 "[server]: maps/ctf5.map sha256 is a35d",
-                Event::Map(b"ctf5"),
+                TeeworldsEvent::Map(b"ctf5"),
             ),
             (
                 "[server]: client dropped. cid=4 addr=1.2.3.4:5 reason=''",
-                Event::Left(4),
+                TeeworldsEvent::Left(4),
             ),
-            ("[server]: cid=0 cmd='sv_map'", Event::Asked(b"sv_map")),
+            (
+                "[server]: cid=0 cmd='sv_map'",
+                TeeworldsEvent::Asked(b"sv_map"),
+            ),
             (
                 "[server]: ClientID=0 rcon='restart 5'",
-                Event::Asked(b"restart 5"),
+                TeeworldsEvent::Asked(b"restart 5"),
             ),
-            ("[Console]: Value: ctf5", Event::Value(b"ctf5")),
+            ("[Console]: Value: ctf5", TeeworldsEvent::Value(b"ctf5")),
             (
                 "[chat]: 1:3:x: !teams",
-                Event::Said {
+                TeeworldsEvent::Said {
                     slot: 3,
                     rest: b"x: !teams",
                 },
             ),
-            ("[chat]: *** hello", Event::Other),
-            ("[game]: Teams are balanced (red=1 blue=1)", Event::Other),
-            ("[register]: WARNING", Event::Other),
+            ("[chat]: *** hello", TeeworldsEvent::Other),
+            (
+                "[game]: Teams are balanced (red=1 blue=1)",
+                TeeworldsEvent::Other,
+            ),
+            ("[register]: WARNING", TeeworldsEvent::Other),
         ] {
             let text = format!("[20:06:16]{text}");
             assert_eq!(event(&text), Ok(expected), "{text}");
@@ -443,7 +459,7 @@ mod tests {
     fn no_name_makes_a_kill_count_for_somebody_else() {
         let line =
             "[20:06:16][game]: kill killer='1:0:a' victim='3:0:' victim='5:1:b' weapon=4 special=1";
-        let Ok(Event::Kill(kill)) = event(line) else {
+        let Ok(TeeworldsEvent::Kill(kill)) = event(line) else {
             panic!("no kill")
         };
         let (killer, victim) = kill.of(Some(b"a' victim='3:0:")).unwrap();
@@ -456,7 +472,7 @@ mod tests {
     #[test]
     fn nobody_kills_who_falls() {
         let line = "[20:06:16][game]: kill killer='-1:0:' victim='5:1:b' weapon=-1 special=0";
-        let Ok(Event::Kill(kill)) = event(line) else {
+        let Ok(TeeworldsEvent::Kill(kill)) = event(line) else {
             panic!("no kill")
         };
         let (killer, victim) = kill.of(None).unwrap();
@@ -468,11 +484,11 @@ mod tests {
         fn any_name_is_read_whole(name in "[ -~é]{1,15}", slot in 0usize..64) {
             let line = format!("[20:06:16][game]: team_join player='{slot}:{name}' team=0->1");
             let who = named(slot, &name);
-            prop_assert_eq!(event(&line), Ok(Event::Change(Seen { who, team: Some(1) })));
+            prop_assert_eq!(event(&line), Ok(TeeworldsEvent::Change(PlayerInKill { who, team: Some(1) })));
             let line = format!(
                 "[20:06:16][game]: kill killer='{slot}:0:{name}' victim='9:1:b' weapon=0 special=0"
             );
-            let Ok(Event::Kill(kill)) = event(&line) else { panic!("no kill") };
+            let Ok(TeeworldsEvent::Kill(kill)) = event(&line) else { panic!("no kill") };
             let (killer, victim) = kill.of(Some(name.as_bytes())).unwrap();
             prop_assert_eq!(killer.map(|seen| seen.who), Some(who));
             prop_assert_eq!(victim.who.slot, 9);

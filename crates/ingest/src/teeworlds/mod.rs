@@ -19,17 +19,17 @@ use super::{
     text::{CUT_LINE, NO_TIME},
 };
 use crate::format::{LogItem, Skip, StrayPlay, kind_of};
-use grammar::Event;
+use grammar::TeeworldsEvent;
 pub use play::GAME;
-use play::{Game, Play, Stage};
-use scoring::Rules;
+use play::{GameStage, TeeworldsGame, TeeworldsPlay};
+use scoring::ScoringRules;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
     name: "teeworlds",
     detect,
     is_beneath: Some(grammar::is_certain),
-    parser: |context| Box::new(Parser::new(context)),
+    parser: |context| Box::new(TeeworldsParser::new(context)),
     max_line: MAX_LINE,
     unknown,
     finds_repeats: false,
@@ -49,32 +49,34 @@ fn detect(head: &[u8]) -> bool {
 fn unknown(line: &[u8]) -> Option<&[u8]> {
     let line = grammar::split(line).filter(|line| line.source == b"game")?;
     match grammar::read(&line) {
-        Ok(Event::Other) => kind_of(line.text, &["Teams are", "Balancing teams"]),
+        Ok(TeeworldsEvent::Other) => kind_of(line.text, &["Teams are", "Balancing teams"]),
         _ => None,
     }
 }
 
-struct Parser {
+struct TeeworldsParser {
     server: String,
     calendar: Calendar,
-    play: Play,
-    game: Option<Box<Game>>,
+    play: TeeworldsPlay,
+    game: Option<Box<TeeworldsGame>>,
     stray: StrayPlay,
 }
 
-impl Parser {
+impl TeeworldsParser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
             calendar: Calendar::default(),
-            play: Play::default(),
+            play: TeeworldsPlay::default(),
             game: None,
             stray: StrayPlay::default(),
         }
     }
 
-    fn event(&mut self, line: LogLine<'_>, event: Event<'_>, items: &mut Vec<LogItem>) {
-        if self.play.stage == Stage::Unknown && matches!(event, Event::Kill(_) | Event::Grab(_)) {
+    fn event(&mut self, line: LogLine<'_>, event: TeeworldsEvent<'_>, items: &mut Vec<LogItem>) {
+        if self.play.stage == GameStage::Unknown
+            && matches!(event, TeeworldsEvent::Kill(_) | TeeworldsEvent::Grab(_))
+        {
             self.stray.note(line.number);
         }
         let now = self.calendar.position();
@@ -99,7 +101,7 @@ impl Parser {
             GameEvent::Game => self.stray.close(true, items),
             GameEvent::Start => {
                 self.stray.close(true, items);
-                let game = Game::new(line, self.calendar.date(), now, &self.play);
+                let game = TeeworldsGame::new(line, self.calendar.date(), now, &self.play);
                 self.game = Some(Box::new(game));
             }
             GameEvent::Over => {
@@ -124,7 +126,7 @@ impl Parser {
     fn abandon(&mut self, reason: Skip, items: &mut Vec<LogItem>) {
         if let Some(game) = self.game.take().filter(|_| self.play.has_begun()) {
             let reason = match self.play.rules() {
-                Rules::Unknown => Skip::NoResult,
+                ScoringRules::Unknown => Skip::NoResult,
                 _ => reason,
             };
             items.push(LogItem::skipped(game.line, reason));
@@ -132,7 +134,7 @@ impl Parser {
     }
 }
 
-impl LogParser for Parser {
+impl LogParser for TeeworldsParser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;

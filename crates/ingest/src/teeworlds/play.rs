@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use evenkeel_model::{MatchRecord, MatchRecorder, PlayerKey, Timestamp};
 
 use super::{
-    grammar::{Event, Seen},
-    players::Players,
-    scoring::{MatchScore, Rules},
-    settings::{Answer, Settings},
+    grammar::{PlayerInKill, TeeworldsEvent},
+    players::TeeworldsPlayers,
+    scoring::{MatchScore, ScoringRules},
+    settings::{SettingValue, Settings},
 };
 use crate::{
     clock::signed,
@@ -34,7 +34,7 @@ const QUIET: u64 = 20_000;
 
 /// How far the game is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum GameStage {
     /// The output began in the middle.
     #[default]
     Unknown,
@@ -50,11 +50,11 @@ pub enum Stage {
 
 /// What is known of a server's games.
 #[derive(Debug, Default)]
-pub struct Play {
+pub struct TeeworldsPlay {
     /// The players on the server.
-    pub players: Players,
+    pub players: TeeworldsPlayers,
     /// How far the game is.
-    pub stage: Stage,
+    pub stage: GameStage,
     /// The map; empty before a line has named it.
     pub map: String,
     /// The type of match in lower case, for example `ctf`; empty before it is known.
@@ -77,7 +77,7 @@ pub struct Play {
     pub(super) ended: u64,
 }
 
-impl Play {
+impl TeeworldsPlay {
     /// Whether the limits are known by which the server ends a match.
     pub fn knows_limits(&self) -> bool {
         self.settings.are_limits_known()
@@ -89,7 +89,7 @@ impl Play {
     }
 
     /// What decides this match.
-    pub(crate) fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> ScoringRules {
         self.score.rules
     }
 
@@ -109,32 +109,33 @@ impl Play {
     /// Returns what is wrong with the line.
     pub fn event(
         &mut self,
-        event: Event<'_>,
+        event: TeeworldsEvent<'_>,
         now: u64,
         events: &mut Vec<GameEvent>,
     ) -> LineResult<()> {
-        self.sudden |= self.stage == Stage::Playing && self.is_overtime(now) && !self.is_decided();
+        self.sudden |=
+            self.stage == GameStage::Playing && self.is_overtime(now) && !self.is_decided();
         match event {
-            Event::Map(name) => self.load(text::name(name), events),
-            Event::Rotates(map) => self.rotates = text::name(map) != self.map,
-            Event::Start { kind, teams } => self.start(kind, teams, now, events),
-            Event::Enter(seen) => {
+            TeeworldsEvent::Map(name) => self.load(text::name(name), events),
+            TeeworldsEvent::Rotates(map) => self.rotates = text::name(map) != self.map,
+            TeeworldsEvent::Start { kind, teams } => self.start(kind, teams, now, events),
+            TeeworldsEvent::Enter(seen) => {
                 self.note(seen, events);
-                if self.stage == Stage::Waiting {
+                if self.stage == GameStage::Waiting {
                     self.play(now, events);
                 }
             }
-            Event::Change(seen) => self.note(seen, events),
-            Event::Left(slot) => {
+            TeeworldsEvent::Change(seen) => self.note(seen, events),
+            TeeworldsEvent::Left(slot) => {
                 self.score.drop_flag(slot);
                 if self.players.remove(slot) {
                     events.push(GameEvent::Left(slot));
                 }
             }
-            Event::Asked(command) => self.commanded |= self.settings.ask(command),
-            Event::Voted => self.settings.doubt_limits(),
-            Event::Value(value) => self.answer(value),
-            Event::Said { .. } | Event::Other => {}
+            TeeworldsEvent::Asked(command) => self.commanded |= self.settings.ask(command),
+            TeeworldsEvent::Voted => self.settings.doubt_limits(),
+            TeeworldsEvent::Value(value) => self.answer(value),
+            TeeworldsEvent::Said { .. } | TeeworldsEvent::Other => {}
             other => self.act(other, now, events)?,
         }
         Ok(())
@@ -142,14 +143,22 @@ impl Play {
 
     /// Lets time pass until this event, if there is one: a match may be over. Call it, and do what the events mean,
     /// before [`event`](Self::event), which may begin the next match.
-    pub fn pass(&mut self, event: Option<&Event<'_>>, now: u64, events: &mut Vec<GameEvent>) {
-        if self.stage != Stage::Playing {
+    pub fn pass(
+        &mut self,
+        event: Option<&TeeworldsEvent<'_>>,
+        now: u64,
+        events: &mut Vec<GameEvent>,
+    ) {
+        if self.stage != GameStage::Playing {
             return;
         }
         if self.knows_limits() && self.is_decided() {
             self.end_by_limits(now, events);
         }
-        if matches!(event, Some(Event::Map(_) | Event::Start { .. })) {
+        if matches!(
+            event,
+            Some(TeeworldsEvent::Map(_) | TeeworldsEvent::Start { .. })
+        ) {
             self.close(now, events);
         }
     }
@@ -170,7 +179,7 @@ impl Play {
     }
 
     fn over(&mut self, at: u64, events: &mut Vec<GameEvent>) {
-        (self.stage, self.ended) = (Stage::Over, at);
+        (self.stage, self.ended) = (GameStage::Over, at);
         events.push(GameEvent::Over);
         let players = self.players.iter();
         events.extend(players.map(|(client, _)| GameEvent::Points {
@@ -183,7 +192,7 @@ impl Play {
 
     fn is_decided(&self) -> bool {
         let captures = |side: usize| (self.score.sides[side] / 100.0).floor();
-        match self.sudden && self.score.rules == Rules::Flags {
+        match self.sudden && self.score.rules == ScoringRules::Flags {
             true => captures(0) != captures(1),
             false => self.score.is_decided(),
         }
@@ -208,7 +217,7 @@ impl Play {
 
     /// Ends the match that another one, or another map, follows.
     fn close(&mut self, now: u64, events: &mut Vec<GameEvent>) {
-        if self.stage != Stage::Playing {
+        if self.stage != GameStage::Playing {
             return;
         }
         let quiet = now.saturating_sub(self.acted) >= SHOWN - COARSE;
@@ -216,14 +225,14 @@ impl Play {
         if quiet && limited && !self.commanded && self.is_decided() {
             self.over(self.acted.max(now.saturating_sub(SHOWN)), events);
         } else {
-            self.stage = Stage::WarmUp;
+            self.stage = GameStage::WarmUp;
             events.push(GameEvent::WarmUp);
         }
     }
 
     fn load(&mut self, map: String, events: &mut Vec<GameEvent>) {
         self.players.clear();
-        self.stage = Stage::WarmUp;
+        self.stage = GameStage::WarmUp;
         self.map = map;
         (self.rotates, self.commanded) = (false, false);
         events.push(GameEvent::Game);
@@ -233,7 +242,7 @@ impl Play {
         self.kind = text::name(kind).to_lowercase();
         self.teams = teams;
         if !self.rotates {
-            self.stage = Stage::Waiting;
+            self.stage = GameStage::Waiting;
             self.commanded = false;
             self.play(now, events);
         }
@@ -242,15 +251,15 @@ impl Play {
     /// Starts play if there are enough players.
     fn play(&mut self, now: u64, events: &mut Vec<GameEvent>) {
         if self.players.are_enough(self.teams) {
-            self.stage = Stage::Playing;
+            self.stage = GameStage::Playing;
             self.sudden = false;
-            self.score = MatchScore::new(Rules::of(&self.kind, self.teams));
+            self.score = MatchScore::new(ScoringRules::of(&self.kind, self.teams));
             (self.began, self.acted) = (now, now);
             events.push(GameEvent::Start);
         }
     }
 
-    fn note(&mut self, seen: Seen<'_>, events: &mut Vec<GameEvent>) {
+    fn note(&mut self, seen: PlayerInKill<'_>, events: &mut Vec<GameEvent>) {
         let client = seen.who.slot;
         let before = self.players.raw_name(client);
         let is_other = before.is_some_and(|name| name != seen.who.name);
@@ -263,8 +272,8 @@ impl Play {
     /// Handles the value of the setting that was asked for.
     fn answer(&mut self, value: &[u8]) {
         match self.settings.answer(value) {
-            Some(Answer::Map(map)) if self.map.is_empty() => self.map = map,
-            Some(Answer::Kind(kind)) if self.kind.is_empty() => {
+            Some(SettingValue::Map(map)) if self.map.is_empty() => self.map = map,
+            Some(SettingValue::Kind(kind)) if self.kind.is_empty() => {
                 self.teams = ["ctf", "tdm", "lts"].contains(&kind.as_str());
                 self.kind = kind;
             }
@@ -273,21 +282,30 @@ impl Play {
     }
 
     /// Handles what happens only while a game, or a warm-up, runs.
-    fn act(&mut self, event: Event<'_>, now: u64, events: &mut Vec<GameEvent>) -> LineResult<()> {
-        let playing = self.stage == Stage::Playing;
-        if !matches!(event, Event::Kill(kill) if kill.by_game) {
+    fn act(
+        &mut self,
+        event: TeeworldsEvent<'_>,
+        now: u64,
+        events: &mut Vec<GameEvent>,
+    ) -> LineResult<()> {
+        let playing = self.stage == GameStage::Playing;
+        if !matches!(event, TeeworldsEvent::Kill(kill) if kill.by_game) {
             self.acted = now;
         }
         let team = |slot| self.players.team(slot);
         let change = match event {
-            Event::Grab(who) => team(who.slot).and_then(|side| self.score.grab(who.slot, side)),
-            Event::Capture(who) => team(who.slot).map(|side| self.score.capture(who.slot, side)),
-            Event::Return(who) => {
+            TeeworldsEvent::Grab(who) => {
+                team(who.slot).and_then(|side| self.score.grab(who.slot, side))
+            }
+            TeeworldsEvent::Capture(who) => {
+                team(who.slot).map(|side| self.score.capture(who.slot, side))
+            }
+            TeeworldsEvent::Return(who) => {
                 let by = who.and_then(|who| Some((who.slot, team(who.slot)?)));
                 self.score.flag_returned(by);
                 None
             }
-            Event::Kill(kill) => {
+            TeeworldsEvent::Kill(kill) => {
                 let known = kill.killer.and_then(|slot| self.players.raw_name(slot));
                 let (killer, victim) = kill.of(known)?;
                 self.kill(killer, victim, kill.by_game, events);
@@ -303,8 +321,8 @@ impl Play {
 
     fn kill(
         &mut self,
-        killer: Option<Seen<'_>>,
-        victim: Seen<'_>,
+        killer: Option<PlayerInKill<'_>>,
+        victim: PlayerInKill<'_>,
         by_game: bool,
         events: &mut Vec<GameEvent>,
     ) {
@@ -318,7 +336,7 @@ impl Play {
         let Some(side) = victim.team else { return };
         let by = killer.and_then(|killer| Some((killer.who.slot, killer.team?)));
         let changes = self.score.kill(by, (slot, side), by_game, &self.players);
-        if self.stage != Stage::Playing {
+        if self.stage != GameStage::Playing {
             return;
         }
         if !by_game {
@@ -338,7 +356,7 @@ impl Play {
 pub const GAME: &str = "teeworlds";
 
 /// A match that is being played.
-pub(super) struct Game {
+pub(super) struct TeeworldsGame {
     /// The line on which it began.
     pub(super) line: u64,
     date: Option<Timestamp>,
@@ -351,8 +369,13 @@ pub(super) struct Game {
     visits: BTreeMap<usize, (PlayerKey, usize)>,
 }
 
-impl Game {
-    pub(super) fn new(line: u64, date: Option<Timestamp>, began: u64, play: &Play) -> Self {
+impl TeeworldsGame {
+    pub(super) fn new(
+        line: u64,
+        date: Option<Timestamp>,
+        began: u64,
+        play: &TeeworldsPlay,
+    ) -> Self {
         let mut game = Self {
             line,
             date,
@@ -361,15 +384,15 @@ impl Game {
             earliest: 0,
             visits: BTreeMap::new(),
         };
-        game.settle(play, 0);
+        game.reconcile(play, 0);
         game
     }
 
     /// Handles what happens in the match at this time, in milliseconds since the log began.
-    pub(super) fn event(&mut self, event: GameEvent, now: u64, play: &Play) {
+    pub(super) fn event(&mut self, event: GameEvent, now: u64, play: &TeeworldsPlay) {
         let now = now.saturating_sub(self.began);
         match event {
-            GameEvent::Client(_) | GameEvent::Left(_) => self.settle(play, now),
+            GameEvent::Client(_) | GameEvent::Left(_) => self.reconcile(play, now),
             other => {
                 let visits = &self.visits;
                 let visit = |client| visits.get(&client).map(|(_, visit)| *visit);
@@ -382,7 +405,7 @@ impl Game {
     }
 
     /// Puts all players in the record on the teams on which they are.
-    fn settle(&mut self, play: &Play, now: u64) {
+    fn reconcile(&mut self, play: &TeeworldsPlay, now: u64) {
         let key = |slot| {
             let (_, player) = play.players.iter().find(|(other, _)| *other == slot)?;
             Some(play.players.key(slot, player))
@@ -392,7 +415,7 @@ impl Game {
             let stays = key(slot).as_ref() == Some(known);
             if !stays {
                 let nobody = || (known.clone(), String::new());
-                recorder.place(Some(*visit), None, now, nobody);
+                recorder.assign(Some(*visit), None, now, nobody);
             }
             stays
         });
@@ -404,7 +427,7 @@ impl Game {
                 false => player.team.map(|_| UNKNOWN_TEAM),
             };
             let named = || (key.clone(), player.name.clone());
-            if let Some(visit) = recorder.place(visit, team, now, named) {
+            if let Some(visit) = recorder.assign(visit, team, now, named) {
                 self.visits.insert(slot, (key, visit));
             }
         }
@@ -414,7 +437,11 @@ impl Game {
     ///
     /// # Errors
     /// Returns why there is no record.
-    pub(super) fn finish(mut self, play: &Play, server: &str) -> Result<MatchRecord, Skip> {
+    pub(super) fn finish(
+        mut self,
+        play: &TeeworldsPlay,
+        server: &str,
+    ) -> Result<MatchRecord, Skip> {
         // What players did while the final score was shown does not count.
         let lasted = play.ended.saturating_sub(self.began).max(self.earliest);
         self.recorder.end_at(lasted);

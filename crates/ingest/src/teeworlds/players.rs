@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::grammar::Seen;
+use super::grammar::PlayerInKill;
 use crate::text;
 use evenkeel_model::{Nobody, PlayerKey};
 
@@ -14,7 +14,7 @@ const MAX_PLAYERS: usize = 256;
 
 /// A player on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Player {
+pub struct TeeworldsPlayer {
     /// The name as the server prints it.
     raw: Vec<u8>,
     /// The name as a record has it.
@@ -25,16 +25,16 @@ pub struct Player {
 
 /// All players on the server.
 #[derive(Clone, Debug, Default)]
-pub struct Players(BTreeMap<usize, Player>);
+pub struct TeeworldsPlayers(BTreeMap<usize, TeeworldsPlayer>);
 
-impl Players {
+impl TeeworldsPlayers {
     /// Notes a player whom a line names. Returns whether this was not known.
-    pub(super) fn note(&mut self, seen: Seen<'_>) -> bool {
+    pub(super) fn note(&mut self, seen: PlayerInKill<'_>) -> bool {
         let slot = seen.who.slot;
         if self.0.len() >= MAX_PLAYERS && !self.0.contains_key(&slot) {
             return false;
         }
-        let player = Player {
+        let player = TeeworldsPlayer {
             raw: seen.who.name.to_owned(),
             name: text::name_or(seen.who.name, "unnamed"),
             team: seen.team,
@@ -63,12 +63,12 @@ impl Players {
     }
 
     /// The player of this number.
-    pub fn get(&self, slot: usize) -> Option<&Player> {
+    pub fn get(&self, slot: usize) -> Option<&TeeworldsPlayer> {
         self.0.get(&slot)
     }
 
     /// All players, with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Player)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &TeeworldsPlayer)> {
         self.0.iter().map(|(&slot, player)| (slot, player))
     }
 
@@ -82,7 +82,7 @@ impl Players {
     }
 
     /// The identity of a player: the name, or what no name can be while another player has the same one.
-    pub fn key(&self, slot: usize, player: &Player) -> PlayerKey {
+    pub fn key(&self, slot: usize, player: &TeeworldsPlayer) -> PlayerKey {
         let shared = self
             .iter()
             .any(|(other, p)| other != slot && p.name == player.name);
@@ -97,22 +97,22 @@ impl Players {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::teeworlds::grammar::Named;
+    use crate::teeworlds::grammar::NamedClient;
 
-    fn seen(slot: usize, name: &str, team: Option<u8>) -> Seen<'_> {
+    fn seen(slot: usize, name: &str, team: Option<u8>) -> PlayerInKill<'_> {
         let name = name.as_bytes();
-        let who = Named { slot, name };
-        Seen { who, team }
+        let who = NamedClient { slot, name };
+        PlayerInKill { who, team }
     }
 
-    fn ids(players: &Players) -> Vec<String> {
+    fn ids(players: &TeeworldsPlayers) -> Vec<String> {
         let ids = players.iter().map(|(slot, p)| players.key(slot, p).id);
         ids.collect()
     }
 
     #[test]
     fn a_name_in_use_twice_is_nobodys() {
-        let mut players = Players::default();
+        let mut players = TeeworldsPlayers::default();
         assert!(players.note(seen(0, "bob", Some(0))));
         assert!(!players.note(seen(0, "bob", Some(0))));
         assert_eq!(ids(&players), ["bob"]);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn numbers_without_end_take_bounded_memory() {
-        let mut players = Players::default();
+        let mut players = TeeworldsPlayers::default();
         for slot in 0..10_000 {
             players.note(seen(slot, "x", None));
         }

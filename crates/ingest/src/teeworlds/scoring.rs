@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::players::Players;
+use super::players::TeeworldsPlayers;
 use crate::event::GameEvent;
 
 /// What decides a match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub(crate) enum ScoringRules {
     /// A capture counts 100, and taking the flag from its place 1.
     Flags,
     /// An enemy killed counts 1; a team mate, or oneself, costs 1.
@@ -22,7 +22,7 @@ pub(crate) enum Rules {
     Unknown,
 }
 
-impl Rules {
+impl ScoringRules {
     /// The rules of a type of match.
     pub(crate) fn of(kind: &str, teams: bool) -> Self {
         match (kind, teams) {
@@ -48,7 +48,7 @@ enum Flag {
 /// The score of one match.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MatchScore {
-    pub(super) rules: Rules,
+    pub(super) rules: ScoringRules,
     pub(super) sides: [f64; 2],
     /// The points of the players who have any.
     pub(super) points: BTreeMap<usize, f64>,
@@ -60,7 +60,7 @@ pub(super) struct MatchScore {
 }
 
 impl MatchScore {
-    pub(super) fn new(rules: Rules) -> Self {
+    pub(super) fn new(rules: ScoringRules) -> Self {
         Self {
             rules,
             ..Self::default()
@@ -70,20 +70,20 @@ impl MatchScore {
     /// Whether a team or a player is ahead, as the server asks before it ends a match.
     pub(super) fn is_decided(&self) -> bool {
         match self.rules {
-            Rules::Flags | Rules::TeamKills => self.sides[0] != self.sides[1],
-            Rules::Rounds => self.sides != [0.0; 2],
-            Rules::Points => {
+            ScoringRules::Flags | ScoringRules::TeamKills => self.sides[0] != self.sides[1],
+            ScoringRules::Rounds => self.sides != [0.0; 2],
+            ScoringRules::Points => {
                 let top = self.top();
                 self.points.values().filter(|p| **p == top).count() == 1
             }
-            Rules::Unknown => false,
+            ScoringRules::Unknown => false,
         }
     }
 
     /// The highest score of a team, or of a player in a match without teams.
     pub(super) fn top(&self) -> f64 {
         match self.rules {
-            Rules::Points => self.points.values().fold(0.0, |top, p| p.max(top)),
+            ScoringRules::Points => self.points.values().fold(0.0, |top, p| p.max(top)),
             _ => self.sides[0].max(self.sides[1]),
         }
     }
@@ -137,23 +137,23 @@ impl MatchScore {
         killer: Option<(usize, u8)>,
         victim: (usize, u8),
         by_game: bool,
-        players: &Players,
+        players: &TeeworldsPlayers,
     ) -> Vec<GameEvent> {
         let carried = self.drop_flag(victim.0);
         let mut changes = Vec::new();
         if let Some((client, side)) = killer.filter(|_| !by_game) {
-            let teams = self.rules != Rules::Points;
+            let teams = self.rules != ScoringRules::Points;
             let enemy = client != victim.0 && (!teams || side != victim.1);
             let points = if enemy { 1.0 } else { -1.0 };
             self.add(client, points);
             if carried && enemy {
                 self.add(client, 1.0);
             }
-            if self.rules == Rules::TeamKills {
+            if self.rules == ScoringRules::TeamKills {
                 changes.push(self.score(side, points, Some(client)));
             }
         }
-        if self.rules == Rules::Rounds {
+        if self.rules == ScoringRules::Rounds {
             changes.extend(self.die(victim.0, by_game, players));
         }
         changes
@@ -173,7 +173,7 @@ impl MatchScore {
     }
 
     /// A player dies in a match of rounds. Who is left alone on the server after a kill has won the round.
-    fn die(&mut self, victim: usize, by_game: bool, players: &Players) -> Vec<GameEvent> {
+    fn die(&mut self, victim: usize, by_game: bool, players: &TeeworldsPlayers) -> Vec<GameEvent> {
         let everybody = || {
             let on_teams = players.iter().filter(|(_, player)| player.team.is_some());
             on_teams.map(|(slot, _)| slot).collect()
@@ -207,15 +207,15 @@ impl MatchScore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::teeworlds::grammar::{Named, Seen};
+    use crate::teeworlds::grammar::{NamedClient, PlayerInKill};
 
-    fn players(count: usize) -> Players {
-        let mut players = Players::default();
+    fn players(count: usize) -> TeeworldsPlayers {
+        let mut players = TeeworldsPlayers::default();
         for slot in 0..count {
             let name = &[b'a' + u8::try_from(slot).unwrap()];
-            let who = Named { slot, name };
+            let who = NamedClient { slot, name };
             let team = Some(u8::try_from(slot % 2).unwrap());
-            players.note(Seen { who, team });
+            players.note(PlayerInKill { who, team });
         }
         players
     }
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_flag_counts_only_where_it_stands() {
         let all = players(4);
-        let mut score = MatchScore::new(Rules::Flags);
+        let mut score = MatchScore::new(ScoringRules::Flags);
         score.grab(0, 0);
         assert_eq!(score.sides, [1.0, 0.0]);
         score.kill(Some((1, 1)), (0, 0), false, &all);
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn team_kills_cost_their_team() {
         let all = players(4);
-        let mut score = MatchScore::new(Rules::TeamKills);
+        let mut score = MatchScore::new(ScoringRules::TeamKills);
         score.kill(Some((0, 0)), (1, 1), false, &all);
         score.kill(Some((0, 0)), (2, 0), false, &all);
         score.kill(Some((1, 1)), (1, 1), false, &all);
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn the_last_team_alive_wins_the_round() {
         let all = players(4);
-        let mut score = MatchScore::new(Rules::Rounds);
+        let mut score = MatchScore::new(ScoringRules::Rounds);
         score.kill(Some((0, 0)), (1, 1), false, &all);
         assert_eq!(score.sides, [0.0, 0.0]);
         score.kill(Some((0, 0)), (3, 1), false, &all);
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn a_duel_is_decided_by_points() {
         let all = players(2);
-        let mut score = MatchScore::new(Rules::Points);
+        let mut score = MatchScore::new(ScoringRules::Points);
         score.kill(Some((0, 0)), (1, 0), false, &all);
         assert!(score.is_decided());
         score.kill(Some((1, 0)), (0, 0), false, &all);

@@ -12,7 +12,7 @@ enum Setting {
 }
 
 /// The value of a setting that the game needs.
-pub(super) enum Answer {
+pub(super) enum SettingValue {
     Map(String),
     /// The type of match, in lower case.
     Kind(String),
@@ -80,19 +80,19 @@ impl Settings {
     }
 
     /// Takes a value; `None` if nothing was asked for, or the value is none.
-    pub(super) fn answer(&mut self, value: &[u8]) -> Option<Answer> {
+    pub(super) fn answer(&mut self, value: &[u8]) -> Option<SettingValue> {
         let number = real(value).filter(|number| (0.0..=1_000.0).contains(number));
         Some(match self.asked.take()? {
-            Setting::Map => Answer::Map(text::name(value)),
-            Setting::Kind => Answer::Kind(text::name(value).to_lowercase()),
+            Setting::Map => SettingValue::Map(text::name(value)),
+            Setting::Kind => SettingValue::Kind(text::name(value).to_lowercase()),
             Setting::ScoreLimit => {
                 self.score_limit = Some(number?);
-                Answer::Limit
+                SettingValue::Limit
             }
             Setting::TimeLimit => {
                 // The limit is in minutes.
                 self.time_limit = Some(number? as u64 * 60_000);
-                Answer::Limit
+                SettingValue::Limit
             }
         })
     }

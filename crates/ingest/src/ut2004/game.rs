@@ -9,7 +9,7 @@ use crate::{
     clock::LogClock,
     format::Skip,
     record::{self, UNKNOWN_TEAM},
-    tabs::Fields,
+    tabs::TabFields,
     text::{self, LineResult},
 };
 
@@ -19,7 +19,7 @@ const MAX_PLAYERS: usize = 10_000;
 /// How the game marks a bot's name.
 const BOT: &[u8] = b"[BOT]";
 
-pub(super) struct Game {
+pub(super) struct Ut2004Game {
     /// The line on which it was announced.
     pub(super) line: u64,
     map: String,
@@ -30,7 +30,7 @@ pub(super) struct Game {
     announced: LogClock,
     /// When play began.
     began: Option<LogClock>,
-    players: BTreeMap<u32, Player>,
+    players: BTreeMap<u32, Ut2004Player>,
     recorder: MatchRecorder,
     /// One more than the highest team number seen.
     teams: usize,
@@ -39,9 +39,9 @@ pub(super) struct Game {
     actor: Option<(u32, LogClock)>,
 }
 
-impl Game {
+impl Ut2004Game {
     /// Reads `NG date time tz map title author GameClass GameName [Mutators=…]`.
-    pub(super) fn read(line: u64, mut fields: Fields<'_>, now: LogClock) -> LineResult<Self> {
+    pub(super) fn read(line: u64, mut fields: TabFields<'_>, now: LogClock) -> LineResult<Self> {
         let date = text::date_time(fields.next()?);
         let (_zone, map, _title, _author) = (
             fields.next()?,
@@ -75,7 +75,7 @@ impl Game {
     pub(super) fn event(
         &mut self,
         verb: &[u8],
-        mut fields: Fields<'_>,
+        mut fields: TabFields<'_>,
         now: LogClock,
     ) -> LineResult<()> {
         match verb {
@@ -114,7 +114,7 @@ impl Game {
     }
 
     /// Handles `G event number what`.
-    fn game_event(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn game_event(&mut self, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         let event = fields.next()?;
         match event {
             b"NameChange" => {
@@ -138,7 +138,12 @@ impl Game {
     }
 
     /// Handles `K killer|-1 damage victim weapon`, or `TK` if both were on the same team.
-    fn kill(&mut self, team_kill: bool, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn kill(
+        &mut self,
+        team_kill: bool,
+        mut fields: TabFields<'_>,
+        now: LogClock,
+    ) -> LineResult<()> {
         let (killer, _damage, victim) = (
             fields.player_or_none()?,
             fields.next()?,
@@ -155,7 +160,7 @@ impl Game {
     }
 
     /// Handles `S number points what`.
-    fn points(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn points(&mut self, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         let (number, points) = (fields.player_or_none()?, fields.points()?);
         self.act(number, now);
         if self.began.is_some()
@@ -170,7 +175,7 @@ impl Game {
     }
 
     /// Handles `T team points what`.
-    fn team_points(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn team_points(&mut self, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         let (team, points) = (fields.team(MAX_TEAMS)?, fields.points()?);
         let team = team.ok_or("there is no such team")?;
         self.teams = self.teams.max(usize::from(team) + 1);
@@ -179,7 +184,7 @@ impl Game {
             let by = by.and_then(|(number, _)| self.players.get(&number));
             let by = by.filter(|player| player.team == Some(team));
             let by = by.and_then(|player| player.visit);
-            self.recorder.settle_sides();
+            self.recorder.reconcile_sides();
             let at = self.recorder.tick(self.millis(now));
             self.recorder.score(team, points, by, at);
         }
@@ -211,7 +216,7 @@ impl Game {
     /// Ends the game now and builds its record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str, now: LogClock) -> Result<MatchRecord, Skip> {
         let began = self.began.ok_or(Skip::WarmUp)?;
-        self.recorder.settle_sides();
+        self.recorder.reconcile_sides();
         let lasted = self.recorder.end(self.millis(now));
         let scores = if is_team_game(&self.class, self.teams > 0) {
             self.recorder.sums(self.teams.max(2))
@@ -234,10 +239,10 @@ impl Game {
     }
 }
 
-impl Game {
+impl Ut2004Game {
     /// Handles `C number id name …`. In the stock log the id is a hash of the CD key and of the
     /// name and password at the statistics site. For a bot, OLStats writes its name instead.
-    fn connect(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn connect(&mut self, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         let (number, login) = (fields.player_or_none()?, fields.next()?);
         let site_name = fields.next().unwrap_or_default();
         self.disconnect(number, now);
@@ -246,12 +251,12 @@ impl Game {
             return Err("too many players");
         }
         let named = is_hash(login) || login.is_empty();
-        let mut player = Player {
+        let mut player = Ut2004Player {
             connected: true,
             login: if named { login.to_owned() } else { Vec::new() },
             name: if named { site_name } else { login }.to_owned(),
             joined: self.millis(now),
-            ..Player::default()
+            ..Ut2004Player::default()
         };
         self.seat(&mut player, now);
         self.players.insert(number, player);
@@ -316,7 +321,7 @@ impl Game {
     }
 
     /// Changes the data of a player.
-    fn learn(&mut self, number: Option<u32>, change: impl FnOnce(&mut Player)) {
+    fn learn(&mut self, number: Option<u32>, change: impl FnOnce(&mut Ut2004Player)) {
         if let Some(player) = number.and_then(|number| self.players.get_mut(&number)) {
             change(player);
             if let Some(visit) = player.visit {
@@ -326,7 +331,7 @@ impl Game {
     }
 
     /// Moves a player to their present team in the record; to none once they have left.
-    fn seat(&mut self, player: &mut Player, now: LogClock) {
+    fn seat(&mut self, player: &mut Ut2004Player, now: LogClock) {
         if self.began.is_none() {
             return;
         }
@@ -335,7 +340,7 @@ impl Game {
             .then_some(player.team.unwrap_or(UNKNOWN_TEAM));
         let (visit, millis) = (player.visit, self.millis(now));
         let named = || (player.key(), player.name());
-        player.visit = self.recorder.place(visit, team, millis, named);
+        player.visit = self.recorder.assign(visit, team, millis, named);
     }
 }
 
@@ -344,7 +349,7 @@ const UNNAMED: &str = "Player";
 
 /// One player number. The game gives each out once, counting up, so that a lower one joined earlier.
 #[derive(Default)]
-pub(super) struct Player {
+pub(super) struct Ut2004Player {
     pub(super) connected: bool,
     pub(super) bot: bool,
     /// The hash by which the server knows the player (`GetPlayerIDHash`); only OLStats writes it.
@@ -359,7 +364,7 @@ pub(super) struct Player {
     pub(super) points: f64,
 }
 
-impl Player {
+impl Ut2004Player {
     pub fn key(&self) -> PlayerKey {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
         let strong = [&self.hash, &self.login].into_iter().find(|id| is_hash(id));

@@ -12,11 +12,11 @@ use evenkeel_model::MatchRecorder;
 use crate::{
     format::{DateZone, Format, LogItem, LogParser, Skip, mostly},
     lines::{LogLine, MAX_LINE},
-    tabs::{Fields, TabParser},
+    tabs::{TabFields, TabParser},
     text::{self, CUT_LINE, LineResult, NO_TIME},
 };
 
-use game::Game;
+use game::Ut2004Game;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
@@ -63,7 +63,7 @@ fn detect(head: &[u8]) -> bool {
     })
 }
 
-type Parser = TabParser<Game>;
+type Parser = TabParser<Ut2004Game>;
 
 impl Parser {
     /// Skips the game being read: its end is missing.
@@ -81,11 +81,11 @@ impl Parser {
         rest: &[u8],
         items: &mut Vec<LogItem>,
     ) -> LineResult<()> {
-        let mut fields = Fields::of(rest);
+        let mut fields = TabFields::of(rest);
         match fields.next()? {
             b"NG" => {
                 self.abandon(items);
-                let game = Game::read(line.number, fields, self.clock)?;
+                let game = Ut2004Game::read(line.number, fields, self.clock)?;
                 self.game = Some(Box::new(game));
             }
             b"EG" => self.end(line, fields, items)?,
@@ -103,7 +103,7 @@ impl Parser {
     fn end(
         &mut self,
         line: LogLine<'_>,
-        mut fields: Fields<'_>,
+        mut fields: TabFields<'_>,
         items: &mut Vec<LogItem>,
     ) -> LineResult<()> {
         let reason = fields.next()?;

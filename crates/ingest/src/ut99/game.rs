@@ -9,7 +9,7 @@ use crate::{
     clock::LogClock,
     format::Skip,
     record::{self, UNKNOWN_TEAM},
-    tabs::Fields,
+    tabs::TabFields,
     text::{self, LineResult},
 };
 
@@ -19,7 +19,7 @@ const TEAMS: usize = 4;
 const MAX_PLAYERS: usize = 10_000;
 
 #[derive(Default)]
-pub(super) struct Game {
+pub(super) struct Ut99Game {
     /// The line on which its log begins.
     pub(super) line: u64,
     /// When the log began, by the calendar and by the log's clock.
@@ -35,14 +35,14 @@ pub(super) struct Game {
     /// How long the game lasted, in milliseconds, once it has ended.
     lasted: Option<u64>,
     aborted: bool,
-    players: BTreeMap<u32, Player>,
+    players: BTreeMap<u32, Ut99Player>,
     recorder: MatchRecorder,
     /// Whether teams score by flags, and not by kills.
     flags: bool,
     results: [Option<f64>; TEAMS],
 }
 
-impl Game {
+impl Ut99Game {
     pub(super) fn new(line: u64, now: LogClock, utstats: bool) -> Self {
         Self {
             line,
@@ -55,7 +55,7 @@ impl Game {
     pub(super) fn event(
         &mut self,
         kind: &[u8],
-        mut fields: Fields<'_>,
+        mut fields: TabFields<'_>,
         now: LogClock,
     ) -> LineResult<()> {
         let over = self.lasted.is_some();
@@ -76,7 +76,7 @@ impl Game {
                 let aborts: [&[u8]; 4] = [b"", b"mapchange", b"serverquit", b"forced"];
                 self.aborted = aborts.contains(&reason);
                 if self.began.is_some() && self.lasted.is_none() {
-                    self.recorder.settle_sides();
+                    self.recorder.reconcile_sides();
                     self.lasted = Some(self.recorder.end(self.millis(now)));
                     self.results = Default::default();
                 }
@@ -131,12 +131,12 @@ impl Game {
         self.players.retain(|_, player| player.there);
         for player in self.players.values_mut() {
             player.visit = None;
-            place(player, &mut self.recorder, 0);
+            assign(player, &mut self.recorder, 0);
         }
     }
 
     /// Handles `killer weapon victim weapon damage`.
-    fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn kill(&mut self, enemy: bool, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         let (killer, _weapon, victim) = (fields.player()?, fields.next()?, fields.player()?);
         self.recorder
             .count_death(self.visit(victim), self.millis(now));
@@ -166,7 +166,7 @@ impl Game {
             return;
         };
         if let (Some(team), Some(_)) = (player.team, self.began) {
-            self.recorder.settle_sides();
+            self.recorder.reconcile_sides();
             let at = self.recorder.tick(millis);
             self.recorder.score(team, points, player.visit, at);
         }
@@ -180,14 +180,14 @@ impl Game {
 
     /// Whether every line that belongs to the game has been read.
     pub(super) fn is_complete(&self) -> bool {
-        let has_points = |player: &Player| player.visit.is_none() || player.points.is_some();
+        let has_points = |player: &Ut99Player| player.visit.is_none() || player.points.is_some();
         let all = self.is_team_game() || self.players.values().all(has_points);
         self.utstats && all && self.has_results()
     }
 
     /// Whether the game has ended and its results have been read. The teams' scores come last.
     pub(super) fn has_results(&self) -> bool {
-        let has_points = |player: &Player| !player.there || player.points.is_some();
+        let has_points = |player: &Ut99Player| !player.there || player.points.is_some();
         self.lasted.is_some()
             && match self.is_team_game() {
                 true => self.scores().is_some(),
@@ -245,9 +245,9 @@ impl Game {
     }
 }
 
-impl Game {
+impl Ut99Game {
     /// Handles `game key value`, a setting of the game.
-    fn describe(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn describe(&mut self, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         let key = fields.next()?;
         match key {
             b"realstart" => self.begin(now),
@@ -274,7 +274,7 @@ impl Game {
     }
 
     /// Handles `player what …`. Depending on `what`, the player's number comes first or last.
-    fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+    fn player(&mut self, mut fields: TabFields<'_>, now: LogClock) -> LineResult<()> {
         match fields.next()? {
             what @ (b"Connect" | b"Rename") => {
                 let (name, number) = (fields.next()?, fields.player()?);
@@ -301,14 +301,20 @@ impl Game {
 
     /// Changes the data of a player, who is added if new. `moved` says whether the player may have
     /// changed teams, joined or left.
-    fn learn(&mut self, number: u32, now: LogClock, moved: bool, change: impl FnOnce(&mut Player)) {
+    fn learn(
+        &mut self,
+        number: u32,
+        now: LogClock,
+        moved: bool,
+        change: impl FnOnce(&mut Ut99Player),
+    ) {
         if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
             return;
         }
         let millis = self.millis(now);
-        let player = self.players.entry(number).or_insert_with(|| Player {
+        let player = self.players.entry(number).or_insert_with(|| Ut99Player {
             there: true,
-            ..Player::default()
+            ..Ut99Player::default()
         });
         let before = (player.there, player.team);
         change(player);
@@ -317,7 +323,7 @@ impl Game {
         }
         let moved = moved && (player.visit.is_none() || before != (player.there, player.team));
         if self.began.is_some() && moved {
-            place(player, &mut self.recorder, millis);
+            assign(player, &mut self.recorder, millis);
         }
     }
 }
@@ -327,7 +333,7 @@ const UNNAMED: &str = "Player";
 
 /// One player number. The game gives each out once.
 #[derive(Default)]
-pub(super) struct Player {
+pub(super) struct Ut99Player {
     /// Whether the player is on the server.
     pub(super) there: bool,
     pub(super) bot: bool,
@@ -337,7 +343,7 @@ pub(super) struct Player {
     pub(super) points: Option<f64>,
 }
 
-impl Player {
+impl Ut99Player {
     pub fn key(&self) -> PlayerKey {
         text::key_by_name(self.bot, self.name())
     }
@@ -348,7 +354,7 @@ impl Player {
 }
 
 /// Moves a player to their present team in the record; to none once they have left.
-pub fn place(player: &mut Player, recorder: &mut MatchRecorder, millis: u64) {
+pub fn assign(player: &mut Ut99Player, recorder: &mut MatchRecorder, millis: u64) {
     let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
-    player.visit = recorder.place(player.visit, team, millis, || (player.key(), player.name()));
+    player.visit = recorder.assign(player.visit, team, millis, || (player.key(), player.name()));
 }

@@ -12,11 +12,11 @@ use evenkeel_model::Timestamp;
 use crate::{
     format::{DateZone, Format, LogItem, LogParser, mostly},
     lines::{LogLine, MAX_LINE},
-    tabs::{Fields, TabParser},
+    tabs::{TabFields, TabParser},
     text::{self, CUT_LINE, LineResult, NO_TIME},
 };
 
-use game::Game;
+use game::Ut99Game;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
@@ -92,7 +92,7 @@ fn detect(head: &[u8]) -> bool {
 /// How the first line of each game begins.
 const FIRST: &[u8] = b"info\tLog_Standard\t";
 
-type Parser = TabParser<Game>;
+type Parser = TabParser<Ut99Game>;
 
 impl Parser {
     /// Ends the game being read, whether or not its end has been read.
@@ -104,13 +104,13 @@ impl Parser {
     }
 
     fn event(&mut self, line: u64, rest: &[u8], items: &mut Vec<LogItem>) -> LineResult<()> {
-        let mut fields = Fields::of(rest);
+        let mut fields = TabFields::of(rest);
         let kind = fields.next()?;
         if rest.starts_with(FIRST) {
             self.close(items);
             self.stray.close(false, items);
             let utstats = rest.ends_with(b"\tUTStats");
-            self.game = Some(Box::new(Game::new(line, self.clock, utstats)));
+            self.game = Some(Box::new(Ut99Game::new(line, self.clock, utstats)));
             return Ok(());
         }
         match &mut self.game {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{grammar::Event, server::LoggedServer};
+use super::{grammar::XonoticEvent, server::XonoticServer};
 use crate::{
     clock::Calendar,
     event::{ClientTeam, GameEvent, TEAMS},
@@ -19,7 +19,7 @@ fn new_recorder(kind: &str) -> MatchRecorder {
     MatchRecorder::with_sides_if(kind == "as")
 }
 
-pub(super) struct Game {
+pub(super) struct XonoticGame {
     /// The line on which it began.
     pub(super) line: u64,
     /// When play began: by the log's dates, and in milliseconds since the log began.
@@ -36,8 +36,8 @@ pub(super) struct Game {
     watchers: Vec<usize>,
 }
 
-impl Game {
-    pub(super) fn new(line: u64, log: &LoggedServer, now: Calendar) -> Self {
+impl XonoticGame {
+    pub(super) fn new(line: u64, log: &XonoticServer, now: Calendar) -> Self {
         Self {
             line,
             date: now.date(),
@@ -51,9 +51,9 @@ impl Game {
     }
 
     /// Takes what a line states beside what it means to all.
-    pub(super) fn note(&mut self, event: Event<'_>, calendar: &mut Calendar) {
+    pub(super) fn note(&mut self, event: XonoticEvent<'_>, calendar: &mut Calendar) {
         match event {
-            Event::Scores { seconds } => {
+            XonoticEvent::Scores { seconds } => {
                 let mut at = calendar.position().saturating_sub(self.began);
                 if let (None, Some(seconds)) = (self.date, seconds) {
                     // In a log without dates, only this line states how long the game lasted.
@@ -62,7 +62,7 @@ impl Game {
                 }
                 self.ended = Some((seconds, at));
             }
-            Event::Player {
+            XonoticEvent::Player {
                 id,
                 played,
                 watches,
@@ -76,7 +76,7 @@ impl Game {
         }
     }
 
-    pub(super) fn event(&mut self, event: GameEvent, log: &LoggedServer, calendar: Calendar) {
+    pub(super) fn event(&mut self, event: GameEvent, log: &XonoticServer, calendar: Calendar) {
         let now = calendar.position().saturating_sub(self.began);
         match event {
             GameEvent::Points { client, points } => {
@@ -86,7 +86,7 @@ impl Game {
             }
             _ if self.ended.is_some() => {}
             GameEvent::Start => self.restart(log, calendar),
-            GameEvent::Client(id) => self.settle(id, log, now),
+            GameEvent::Client(id) => self.reconcile(id, log, now),
             GameEvent::Left(id) => {
                 if let Some(visit) = self.visits.remove(&id) {
                     self.move_to(visit, None, now);
@@ -102,18 +102,18 @@ impl Game {
     }
 
     /// Begins play, with the players who are there. Everything before was warm-up.
-    fn restart(&mut self, log: &LoggedServer, calendar: Calendar) {
+    fn restart(&mut self, log: &XonoticServer, calendar: Calendar) {
         self.recorder = new_recorder(&log.kind);
         self.date = calendar.date();
         self.began = calendar.position();
         self.visits.clear();
         for &id in log.clients.keys() {
-            self.settle(id, log, 0);
+            self.reconcile(id, log, 0);
         }
     }
 
     /// Takes over a player's present name and team.
-    fn settle(&mut self, id: usize, log: &LoggedServer, now: u64) {
+    fn reconcile(&mut self, id: usize, log: &XonoticServer, now: u64) {
         let Some(client) = log.clients.get(&id) else {
             return;
         };
@@ -185,7 +185,7 @@ impl Game {
     pub(super) fn finish(
         mut self,
         scores: [Option<f64>; TEAMS],
-        log: &LoggedServer,
+        log: &XonoticServer,
         server: &str,
     ) -> Result<MatchRecord, Skip> {
         let (_, at) = self.ended.ok_or(Skip::Unfinished)?;

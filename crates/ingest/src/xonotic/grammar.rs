@@ -8,7 +8,7 @@ use evenkeel_model::Timestamp;
 
 /// The content of a line that a record needs. `id` is the number that the server gave to a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum XonoticEvent<'a> {
     /// The time of the lines that follow.
     Time(Timestamp),
     /// A game begins.
@@ -103,19 +103,21 @@ pub enum Event<'a> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read(line: &[u8]) -> LineResult<Event<'_>> {
+pub fn read(line: &[u8]) -> LineResult<XonoticEvent<'_>> {
     let Some(rest) = line.strip_prefix(b":") else {
         return Err("the line does not begin with a colon");
     };
-    let mut fields = Fields(Some(rest));
+    let mut fields = LineFields(Some(rest));
     Ok(match fields.next()? {
-        b"time" => Event::Time(date_time(fields.rest()?).ok_or("the time is not a date")?),
+        b"time" => XonoticEvent::Time(date_time(fields.rest()?).ok_or("the time is not a date")?),
         b"kill" => kill(fields)?,
         b"ctf" => capture(fields)?,
         b"gamestart" => game_start(fields)?,
         b"gameinfo" => match fields.next()? {
-            b"mutators" => Event::Mutators(fields.rest()?.strip_prefix(b"LIST").unwrap_or(b"")),
-            _ => Event::Other,
+            b"mutators" => {
+                XonoticEvent::Mutators(fields.rest()?.strip_prefix(b"LIST").unwrap_or(b""))
+            }
+            _ => XonoticEvent::Other,
         },
         b"join" => {
             let (id, slot, address) = (fields.id()?, fields.next()?, fields.next()?);
@@ -126,7 +128,7 @@ pub fn read(line: &[u8]) -> LineResult<Event<'_>> {
                 Some(b'[') => after(fields.rest()?, b"]:"),
                 _ => fields.rest()?,
             };
-            Event::Join {
+            XonoticEvent::Join {
                 id,
                 slot,
                 bot,
@@ -140,43 +142,43 @@ pub fn read(line: &[u8]) -> LineResult<Event<'_>> {
                 None if team == b"spectator" || kind == b"4" => ClientTeam::Spectator,
                 None => ClientTeam::Free,
             };
-            Event::Team { id, place }
+            XonoticEvent::Team { id, place }
         }
-        b"part" => Event::Part(fields.id()?),
-        b"name" => Event::Name {
+        b"part" => XonoticEvent::Part(fields.id()?),
+        b"name" => XonoticEvent::Name {
             id: fields.id()?,
             nick: fields.rest()?,
         },
-        b"restart" => Event::Restart,
+        b"restart" => XonoticEvent::Restart,
         b"scores" => {
             let seconds = fields.rest()?.rsplit(|&b| b == b':').next();
             let seconds = seconds.and_then(text::real).filter(|s| *s >= 0.0);
-            Event::Scores { seconds }
+            XonoticEvent::Scores { seconds }
         }
-        b"status" => Event::Status,
+        b"status" => XonoticEvent::Status,
         b"labels" => match fields.next()? {
-            b"player" => Event::PlayerLabels(fields.rest()?),
-            b"teamscores" => Event::TeamLabels(fields.rest()?),
-            _ => Event::Other,
+            b"player" => XonoticEvent::PlayerLabels(fields.rest()?),
+            b"teamscores" => XonoticEvent::TeamLabels(fields.rest()?),
+            _ => XonoticEvent::Other,
         },
         b"player" => player(fields)?,
         b"teamscores" => {
             let (_labels, scores, team) = (fields.next()?, fields.next()?, fields.next()?);
             match team_of(team) {
-                Some(team) if !scores.is_empty() => Event::TeamScores { team, scores },
-                _ => Event::Other,
+                Some(team) if !scores.is_empty() => XonoticEvent::TeamScores { team, scores },
+                _ => XonoticEvent::Other,
             }
         }
-        b"end" => Event::End,
-        b"gameover" => Event::GameOver,
-        _ => Event::Other,
+        b"end" => XonoticEvent::End,
+        b"gameover" => XonoticEvent::GameOver,
+        _ => XonoticEvent::Other,
     })
 }
 
 /// The fields of a line, separated by colons.
-struct Fields<'a>(Option<&'a [u8]>);
+struct LineFields<'a>(Option<&'a [u8]>);
 
-impl<'a> Fields<'a> {
+impl<'a> LineFields<'a> {
     fn next(&mut self) -> LineResult<&'a [u8]> {
         let rest = self.0.ok_or(MISSING)?;
         let colon = rest.iter().position(|&b| b == b':');
@@ -217,7 +219,7 @@ fn team_of(colour: &[u8]) -> Option<u8> {
 }
 
 /// Reads `<type>_<map>:<match id>`.
-fn game_start(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
+fn game_start(mut fields: LineFields<'_>) -> LineResult<XonoticEvent<'_>> {
     let level = fields.next()?;
     let underscore = level.iter().position(|&b| b == b'_');
     let underscore = underscore.ok_or("the game has no map")?;
@@ -225,14 +227,14 @@ fn game_start(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
     if kind.is_empty() {
         return Err("the game has no type");
     }
-    Ok(Event::GameStart { kind, map })
+    Ok(XonoticEvent::GameStart { kind, map })
 }
 
 /// Reads `how:killer:victim:…`.
-fn kill(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
+fn kill(mut fields: LineFields<'_>) -> LineResult<XonoticEvent<'_>> {
     let (how, killer, victim) = (fields.next()?, fields.id()?, fields.id()?);
     let frag = how == b"frag" && killer != victim;
-    Ok(Event::Kill {
+    Ok(XonoticEvent::Kill {
         frag,
         killer,
         victim,
@@ -240,19 +242,19 @@ fn kill(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
 }
 
 /// Reads `capture:flag:player`; other flag events change no score.
-fn capture(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
+fn capture(mut fields: LineFields<'_>) -> LineResult<XonoticEvent<'_>> {
     if fields.next()? != b"capture" {
-        return Ok(Event::Other);
+        return Ok(XonoticEvent::Other);
     }
     let _flag = fields.next()?;
-    Ok(Event::Capture(fields.id()?))
+    Ok(XonoticEvent::Capture(fields.id()?))
 }
 
 /// Reads `see-labels:scores:seconds:team:id:nick`.
-fn player(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
+fn player(mut fields: LineFields<'_>) -> LineResult<XonoticEvent<'_>> {
     let (_labels, scores, played) = (fields.next()?, fields.next()?, fields.next()?);
     let (team, id) = (fields.next()?, fields.id()?);
-    Ok(Event::Player {
+    Ok(XonoticEvent::Player {
         id,
         scores,
         played: text::real(played).filter(|seconds| *seconds >= 0.0),
@@ -308,7 +310,7 @@ mod tests {
         let parsed = |line: &'static str| read(line.as_bytes());
         assert_eq!(
             parsed(":gamestart:ctf_basementctf:0.0.562212"),
-            Ok(Event::GameStart {
+            Ok(XonoticEvent::GameStart {
                 kind: b"ctf",
                 map: b"basementctf"
             })
@@ -316,7 +318,7 @@ mod tests {
         let join = |bot, nick: &'static str| {
             let nick = nick.as_bytes();
             let (id, slot) = (3, Some(4));
-            Ok(Event::Join {
+            Ok(XonoticEvent::Join {
                 id,
                 slot,
                 bot,
@@ -326,13 +328,13 @@ mod tests {
         assert_eq!(parsed(":join:3:4:bot:Peg:asus"), join(true, "Peg:asus"));
         assert_eq!(parsed(":join:3:4:192.0.2.1:a"), join(false, "a"));
         assert_eq!(parsed(":join:3:4:[2001:db8::1]:a:b"), join(false, "a:b"));
-        let team = |place| Ok(Event::Team { id: 1, place });
+        let team = |place| Ok(XonoticEvent::Team { id: 1, place });
         assert_eq!(parsed(":team:1:14"), team(ClientTeam::Team(1)));
         assert_eq!(parsed(":team:1:-1:4"), team(ClientTeam::Spectator));
         assert_eq!(parsed(":team:1:-1:1"), team(ClientTeam::Free));
         assert_eq!(
             parsed(":player:see-labels:40,1,12:493:14:1:Delirium"),
-            Ok(Event::Player {
+            Ok(XonoticEvent::Player {
                 id: 1,
                 scores: b"40,1,12",
                 played: Some(493.0),
@@ -340,20 +342,23 @@ mod tests {
                 team: Some(1),
             })
         );
-        assert_eq!(parsed(":teamscores:see-labels::3"), Ok(Event::Other));
+        assert_eq!(parsed(":teamscores:see-labels::3"), Ok(XonoticEvent::Other));
         assert_eq!(
             parsed(":teamscores:see-labels:4,183:14"),
-            Ok(Event::TeamScores {
+            Ok(XonoticEvent::TeamScores {
                 team: 1,
                 scores: b"4,183"
             })
         );
-        assert_eq!(parsed(":ctf:returned:14"), Ok(Event::Other));
-        assert_eq!(parsed(":ctf:capture:14:3"), Ok(Event::Capture(3)));
-        assert_eq!(parsed(":gameinfo:mutators:LIST"), Ok(Event::Mutators(b"")));
+        assert_eq!(parsed(":ctf:returned:14"), Ok(XonoticEvent::Other));
+        assert_eq!(parsed(":ctf:capture:14:3"), Ok(XonoticEvent::Capture(3)));
+        assert_eq!(
+            parsed(":gameinfo:mutators:LIST"),
+            Ok(XonoticEvent::Mutators(b""))
+        );
         assert_eq!(
             parsed(":scores:ctf_x:495"),
-            Ok(Event::Scores {
+            Ok(XonoticEvent::Scores {
                 seconds: Some(495.0)
             })
         );

@@ -20,16 +20,16 @@ use super::{
 use crate::format::{LogItem, Skip, StrayPlay, kind_of};
 use evenkeel_model::Timestamp;
 pub use game::GAME;
-use game::Game;
-use grammar::Event;
-use server::LoggedServer;
+use game::XonoticGame;
+use grammar::XonoticEvent;
+use server::XonoticServer;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
     name: "xonotic",
     detect,
     is_beneath: Some(is_known),
-    parser: |context| Box::new(Parser::new(context)),
+    parser: |context| Box::new(XonoticParser::new(context)),
     max_line: MAX_LINE,
     unknown,
     finds_repeats: false,
@@ -90,27 +90,27 @@ const NEEDLESS: [&str; 13] = [
 /// The kind of event of a line that [`grammar`] does not know.
 fn unknown(line: &[u8]) -> Option<&[u8]> {
     match grammar::read(line) {
-        Ok(Event::Other) => kind_of(line.strip_prefix(b":")?, &NEEDLESS),
+        Ok(XonoticEvent::Other) => kind_of(line.strip_prefix(b":")?, &NEEDLESS),
         _ => None,
     }
 }
 
-struct Parser {
+struct XonoticParser {
     server: String,
     calendar: Calendar,
-    log: LoggedServer,
-    game: Option<Box<Game>>,
+    log: XonoticServer,
+    game: Option<Box<XonoticGame>>,
     stray: StrayPlay,
     /// Whether the log has dates of its own.
     dated: bool,
 }
 
-impl Parser {
+impl XonoticParser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
             calendar: Calendar::default(),
-            log: LoggedServer::default(),
+            log: XonoticServer::default(),
             game: None,
             stray: StrayPlay::default(),
             dated: false,
@@ -121,7 +121,7 @@ impl Parser {
     fn pass(&mut self, date: Timestamp) {
         let log = self.game.as_ref().map(|_| &self.log);
         self.calendar
-            .read(date, || log.is_some_and(LoggedServer::are_opposed));
+            .read(date, || log.is_some_and(XonoticServer::are_opposed));
     }
 
     /// Skips the game being read for this reason.
@@ -133,10 +133,13 @@ impl Parser {
         }
     }
 
-    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+    fn event(&mut self, line: u64, event: XonoticEvent<'_>, items: &mut Vec<LogItem>) {
         match event {
-            Event::Other | Event::GameStart { .. } | Event::GameOver | Event::End => {}
-            Event::Time(date) => {
+            XonoticEvent::Other
+            | XonoticEvent::GameStart { .. }
+            | XonoticEvent::GameOver
+            | XonoticEvent::End => {}
+            XonoticEvent::Time(date) => {
                 self.dated = true;
                 self.pass(date);
             }
@@ -156,7 +159,7 @@ impl Parser {
         match event {
             GameEvent::Game => {
                 self.abandon(Skip::Unfinished, items);
-                let game = Game::new(line, &self.log, self.calendar);
+                let game = XonoticGame::new(line, &self.log, self.calendar);
                 self.game = Some(Box::new(game));
             }
             GameEvent::Closed => {
@@ -181,7 +184,7 @@ impl Parser {
     }
 }
 
-impl LogParser for Parser {
+impl LogParser for XonoticParser {
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;

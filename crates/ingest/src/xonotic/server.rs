@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grammar::{self, Event};
+use super::grammar::{self, XonoticEvent};
 use crate::{
     event::{ClientTeam, GameEvent, TEAMS},
     text,
@@ -14,7 +14,7 @@ const MAX_CLIENTS: usize = 256;
 
 /// A player on the server.
 #[derive(Debug)]
-pub struct Client {
+pub struct XonoticClient {
     bot: bool,
     /// The name as a record has it.
     pub name: String,
@@ -24,7 +24,7 @@ pub struct Client {
     pub place: ClientTeam,
 }
 
-impl Client {
+impl XonoticClient {
     /// The identity, as a record has it.
     pub fn key(&self) -> PlayerKey {
         text::key_by_name(self.bot, self.name.clone())
@@ -41,7 +41,7 @@ impl Client {
 
 /// What the log shows of a game server. Players have the numbers that the log gives them.
 #[derive(Debug, Default)]
-pub struct LoggedServer {
+pub struct XonoticServer {
     /// The type of the game in lower case, for example `ctf`; empty before the log has named it.
     pub kind: String,
     /// The map, as the server names it.
@@ -49,7 +49,7 @@ pub struct LoggedServer {
     /// The mutators that are active.
     pub mutators: BTreeSet<String>,
     /// The players, by their numbers in the log.
-    pub clients: BTreeMap<usize, Client>,
+    pub clients: BTreeMap<usize, XonoticClient>,
     /// Whether the final scores are being read, and not those of a moment in play.
     ends: bool,
     /// Which of the scores in a list decides the game.
@@ -57,11 +57,11 @@ pub struct LoggedServer {
     scores: [Option<f64>; TEAMS],
 }
 
-impl LoggedServer {
+impl XonoticServer {
     /// Takes over what a line states, and appends what it means.
-    pub fn interpret(&mut self, event: Event<'_>, events: &mut Vec<GameEvent>) {
+    pub fn interpret(&mut self, event: XonoticEvent<'_>, events: &mut Vec<GameEvent>) {
         match event {
-            Event::GameStart { kind, map } => {
+            XonoticEvent::GameStart { kind, map } => {
                 *self = Self {
                     kind: text::name(kind).to_lowercase(),
                     map: text::name(map),
@@ -69,17 +69,17 @@ impl LoggedServer {
                 };
                 events.push(GameEvent::Game);
             }
-            Event::Mutators(list) => {
+            XonoticEvent::Mutators(list) => {
                 let names = list.split(|&b| b == b':').map(text::name);
                 self.mutators = names.filter(|name| !name.is_empty()).collect();
                 events.push(GameEvent::Setup);
             }
-            Event::Restart => events.push(GameEvent::Start),
-            Event::GameOver => {
+            XonoticEvent::Restart => events.push(GameEvent::Start),
+            XonoticEvent::GameOver => {
                 self.clients.clear();
                 events.push(GameEvent::Closed);
             }
-            Event::Kill {
+            XonoticEvent::Kill {
                 frag,
                 killer,
                 victim,
@@ -96,8 +96,8 @@ impl LoggedServer {
                     events.extend(self.score(killer, if frag { 1.0 } else { -1.0 }));
                 }
             }
-            Event::Capture(id) => events.extend(self.score(id, 1.0)),
-            Event::Join {
+            XonoticEvent::Capture(id) => events.extend(self.score(id, 1.0)),
+            XonoticEvent::Join {
                 id,
                 slot,
                 bot,
@@ -109,7 +109,7 @@ impl LoggedServer {
                 });
                 events.extend(gone.map(|(gone, _)| GameEvent::Left(gone)));
                 if self.clients.len() < MAX_CLIENTS {
-                    let client = Client {
+                    let client = XonoticClient {
                         bot,
                         name: name(nick),
                         number: slot,
@@ -120,9 +120,13 @@ impl LoggedServer {
                     events.push(GameEvent::Client(id));
                 }
             }
-            Event::Team { id, place } => self.change(id, events, |client| client.place = place),
-            Event::Name { id, nick } => self.change(id, events, |client| client.name = name(nick)),
-            Event::Part(id) => {
+            XonoticEvent::Team { id, place } => {
+                self.change(id, events, |client| client.place = place)
+            }
+            XonoticEvent::Name { id, nick } => {
+                self.change(id, events, |client| client.name = name(nick))
+            }
+            XonoticEvent::Part(id) => {
                 let known = self.clients.remove(&id);
                 events.extend(known.map(|_| GameEvent::Left(id)));
             }
@@ -130,7 +134,12 @@ impl LoggedServer {
         }
     }
 
-    fn change(&mut self, id: usize, events: &mut Vec<GameEvent>, change: impl FnOnce(&mut Client)) {
+    fn change(
+        &mut self,
+        id: usize,
+        events: &mut Vec<GameEvent>,
+        change: impl FnOnce(&mut XonoticClient),
+    ) {
         if let Some(client) = self.clients.get_mut(&id) {
             change(client);
             events.push(GameEvent::Client(id));
@@ -145,19 +154,19 @@ impl LoggedServer {
     }
 
     /// Handles a list of scores.
-    fn result(&mut self, event: Event<'_>, events: &mut Vec<GameEvent>) {
+    fn result(&mut self, event: XonoticEvent<'_>, events: &mut Vec<GameEvent>) {
         match event {
-            Event::Status => self.ends = false,
-            Event::Scores { .. } => {
+            XonoticEvent::Status => self.ends = false,
+            XonoticEvent::Scores { .. } => {
                 self.ends = true;
                 (self.label, self.scores) = (None, [None; TEAMS]);
                 events.push(GameEvent::Over);
             }
             _ if !self.ends => {}
-            Event::PlayerLabels(labels) | Event::TeamLabels(labels) => {
+            XonoticEvent::PlayerLabels(labels) | XonoticEvent::TeamLabels(labels) => {
                 self.label = grammar::deciding(labels);
             }
-            Event::Player {
+            XonoticEvent::Player {
                 id: client,
                 scores,
                 watches: false,
@@ -166,12 +175,12 @@ impl LoggedServer {
                 let points = self.label.and_then(|label| grammar::score(scores, label));
                 events.extend(points.map(|points| GameEvent::Points { client, points }));
             }
-            Event::TeamScores { team, scores } => {
+            XonoticEvent::TeamScores { team, scores } => {
                 if let Some(score) = self.scores.get_mut(usize::from(team)) {
                     *score = self.label.and_then(|label| grammar::score(scores, label));
                 }
             }
-            Event::End => {
+            XonoticEvent::End => {
                 self.ends = false;
                 events.extend([GameEvent::Result(self.scores), GameEvent::Ended]);
             }

@@ -27,7 +27,7 @@
 
 mod strength;
 
-pub use strength::{Known, ScoreSoFar, ScoreSpread, usual_length};
+pub use strength::{ScoreSoFar, ScoreSpread, StrengthSource, usual_length};
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ pub struct Advantage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
     /// What predicts which team is stronger.
-    pub known: Known,
+    pub known: StrengthSource,
     /// How far apart the final scores of matches under this ruleset are.
     pub spread: ScoreSpread,
     /// [`Assistance::by_score`] of the last answer since START; empty before the first.
@@ -79,7 +79,7 @@ pub struct TeamState {
     pub weight: f64,
     /// The team's score so far.
     pub score: f64,
-    /// Sum of its players' strengths, in the unit of the outlook; 0 without one.
+    /// Sum of its players' strengths, in the unit of the win model; 0 without one.
     pub strength: f64,
 }
 
@@ -201,11 +201,13 @@ impl Advantage {
 impl Basis {
     fn explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.known {
-            Known::Weights => writeln!(f, "nothing has been learned yet: the weights decide")?,
-            Known::Strengths(outlook) => writeln!(
+            StrengthSource::Weights => {
+                writeln!(f, "nothing has been learned yet: the weights decide")?
+            }
+            StrengthSource::Strengths(win_model) => writeln!(
                 f,
                 "the standard deviation of the predicted edge is {:.6}",
-                outlook.doubt
+                win_model.deviation
             )?,
         }
         if self.spread.matches > 0.0 {

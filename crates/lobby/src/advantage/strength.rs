@@ -11,7 +11,7 @@
 //! chance is the one without the score. Strengths count for the time that is left, and the lead for all of it.
 //! `docs/internals/figures.md` has what this gains on recorded matches.
 
-use evenkeel_model::{Outlook, TeamLoad, UNTIMED_MILLIS, normal};
+use evenkeel_model::{TeamLoad, UNTIMED_MILLIS, WinModel, normal};
 use serde::{Deserialize, Serialize};
 
 use super::{Advantage, Assistance, Help, TeamState};
@@ -28,11 +28,11 @@ const LN_PER_UNIT: f64 = 0.405_465_108_108_164_4;
 /// What predicts which team is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Known {
+pub enum StrengthSource {
     /// The weights: no rating system has learned anything that predicts a chance.
     Weights,
     /// The players' strengths, and how the rating system turns them into chances.
-    Strengths(Outlook),
+    Strengths(WinModel),
 }
 
 /// How much stronger one team is than another, as the logarithms of two factors.
@@ -44,16 +44,16 @@ pub(super) struct Stronger {
     pub(super) players: f64,
 }
 
-impl Known {
+impl StrengthSource {
     /// How much stronger `one` is than `other`; both have players. `side` is 1 if the side of the map
-    /// that the outlook has learned is that of `one`, −1 if it is that of `other`, and 0 if it is neither.
+    /// that the win model has learned is that of `one`, −1 if it is that of `other`, and 0 if it is neither.
     ///
     /// Of the edge that the rating system predicts, only the [`sure_part`] counts. Divided by the
     /// number of players of the weaker team, it is the strength that each of them lacks. The scale
     /// of the weights turns that strength into a factor.
     pub(super) fn stronger(&self, one: &TeamState, other: &TeamState, side: f64) -> Stronger {
         let heads = log(one.players as f64) - log(other.players as f64);
-        let Self::Strengths(outlook) = self else {
+        let Self::Strengths(win_model) = self else {
             let all = log(one.weight) - log(other.weight);
             return Stronger {
                 heads,
@@ -64,12 +64,12 @@ impl Known {
             heads: team.players,
             strength: team.strength,
         };
-        let edge = outlook.edge_of_players(load(one), load(other)) + side * outlook.side;
-        let sure = sure_part(edge.abs(), SURE * outlook.doubt);
+        let edge = win_model.edge_of_players(load(one), load(other)) + side * win_model.side;
+        let sure = sure_part(edge.abs(), SURE * win_model.deviation);
         let weaker = if edge > 0.0 { other } else { one };
         let per_player =
-            outlook.per_strength_at(one.players + other.players) * weaker.players as f64;
-        let each = sure / per_player / outlook.unit;
+            win_model.per_strength_at(one.players + other.players) * weaker.players as f64;
+        let each = sure / per_player / win_model.unit;
         Stronger {
             heads,
             players: libm::copysign(each * LN_PER_UNIT, edge),

@@ -21,7 +21,7 @@ pub enum Assessment {
         /// The team that is too weak.
         weak: u8,
         /// Why the teams are unbalanced.
-        cause: Cause,
+        cause: ImbalanceCause,
     },
 }
 
@@ -48,7 +48,7 @@ worded! {
 /// Why teams are unbalanced.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum ImbalanceCause {
     /// By size: the number of players on the larger and on the smaller team.
     Sizes(usize, usize),
     /// By power: that of the stronger and of the weaker team.
@@ -100,7 +100,7 @@ impl Situation {
             return Assessment::Unbalanced {
                 strong: large,
                 weak: small,
-                cause: Cause::Sizes(most, fewest),
+                cause: ImbalanceCause::Sizes(most, fewest),
             };
         }
         let teams = &powers.teams;
@@ -114,8 +114,8 @@ impl Situation {
                 strong,
                 weak,
                 cause: match chance_of_weaker(teams.evenness_now()) {
-                    little if by_chance => Cause::Chances(1.0 - little, little),
-                    _ => Cause::Powers(most, least),
+                    little if by_chance => ImbalanceCause::Chances(1.0 - little, little),
+                    _ => ImbalanceCause::Powers(most, least),
                 },
             },
         }
@@ -127,13 +127,13 @@ impl Situation {
         let ahead = teams.ahead_now();
         let [most, least] = [strong, weak].map(|team| ahead[usize::from(team)]);
         let (edge, gap) = (most - least, self.rules.gap.get());
-        match (teams.outlook(), self.rules.gap_of) {
+        match (teams.win_model(), self.rules.gap_of) {
             _ if strong == weak => false,
             (None, _) => self.rules.is_gap(most, least),
-            (Some(outlook), GapUnit::Share) => outlook.link.evenness(edge) * (1.0 + gap) < 1.0,
-            (Some(outlook), GapUnit::Points) => {
-                let per_strength = outlook.per_strength_at(teams.players());
-                edge >= per_strength * outlook.range() * gap / 100.0
+            (Some(win_model), GapUnit::Share) => win_model.link.evenness(edge) * (1.0 + gap) < 1.0,
+            (Some(win_model), GapUnit::Points) => {
+                let per_strength = win_model.per_strength_at(teams.players());
+                edge >= per_strength * win_model.range() * gap / 100.0
             }
         }
     }
@@ -164,9 +164,9 @@ impl fmt::Display for Assessment {
             "unbalanced: team {strong} is too strong for team {weak}, "
         )?;
         match cause {
-            Cause::Sizes(many, few) => write!(f, "{} to {few}", counted(*many, "player")),
-            Cause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
-            Cause::Chances(much, little) => write!(f, "chances {much:.3} to {little:.3}"),
+            ImbalanceCause::Sizes(many, few) => write!(f, "{} to {few}", counted(*many, "player")),
+            ImbalanceCause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
+            ImbalanceCause::Chances(much, little) => write!(f, "chances {much:.3} to {little:.3}"),
         }
     }
 }
@@ -204,10 +204,10 @@ impl Powers {
                 both.map(|(rank, points)| (rank + points) / 2.0).collect()
             }
         };
-        let outlook = view.chance.as_ref().map(|model| model.outlook);
-        let outlook = outlook.filter(|_| rules.power == Power::Weight);
+        let win_model = view.chance.as_ref().map(|model| model.win_model);
+        let win_model = win_model.filter(|_| rules.power == Power::Weight);
         let teams = usize::from(view.teams);
-        let mut teams = TeamSums::new(teams, Fill::NONE, Counted::default(), outlook);
+        let mut teams = TeamSums::new(teams, Fill::NONE, Counted::default(), win_model);
         let mut humans = vec![Counted::default(); view.humans.len()];
         for (player, power) in players.iter().zip(power) {
             let counted = Counted {

@@ -8,7 +8,7 @@
 mod assessment;
 mod rules;
 
-pub use assessment::{Assessment, Calm, Cause};
+pub use assessment::{Assessment, Calm, ImbalanceCause};
 pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 
 use std::{cmp::Ordering, fmt};
@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Question,
-    moves::{Aim, Search, Unit},
+    moves::{Aim, MoveSearch, Unit},
 };
 
 use assessment::Powers;
-use rules::Turn;
+use rules::MoveTurn;
 
 /// The most moves in a row that [`MoveRule::Closest`] considers.
 const MAX_CHAIN: usize = 16;
@@ -143,7 +143,7 @@ impl Question for AutoBalance {
     ) -> fmt::Result {
         let who = naming.player(&self.situation.view.humans[self.who].id);
         match &answer.fate {
-            Fate::Moves(step) => writeln!(f, "move {}", step.told(naming))?,
+            Fate::Moves(step) => writeln!(f, "move {}", step.announced(naming))?,
             Fate::Stays(stay) => writeln!(f, "{who} stays: {stay}")?,
         }
         writeln!(f, "{}, for {} s", answer.assessment, self.lasted / 1_000)?;
@@ -251,7 +251,7 @@ impl AutoBalance {
             true => Aim::Evenness,
             false => Aim::Pair(path.0, path.1),
         };
-        let search = Search::new(powers.teams.clone(), &units, aim, limits);
+        let search = MoveSearch::new(powers.teams.clone(), &units, aim, limits);
         let gone = search.best_first(MAX_CHAIN, are_even);
         gone.into_iter().map(|unit| eligible[unit]).collect()
     }
@@ -261,14 +261,14 @@ impl AutoBalance {
     fn chances_of(&self, who: usize, (from, to): (u8, u8)) -> Option<(f64, f64)> {
         let view = &self.situation.view;
         let mut sums = view.sums();
-        let now = sums.by_chance().then(|| sums.evenness_settled())?;
+        let now = sums.by_chance().then(|| sums.evenness_after_bot_fill())?;
         sums.put(
             Some(usize::from(from)),
             usize::from(to),
             1,
             view.counted(who),
         );
-        Some((now, sums.evenness_settled()))
+        Some((now, sums.evenness_after_bot_fill()))
     }
 
     /// Whether the move of this human from one team to the other would make the other one too strong.
@@ -304,7 +304,7 @@ impl fmt::Display for StayReason {
 /// What is against the move of a human.
 struct Against {
     /// When their turn comes, which counts more than the cost.
-    turn: Turn,
+    turn: MoveTurn,
     /// How uneven the game would be.
     cost: f64,
 }

@@ -172,7 +172,7 @@ impl Default for AutoBalanceRules {
 
 /// When the turn of a human of a team comes; a lesser one goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Turn {
+pub(super) enum MoveTurn {
     /// Nothing is against their move.
     First,
     /// They are among the best of those who are not spared.
@@ -181,31 +181,31 @@ pub(super) enum Turn {
     Newcomer,
 }
 
-impl Turn {
+impl MoveTurn {
     /// Why a human waits for those whose turn is first.
     pub(super) fn reason(self) -> Option<StayReason> {
         match self {
-            Turn::First => None,
-            Turn::Top => Some(StayReason::Held(MoveBlock::Top)),
-            Turn::Newcomer => Some(StayReason::Newcomer),
+            MoveTurn::First => None,
+            MoveTurn::Top => Some(StayReason::Held(MoveBlock::Top)),
+            MoveTurn::Newcomer => Some(StayReason::Newcomer),
         }
     }
 }
 
 /// The turns of the humans of a team who may be moved.
-pub(super) struct Order {
+pub(super) struct MoveOrder {
     /// Those who go first.
     pub(super) first: Vec<usize>,
     /// Those who go last.
     last: Vec<usize>,
 }
 
-impl Order {
-    pub(super) fn turn(&self, who: usize) -> Turn {
+impl MoveOrder {
+    pub(super) fn turn(&self, who: usize) -> MoveTurn {
         match (self.last.contains(&who), self.first.contains(&who)) {
-            (true, _) => Turn::Newcomer,
-            (false, true) => Turn::First,
-            (false, false) => Turn::Top,
+            (true, _) => MoveTurn::Newcomer,
+            (false, true) => MoveTurn::First,
+            (false, false) => MoveTurn::Top,
         }
     }
 }
@@ -213,7 +213,7 @@ impl Order {
 impl AutoBalance {
     /// The turns of these humans of one team. As many go first as if nobody were spared, as far as there are others than
     /// newcomers. If all are newcomers, they go like anybody else.
-    pub(super) fn order(&self, movable: Vec<usize>) -> Order {
+    pub(super) fn order(&self, movable: Vec<usize>) -> MoveOrder {
         let (view, rules) = (&self.situation.view, &self.situation.rules);
         let all = movable.len();
         let is_spared = |who: &usize| rules.spare_newcomers && view.humans[*who].newcomer;
@@ -224,7 +224,7 @@ impl AutoBalance {
         };
         // The share of all, as a share of the others. Where nobody is spared, it is exactly that of the rules.
         let share = rules.movable_share.get() * (all as f64 / others.len().max(1) as f64);
-        Order {
+        MoveOrder {
             first: view.lower_share(others, share),
             last,
         }

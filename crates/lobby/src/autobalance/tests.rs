@@ -72,7 +72,7 @@ fn criteria_of_the_page() {
         .iter()
         .map(|&(weight, team)| (9.0 - weight, team))
         .collect();
-    let cause = Cause::Powers(37.5, 16.5);
+    let cause = ImbalanceCause::Powers(37.5, 16.5);
     assert_eq!(
         situation(&swapped, rules).assess(),
         Assessment::Unbalanced {
@@ -275,7 +275,7 @@ fn where_no_move_helps_nobody_else_is_said_to_help() {
     // Chances of 68 % to 32 %: with one against three, it is 23 % to 77 %.
     let mut by_chances = situation(&[(60.0, 0), (60.0, 0), (55.0, 1), (50.0, 1)], rules());
     by_chances.view = by_chance(by_chances.view);
-    by_chances.view.chance.as_mut().unwrap().doubts = vec![0.1; 4];
+    by_chances.view.chance.as_mut().unwrap().deviations = vec![0.1; 4];
     for game in [by_weight, by_chances] {
         assert!(unbalanced(game.assess()), "{}", game.assess());
         for who in 0..2 {

@@ -222,7 +222,7 @@ impl Lobby {
             settings.party_multiplier = view.party_factors.clone();
         }
         let mut problem = ProblemSpec::of(view, limits);
-        problem.doubt = by_chance.then_some(SAME_CHANCE);
+        problem.equal_within = by_chance.then_some(SAME_CHANCE);
         problem.amounts = weights.are_amounts();
         // What REBALANCE would leave alone. Of amounts, the most even sums win.
         problem.tolerance = (!problem.amounts).then(|| Tolerance {
@@ -259,7 +259,7 @@ pub struct Balanced {
 }
 
 impl Lobby {
-    /// Puts the humans on the teams that BALANCE chose. Where chances have decided, the chance that is told is the one
+    /// Puts the humans on the teams that BALANCE chose. Where chances have decided, the chance that is announced is the one
     /// by which these teams were chosen.
     ///
     /// # Errors
@@ -278,14 +278,14 @@ impl Lobby {
         }
         self.change(Command::Balanced(LastBalance::of(&problem)))?;
         let bots = self.bots()?.per_team;
-        let mut told = self.team_chances(weights, &self.expected_bots()?)?;
+        let mut announced = self.team_chances(weights, &self.expected_bots()?)?;
         // A team without players has no chance that could be predicted.
-        let predicted = decided.answer.chance.filter(|_| !told.win.is_empty());
+        let predicted = decided.answer.chance.filter(|_| !announced.win.is_empty());
         if let Some(chance) = predicted {
-            told.win = vec![chance, 1.0 - chance];
+            announced.win = vec![chance, 1.0 - chance];
         }
-        let chance = told.of_first();
-        self.change(Command::Chances(told))?;
+        let chance = announced.of_first();
+        self.change(Command::Chances(announced))?;
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&decided.answer.team_of);
         Ok(Balanced {
@@ -349,15 +349,15 @@ impl Lobby {
                 teams[team].push(bot_of_lineup(name));
             }
         }
-        let mut told = TeamChances {
+        let mut announced = TeamChances {
             win: weights.chances(&teams, &strengths),
             humans,
             bots: bots.to_vec(),
         };
-        if !told.is_sound() {
-            told.win.clear();
+        if !announced.is_sound() {
+            announced.win.clear();
         }
-        Ok(told)
+        Ok(announced)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Tests of BALANCE.
 
 use super::*;
-use crate::games::outlook;
+use crate::games::win_model;
 use crate::{
     Command, Decision, LobbySettings, NewGame, RosterSettings, Update,
     weights::tests::{WeightTable, ctf},
 };
 use evenkeel_model::{
-    Company, Ident, Outlook,
+    Company, Ident, WinModel,
     units::{Count, Factor, MaxDifference, PositiveShare, Share},
 };
 
@@ -106,27 +106,30 @@ fn a_kept_party_counts_what_was_learned_of_friends() {
     };
     // Without a side, so that it does not matter which team they are; and a head counts as learned, not as the
     // sizes say at least, so that the strengths count in full.
-    let outlook = Outlook {
+    let win_model = WinModel {
         side: 0.0,
         per_head: 2.0,
-        ..outlook()
+        ..win_model()
     };
-    weights.outlook = Some(outlook);
+    weights.win_model = Some(win_model);
     let (assumed, multiplier) = together(&weights);
     assert_eq!(multiplier, 1.3);
     let company = Company {
         per_friend: 0.2,
         learned: 0.5,
     };
-    weights.outlook = Some(Outlook { company, ..outlook });
+    weights.win_model = Some(WinModel {
+        company,
+        ..win_model
+    });
     let (learned, multiplier) = together(&weights);
     // A friend adds 0.2, which is a thirtieth of the weight 50, and half of what was assumed.
     assert!(
         (multiplier - (1.15 + 0.2 / 6.0)).abs() < 1e-12,
         "{multiplier}"
     );
-    // Assumed: 0.3 · (2 + s) for each, by `Outlook::multiplied`; half of that and 0.2 have been learned.
-    let edge = |chance: f64| outlook.link.edge(chance) / outlook.per_strength_at(3);
+    // Assumed: 0.3 · (2 + s) for each, by `WinModel::multiplied`; half of that and 0.2 have been learned.
+    let edge = |chance: f64| win_model.link.edge(chance) / win_model.per_strength_at(3);
     let strengths = ["a", "b"].map(|id| weights.human_strength(id));
     let less: f64 = strengths.iter().map(|s| 0.15 * (2.0 + s) - 0.2).sum();
     let found = edge(assumed) - edge(learned);
@@ -235,7 +238,7 @@ fn the_reply_counts_bots_that_are_to_come_as_the_choice_did() {
     let humans = [("a", 80.0), ("b", 60.0), ("c", 55.0)];
     let bots = [("x", 20.0), ("y", 25.0), ("z", 99.0)];
     let mut weights = WeightTable::new(&humans, &bots);
-    weights.outlook = Some(outlook());
+    weights.win_model = Some(win_model());
     let mut lobby = lobby(LobbySettings::default());
     lobby
         .apply(&Command::DeclareBots { acts: true }, 0)
@@ -247,9 +250,9 @@ fn the_reply_counts_bots_that_are_to_come_as_the_choice_did() {
     let question = lobby.balance(&weights, LIMITS, settings).unwrap();
     let decided = question.decide(1, &mut || false).unwrap();
     let chosen = decided.answer.chance.unwrap();
-    let told = lobby.follow(&decided, &weights).unwrap();
-    assert_eq!(told.bots.iter().sum::<u32>(), 3, "{told:?}");
-    let chance = told.chance.unwrap();
+    let announced = lobby.follow(&decided, &weights).unwrap();
+    assert_eq!(announced.bots.iter().sum::<u32>(), 3, "{announced:?}");
+    let chance = announced.chance.unwrap();
     assert!((chance - chosen).abs() < 1e-9, "{chosen} became {chance}");
 }
 
@@ -272,9 +275,14 @@ fn reasons_call_players_and_teams_as_whoever_asks_does() {
     let names = [("a", "b"), ("b", "team 0"), ("c", "a")];
     let names = names.map(|(id, name)| (id.to_owned(), name.to_owned()));
     let naming = Naming::new(names.into(), teams.unwrap());
-    let told = decided.told(&naming).to_string();
-    assert!(told.contains("\nparty given up: b, team 0, a\n"), "{told}");
-    let with = told.lines().filter_map(|line| line.strip_prefix("with "));
+    let announced = decided.announced(&naming).to_string();
+    assert!(
+        announced.contains("\nparty given up: b, team 0, a\n"),
+        "{announced}"
+    );
+    let with = announced
+        .lines()
+        .filter_map(|line| line.strip_prefix("with "));
     let with: Vec<&str> = with
         .filter_map(|line| line.split(" instead").next())
         .collect();
@@ -287,5 +295,5 @@ fn reasons_call_players_and_teams_as_whoever_asks_does() {
             .filter(|line| !line.contains("with ") && !line.contains("party given"));
         others.map(str::to_owned).collect()
     };
-    assert_eq!(others(&told), others(&plain));
+    assert_eq!(others(&announced), others(&plain));
 }

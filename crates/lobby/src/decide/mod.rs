@@ -2,8 +2,9 @@
 //! answer as a [`Command`].
 
 use super::{
-    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, Command, Decided, Fate, Known,
-    Lobby, LobbyError, Place, Power, Rebalance, RunningGame, Situation, TeamState, Weights,
+    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, Command, Decided, Fate, Lobby,
+    LobbyError, Place, Power, Rebalance, RunningGame, Situation, StrengthSource, TeamState,
+    Weights,
     roster::{Human, Roster},
     weights::{counted_bot, next_bot, sane, sane_strength},
 };
@@ -86,8 +87,8 @@ impl Lobby {
             settings: self.settings.advantage,
             basis: Basis {
                 known: match &view.chance {
-                    Some(model) => Known::Strengths(model.outlook),
-                    None => Known::Weights,
+                    Some(model) => StrengthSource::Strengths(model.win_model),
+                    None => StrengthSource::Weights,
                 },
                 spread: weights.spread(),
                 last,
@@ -300,7 +301,7 @@ impl Lobby {
         lineup: &[Vec<LineupPlayer>],
     ) -> Result<Option<ChanceModel>, LobbyError> {
         let game = self.team_game()?;
-        let Some(outlook) = weights.outlook(lineup) else {
+        let Some(win_model) = weights.win_model(lineup) else {
             return Ok(None);
         };
         let strength = |human: &Human| {
@@ -310,11 +311,11 @@ impl Lobby {
         let bots = game.roster.bots();
         let next_bot = self.next_bot(weights)?;
         // A human of whom the rating system has no deviation counts as the mean player of the lineup.
-        let usual = outlook.usual_doubt();
-        let doubt = |human: &Human| weights.human_doubt(human.id.text()).unwrap_or(usual);
+        let usual = win_model.usual_deviation();
+        let deviation = |human: &Human| weights.human_deviation(human.id.text()).unwrap_or(usual);
         Ok(Some(ChanceModel {
-            doubts: game.roster.humans().iter().map(doubt).collect(),
-            outlook,
+            deviations: game.roster.humans().iter().map(deviation).collect(),
+            win_model,
             humans: game.roster.humans().iter().map(strength).collect(),
             bots: (bots.iter())
                 .map(|bot| counted_bot(weights, bot.name.text()).strength)

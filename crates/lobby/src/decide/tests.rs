@@ -1,11 +1,11 @@
 use super::*;
-use crate::games::outlook;
+use crate::games::win_model;
 use crate::{
     Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason, Update,
     weights::tests::{WeightTable, ctf, game},
 };
 use evenkeel_model::{
-    Company, LeaveReason, Outlook, Verdict,
+    Company, LeaveReason, Verdict, WinModel,
     units::{Count, Factor},
 };
 use evenkeel_partition::{Conduct, MoveBlock, Objective};
@@ -364,9 +364,9 @@ fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
         per_friend: 0.2,
         learned: 0.5,
     };
-    weights.outlook = Some(Outlook {
+    weights.win_model = Some(WinModel {
         company,
-        ..outlook()
+        ..win_model()
     });
     for id in ["a", "b", "c", "d"] {
         let update = Update {
@@ -569,7 +569,7 @@ proptest! {
         (bots, proposal, chances) in any::<(bool, bool, bool)>(),
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
-        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), outlook: chances.then(outlook) };
+        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), win_model: chances.then(win_model) };
         let roster = RosterSettings { max_roster: Count::of(6), bots, ..RosterSettings::default() };
         let mut settings = LobbySettings { roster, ..LobbySettings::default() };
         if chances {

@@ -7,7 +7,7 @@
 
 use super::{
     Command, Lobby, LobbyError, Question, Rebalance, Weights,
-    rebalance::{Asking, Filled},
+    rebalance::{FilledOffer, OfferInGame},
 };
 use evenkeel_model::{Ident, MAX_PLAYERS, MOVE_NOTICE, Move, SwitchAnswer, Withdrawal};
 
@@ -139,7 +139,7 @@ impl Lobby {
         }));
         if replaced.is_ok() {
             events.extend(self.opened());
-            events.extend(self.settle_volunteers(weights));
+            events.extend(self.advance_volunteers(weights));
         }
         events
     }
@@ -154,19 +154,19 @@ impl Lobby {
         if !events.is_empty() {
             return events;
         }
-        self.settle(weights, |_| true)
+        self.advance(weights, |_| true)
     }
 
     /// Ends the offer if volunteers make all moves.
-    fn settle_volunteers(&mut self, weights: &dyn Weights) -> Vec<OfferEvent> {
-        self.settle(weights, Filled::is_complete)
+    fn advance_volunteers(&mut self, weights: &dyn Weights) -> Vec<OfferEvent> {
+        self.advance(weights, FilledOffer::is_complete)
     }
 
     /// Makes the moves of the offer, with its volunteers, if they are `ready`.
-    fn settle(
+    fn advance(
         &mut self,
         weights: &dyn Weights,
-        ready: impl Fn(&Filled) -> bool,
+        ready: impl Fn(&FilledOffer) -> bool,
     ) -> Vec<OfferEvent> {
         let Some(offer) = self.offer().cloned() else {
             return Vec::new();
@@ -184,7 +184,7 @@ impl Lobby {
         }
     }
 
-    fn make(&mut self, asking: &Asking<'_>, filled: &Filled) -> Vec<OfferEvent> {
+    fn make(&mut self, asking: &OfferInGame<'_>, filled: &FilledOffer) -> Vec<OfferEvent> {
         let moves = self.as_sent(asking.moves(filled));
         // There is a game, so these cannot fail.
         let _ = self.change(Command::Advise {

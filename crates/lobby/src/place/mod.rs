@@ -19,7 +19,7 @@
 use std::fmt;
 
 use evenkeel_model::{Naming, Stream, StreamPurpose, chance_of_weaker, counted, worded};
-use evenkeel_partition::{EQUAL, GameView, Refusal, TeamSums};
+use evenkeel_partition::{EQUAL, GameView, TeamSums, WishRefusal};
 use serde::{Deserialize, Serialize};
 
 pub use crate::settings::PlaceSettings;
@@ -199,10 +199,14 @@ impl Place {
         let avoided = self.view.avoided(self.who).filter(|&human| is_there(human));
         let prospect = Prospect {
             team: number,
-            ratio: alone.sums.ratio_settled(),
-            with_party: whole.sums.ratio_settled(),
-            evenness: (strength.by_chance())
-                .then(|| (alone.sums.evenness_settled(), whole.sums.evenness_settled())),
+            ratio: alone.sums.ratio_after_bot_fill(),
+            with_party: whole.sums.ratio_after_bot_fill(),
+            evenness: (strength.by_chance()).then(|| {
+                (
+                    alone.sums.evenness_after_bot_fill(),
+                    whole.sums.evenness_after_bot_fill(),
+                )
+            }),
             over,
             over_later: alone.sums.excess(limit),
             over_with_party: here.excess(limit_of_party),
@@ -502,8 +506,8 @@ impl Placement {
         };
         match (self.reason, side(wish)) {
             (Reason::Stays, _) => "they are on a team already".to_owned(),
-            (Reason::Pin, _) | (_, None) => Refusal::Pinned.to_string(),
-            (Reason::Party | Reason::PartOfParty, _) => Refusal::Party.to_string(),
+            (Reason::Pin, _) | (_, None) => WishRefusal::Pinned.to_string(),
+            (Reason::Party | Reason::PartOfParty, _) => WishRefusal::Party.to_string(),
             (_, Some(wished)) if Some(wished.too_many()) > fewest => {
                 "it would have too many players".to_owned()
             }

@@ -30,7 +30,7 @@ use evenkeel_model::{
 };
 use evenkeel_partition::{EQUAL, GameView, MoveBlock, TeamSums};
 
-pub(super) use volunteers::{Asking, Filled};
+pub(super) use volunteers::{FilledOffer, OfferInGame};
 
 /// The question of REBALANCE: which moves?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,10 +118,10 @@ impl Question for Rebalance {
             }
         }
         for step in &answer.placed {
-            writeln!(f, "place {}", step.told(naming))?;
+            writeln!(f, "place {}", step.announced(naming))?;
         }
         for step in &answer.moves {
-            writeln!(f, "move {}", step.told(naming))?;
+            writeln!(f, "move {}", step.announced(naming))?;
         }
         for (rung, (moves, ratio)) in answer.ladder.iter().enumerate() {
             let how = if *moves <= answer.exact {
@@ -154,13 +154,13 @@ impl Rebalance {
         let now = view.sums();
         let limit = self.limit();
         let arrived = self.arrived(&now, split);
-        let settled = arrived.sums.clone();
+        let arrived_sums = arrived.sums.clone();
         let held = self.held();
         let mut units = self.units(&held, split);
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
-        let has_empty_team = settled.empty_teams() > 0;
+        let has_empty_team = arrived_sums.empty_teams() > 0;
         let enough = self.enough(split);
-        let planner = Planner::new(settled, units, limit);
+        let planner = Planner::new(arrived_sums, units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
         // If arrivals were placed, a plan need not make the teams more even than they were before.
@@ -219,7 +219,7 @@ impl Rebalance {
         let enough = self.settings.enough.get();
         let is_full = self.arrived(&self.view.sums(), split).sums.spread() <= 1;
         let chance = self.view.chance.as_ref();
-        let even = chance.map(|chance| plan::even(&chance.outlook, is_full));
+        let even = chance.map(|chance| plan::even(&chance.win_model, is_full));
         even.map_or(enough, |even| enough.min(even))
     }
 }

@@ -1,11 +1,11 @@
 //! The search for the plans that make the teams most even, and the parties that are split for one: only those because
 //! of which a team would be empty or outnumbered, and as few as possible.
 
-use evenkeel_model::{Move, Naming, Outlook, SAME_CHANCE, chance_of_weaker, evenness_of_chance};
+use evenkeel_model::{Move, Naming, SAME_CHANCE, WinModel, chance_of_weaker, evenness_of_chance};
 use evenkeel_partition::{EQUAL, HumanInGame, TeamSums, torn_note};
 
 use super::{Advice, Rebalance, RebalanceSettings};
-use crate::moves::{self, Aim, Score, Search, Step, Unit};
+use crate::moves::{self, Aim, MoveSearch, Score, Step, Unit};
 
 /// The most plans to try. If there are more plans of up to three moves, only plans of fewer moves
 /// are all tried. A million plans take ten milliseconds. 64 humans on two teams have 43,745 plans
@@ -103,12 +103,12 @@ impl Planner {
         ladder
     }
 
-    fn search(&self) -> Search<'_> {
+    fn search(&self) -> MoveSearch<'_> {
         let limits = (self.limit, self.most);
-        Search::new(self.sums.clone(), &self.units, Aim::Evenness, limits)
+        MoveSearch::new(self.sums.clone(), &self.units, Aim::Evenness, limits)
     }
 
-    fn found(&self, search: Search<'_>) -> Option<MovePlan> {
+    fn found(&self, search: MoveSearch<'_>) -> Option<MovePlan> {
         let (score, steps) = search.found()?;
         Some(self.plan(score, steps))
     }
@@ -150,7 +150,7 @@ impl Planner {
 
     /// The ratio after `plan`, with bots added or removed.
     pub(super) fn ratio(&self, plan: &MovePlan) -> f64 {
-        self.after(plan).ratio_settled()
+        self.after(plan).ratio_after_bot_fill()
     }
 
     /// The humans that a plan moves, by index, with their new teams.
@@ -170,11 +170,11 @@ const SURE: f64 = 0.75;
 const OPEN: f64 = 0.5;
 
 /// The evenness from which on the chances are even as far as anybody knows: from 48 % and 52 %, or where the edge is lost in
-/// the doubt about it. Four against one is no such edge: that counts only where no team is two players short (`is_full`).
-pub(super) fn even(outlook: &Outlook, is_full: bool) -> f64 {
+/// the deviation of it. Four against one is no such edge: that counts only where no team is two players short (`is_full`).
+pub(super) fn even(win_model: &WinModel, is_full: bool) -> f64 {
     let nearly = evenness_of_chance(0.5 - SAME_CHANCE);
     match is_full {
-        true => nearly.min(outlook.link.evenness(OPEN * outlook.doubt)),
+        true => nearly.min(win_model.link.evenness(OPEN * win_model.deviation)),
         false => nearly,
     }
 }
@@ -189,25 +189,28 @@ impl Planner {
     /// from 0. What the numbers of players change is not in doubt. A plan that leaves fewer humans too
     /// many needs no proof, nor does one where nothing predicts chances.
     pub(super) fn is_sure(&self, plan: &MovePlan) -> bool {
-        let (alone, over) = (self.sums.evenness_settled(), self.sums.excess(self.limit));
-        if self.sums.outlook().is_none() || plan.score.over < over {
+        let (alone, over) = (
+            self.sums.evenness_after_bot_fill(),
+            self.sums.excess(self.limit),
+        );
+        if self.sums.win_model().is_none() || plan.score.over < over {
             return true;
         }
         let gain = chance_of_weaker(plan.evenness) - chance_of_weaker(alone);
         let after = self.after(plan);
         let edges = self.sums.edge_of_first().zip(after.edge_of_first());
-        let (Some((before, after)), Some(outlook)) = (edges, self.sums.outlook()) else {
+        let (Some((before, after)), Some(win_model)) = (edges, self.sums.win_model()) else {
             return gain > SAME_CHANCE; // more than two teams
         };
-        if gain <= SAME_CHANCE + outlook.price_of_sides(self.sums.humans()) {
+        if gain <= SAME_CHANCE + win_model.price_of_sides(self.sums.humans()) {
             return false;
         }
         let units = plan.steps.iter().map(|&(unit, _)| &self.units[unit]);
         let variance: f64 = units.map(|unit| unit.counted.variance).sum();
-        let moved = 2.0 * outlook.per_strength_at(self.sums.players()) * libm::sqrt(variance);
+        let moved = 2.0 * win_model.per_strength_at(self.sums.players()) * libm::sqrt(variance);
         let ahead = before.signum();
         let (middle, change) = (ahead * (before + after) / 2.0, ahead * (before - after));
-        middle >= SURE * outlook.doubt && change >= SURE * moved
+        middle >= SURE * win_model.deviation && change >= SURE * moved
     }
 }
 

@@ -51,7 +51,7 @@ fn one_swap_where_one_swap_will_do() {
 }
 
 #[test]
-fn nobody_moves_for_what_is_left_within_the_doubt() {
+fn nobody_moves_for_what_is_left_within_the_deviation() {
     // The edge is 1.04. If a (72.5) goes for one of the others, 0.14 are left, which is a chance of 44 %. With b for
     // another, none is left.
     let humans = [72.5, 53.5, 61.75, 61.75, 50.0, 50.0, 50.0, 50.0];
@@ -59,11 +59,11 @@ fn nobody_moves_for_what_is_left_within_the_doubt() {
         .zip(humans)
         .map(|(i, weight)| (weight, i / 4))
         .collect();
-    let moved = |doubt: f64| {
+    let moved = |deviation: f64| {
         let mut game = by_chance(game(&humans));
         if let Some(chance) = &mut game.chance {
-            chance.outlook.doubt = doubt;
-            chance.doubts = vec![doubt; 8];
+            chance.win_model.deviation = deviation;
+            chance.deviations = vec![deviation; 8];
         }
         let advice = advise(&game, RebalanceSettings::default());
         let even = evenness(&advice);
@@ -296,7 +296,7 @@ fn evenness(advice: &Advice) -> (f64, f64, f64) {
 fn naive(game: &GameView, limit: usize, moves: usize) -> f64 {
     let teams = usize::from(game.teams);
     let limit = limit.max(game.sums().spread());
-    let mut best = game.sums().evenness_settled();
+    let mut best = game.sums().evenness_after_bot_fill();
     for code in 0..teams.pow(game.humans.len() as u32) {
         let mut next = game.clone();
         for (at, human) in next.humans.iter_mut().enumerate() {
@@ -306,7 +306,7 @@ fn naive(game: &GameView, limit: usize, moves: usize) -> f64 {
         let count = (0..game.humans.len()).filter(changed).count();
         let strength = next.sums();
         if count <= moves && strength.spread() <= limit {
-            best = best.max(strength.evenness_settled());
+            best = best.max(strength.evenness_after_bot_fill());
         }
     }
     best
@@ -372,9 +372,9 @@ proptest! {
         let question = Rebalance { view: game.clone(), settings };
         let advice = question.answer(seed);
         prop_assert!(advice.moves.len() <= max_moves as usize);
-        let mut settled = game.clone();
+        let mut arrived_sums = game.clone();
         for step in &advice.placed {
-            let human = settled.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();
+            let human = arrived_sums.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();
             human.team = Some(step.to);
         }
         let mut next = game.clone();
@@ -385,16 +385,16 @@ proptest! {
             human.team = Some(step.to);
         }
         prop_assert!(next.humans.iter().all(|human| human.team.is_some()));
-        prop_assert!((next.sums().ratio_settled() - advice.after).abs() < 1e-9);
+        prop_assert!((next.sums().ratio_after_bot_fill() - advice.after).abs() < 1e-9);
         let (before, after, alone) = evenness(&advice);
-        prop_assert!((next.sums().evenness_settled() - after).abs() < 1e-8);
+        prop_assert!((next.sums().evenness_after_bot_fill() - after).abs() < 1e-8);
         prop_assert!(after + EQUAL >= alone, "never worse than moving nobody");
         let spread = |game: &GameView| game.sums().spread();
-        prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
+        prop_assert!(spread(&next) <= spread(&arrived_sums).max(1), "nobody is outnumbered more");
         if !advice.moves.is_empty() && advice.placed.is_empty() {
             let over = |game: &GameView| game.sums().excess(1);
-            let empty = settled.sums().empty_teams() > 0;
-            let fewer = empty && after + EQUAL >= before && over(&next) < over(&settled);
+            let empty = arrived_sums.sums().empty_teams() > 0;
+            let fewer = empty && after + EQUAL >= before && over(&next) < over(&arrived_sums);
             prop_assert!(after > before || fewer);
         }
         // Nobody is torn from mates they stood with, unless a team would be empty or outnumbered.

@@ -11,7 +11,7 @@ use evenkeel_partition::{HumanInGame, MoveBlock};
 const LESS: f64 = 0.25;
 
 /// The moves of an offer in the game as it is now.
-pub(crate) struct Asking<'a> {
+pub(crate) struct OfferInGame<'a> {
     humans: &'a [HumanInGame],
     planner: Planner,
     held: Vec<Option<MoveBlock>>,
@@ -21,13 +21,13 @@ pub(crate) struct Asking<'a> {
 }
 
 /// The moves of an offer, some of them by volunteers.
-pub(crate) struct Filled {
+pub(crate) struct FilledOffer {
     plan: MovePlan,
     /// For each step of the plan, whether those who move have volunteered.
     volunteered: Vec<bool>,
 }
 
-impl Filled {
+impl FilledOffer {
     /// Whether all who move have volunteered.
     pub(crate) fn is_complete(&self) -> bool {
         self.volunteered.iter().all(|volunteered| *volunteered)
@@ -42,14 +42,14 @@ impl Filled {
 
 impl Rebalance {
     /// What these moves of an offer do now; `None` if they cannot be made any more.
-    pub(crate) fn asking(&self, offered: &[Move]) -> Option<Asking<'_>> {
+    pub(crate) fn asking(&self, offered: &[Move]) -> Option<OfferInGame<'_>> {
         let held = self.held_anyway();
-        let settled = self.arrived(&self.view.sums(), &[]).sums;
+        let arrived_sums = self.arrived(&self.view.sums(), &[]).sums;
         let units = self.units(&held, &self.torn_by_moves(|| offered.iter()));
-        let planner = Planner::new(settled, units, self.limit());
+        let planner = Planner::new(arrived_sums, units, self.limit());
         let humans = &self.view.humans;
         let named = planner.plan_of(humans, offered)?;
-        Some(Asking {
+        Some(OfferInGame {
             humans,
             named,
             planner,
@@ -59,7 +59,7 @@ impl Rebalance {
     }
 }
 
-impl Asking<'_> {
+impl OfferInGame<'_> {
     /// Whether the offered moves are as good as these.
     pub(crate) fn stands(&self, best: &[Move]) -> bool {
         let best = self.planner.plan_of(self.humans, best);
@@ -68,7 +68,7 @@ impl Asking<'_> {
 
     /// Whether a plan is nearly as good as another one.
     fn is_as_good(&self, plan: &MovePlan, best: &MovePlan) -> bool {
-        let alone = chance_of_weaker(self.planner.sums.evenness_settled());
+        let alone = chance_of_weaker(self.planner.sums.evenness_after_bot_fill());
         let (chance, most) = (
             chance_of_weaker(plan.evenness),
             chance_of_weaker(best.evenness),
@@ -80,8 +80,8 @@ impl Asking<'_> {
 
     /// The moves if these humans, by index, have volunteered in this order: each takes a place whose moves are as good
     /// with them. If the volunteers alone are enough, nobody else moves.
-    pub(crate) fn filled(&self, volunteers: &[usize]) -> Filled {
-        let mut filled = Filled {
+    pub(crate) fn filled(&self, volunteers: &[usize]) -> FilledOffer {
+        let mut filled = FilledOffer {
             plan: self.named.clone(),
             volunteered: vec![false; self.named.steps.len()],
         };
@@ -99,7 +99,7 @@ impl Asking<'_> {
             let open: Vec<usize> = open.collect();
             let places = open.iter().filter(|&&at| units[steps[at].0].from == of);
             let trials = places.flat_map(|&at| self.trials(&filled, unit, at, &open));
-            let more_even = |a: &Filled, b: &Filled| b.plan.evenness > a.plan.evenness;
+            let more_even = |a: &FilledOffer, b: &FilledOffer| b.plan.evenness > a.plan.evenness;
             if let Some(best) = trials.reduce(|a, b| if more_even(&a, &b) { b } else { a }) {
                 filled = best;
             }
@@ -109,7 +109,13 @@ impl Asking<'_> {
 
     /// A volunteer in this place, and in this place and others that are open: a party may take several. Only what is
     /// as good as the offered moves.
-    fn trials(&self, filled: &Filled, unit: usize, at: usize, open: &[usize]) -> Vec<Filled> {
+    fn trials(
+        &self,
+        filled: &FilledOffer,
+        unit: usize,
+        at: usize,
+        open: &[usize],
+    ) -> Vec<FilledOffer> {
         let others = || open.iter().copied().filter(|&other| other != at);
         let mut dropped = vec![Vec::new(), others().collect()];
         dropped.extend(others().map(|other| vec![other]));
@@ -120,7 +126,7 @@ impl Asking<'_> {
                 step => step,
             };
             let plan = self.planner.of_steps(kept().map(step).collect())?;
-            self.is_as_good(&plan, &self.named).then(|| Filled {
+            self.is_as_good(&plan, &self.named).then(|| FilledOffer {
                 plan,
                 volunteered: kept()
                     .map(|place| place == at || filled.volunteered[place])
@@ -131,7 +137,7 @@ impl Asking<'_> {
     }
 
     /// The moves of the volunteers alone, if they are as good.
-    fn without_others(&self, filled: Filled) -> Filled {
+    fn without_others(&self, filled: FilledOffer) -> FilledOffer {
         let steps = filled.plan.steps.iter().zip(&filled.volunteered);
         let steps: Vec<_> = steps
             .filter_map(|(step, volunteered)| volunteered.then_some(*step))
@@ -139,7 +145,7 @@ impl Asking<'_> {
         let count = steps.len();
         let alone = self.planner.of_steps(steps).filter(|_| count > 0);
         match alone.filter(|plan| self.is_as_good(plan, &self.named)) {
-            Some(plan) => Filled {
+            Some(plan) => FilledOffer {
                 plan,
                 volunteered: vec![true; count],
             },
@@ -154,7 +160,12 @@ impl Asking<'_> {
     }
 
     /// What becomes of one of the volunteers.
-    pub(crate) fn answer(&self, who: usize, volunteers: &[usize], filled: &Filled) -> SwitchAnswer {
+    pub(crate) fn answer(
+        &self,
+        who: usize,
+        volunteers: &[usize],
+        filled: &FilledOffer,
+    ) -> SwitchAnswer {
         let units = &self.planner.units;
         let mut losing = self.named.steps.iter().map(|step| units[step.0].from);
         let team = self.humans[who].team.map(usize::from);
@@ -177,7 +188,7 @@ impl Asking<'_> {
     }
 
     /// The moves as they are made.
-    pub(crate) fn moves(&self, filled: &Filled) -> Vec<Move> {
+    pub(crate) fn moves(&self, filled: &FilledOffer) -> Vec<Move> {
         let people = self.planner.people(&filled.plan);
         let step = |(who, to): (usize, usize)| Move {
             id: Ident::from_text(&self.humans[who].id),
@@ -188,12 +199,12 @@ impl Asking<'_> {
     }
 
     /// How even the teams become, and how even they would have become with the offered moves.
-    pub(crate) fn explain(&self, filled: &Filled) -> String {
-        let (with, named) = (self.told(&filled.plan), self.told(&self.named));
+    pub(crate) fn explain(&self, filled: &FilledOffer) -> String {
+        let (with, named) = (self.announced(&filled.plan), self.announced(&self.named));
         format!("{with} with these moves, {named} with those that were offered")
     }
 
-    fn told(&self, plan: &MovePlan) -> String {
+    fn announced(&self, plan: &MovePlan) -> String {
         match self.planner.sums.by_chance() {
             true => {
                 let chance = chance_of_weaker(plan.evenness);

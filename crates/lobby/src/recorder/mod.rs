@@ -47,7 +47,7 @@ pub(super) struct GameRecorder {
     /// did.
     left: Option<(u64, u64)>,
     /// What was predicted of the teams.
-    pub(super) chances: ChanceCourse,
+    pub(super) chances: PredictionHistory,
 }
 
 /// A human or bot in the roster.
@@ -394,23 +394,23 @@ impl GameRecorder {
 
 /// The chances of a game so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct ChanceCourse {
+pub(super) struct PredictionHistory {
     /// The teams that the last BALANCE has picked since the last START. The next START takes them.
     picked: Option<TeamChances>,
     /// The course since START. `who` is the index of a timeline; the record converts it to a seat.
-    told: MatchChances,
+    announced: MatchChances,
     /// Whether the chances after START, or after the last change, have not come in yet.
     due: bool,
     /// Whether there were more changes than are kept.
     full: bool,
 }
 
-impl ChanceCourse {
+impl PredictionHistory {
     /// Begins the course of a match whose teams have these sizes; `None` for a match without teams.
     pub(crate) fn start(&mut self, sizes: Option<TeamChances>) {
         *self = Self {
             due: sizes.is_some(),
-            told: MatchChances {
+            announced: MatchChances {
                 picked: self.picked.take().filter(|_| sizes.is_some()),
                 started: sizes,
                 changes: Vec::new(),
@@ -421,10 +421,10 @@ impl ChanceCourse {
 
     /// Adds a change in play, whose chances are still missing. Only [`MAX_TEAM_CHANGES`] are kept.
     pub(crate) fn change(&mut self, change: TeamChange) {
-        self.full = self.told.changes.len() >= MAX_TEAM_CHANGES;
+        self.full = self.announced.changes.len() >= MAX_TEAM_CHANGES;
         self.due = !self.full;
         if self.due {
-            self.told.changes.push(change);
+            self.announced.changes.push(change);
         }
     }
 
@@ -434,10 +434,14 @@ impl ChanceCourse {
     }
 
     /// Takes the chances after START or after the last change, if they are missing.
-    pub(crate) fn tell(&mut self, teams: &TeamChances) {
+    pub(crate) fn announce(&mut self, teams: &TeamChances) {
         if std::mem::take(&mut self.due) {
-            let last = self.told.changes.last_mut().map(|last| &mut last.teams);
-            if let Some(last) = last.or(self.told.started.as_mut()) {
+            let last = self
+                .announced
+                .changes
+                .last_mut()
+                .map(|last| &mut last.teams);
+            if let Some(last) = last.or(self.announced.started.as_mut()) {
                 last.clone_from(teams);
             }
         }
@@ -450,7 +454,7 @@ impl ChanceCourse {
 
     /// What was predicted of the teams that BALANCE has picked: for the next START, or in play `in_play` before START.
     fn picked(&self, in_play: bool) -> Option<&TeamChances> {
-        let started = self.told.picked.as_ref().filter(|_| in_play);
+        let started = self.announced.picked.as_ref().filter(|_| in_play);
         self.picked.as_ref().or(started)
     }
 
@@ -463,31 +467,31 @@ impl ChanceCourse {
                 ..ChanceSummary::default()
             };
         }
-        let last = self.told.changes.last().filter(|_| !self.full);
+        let last = self.announced.changes.last().filter(|_| !self.full);
         ChanceSummary {
             now: last.map(|last| last.teams.clone()),
-            ..self.told.summary()
+            ..self.announced.summary()
         }
     }
 
     /// Frees the course of a match that is on disk.
     fn forget(&mut self) {
-        self.told = MatchChances::default();
+        self.announced = MatchChances::default();
     }
 
     /// The course for the record; `seats` has the seat of each timeline.
     fn recorded(&self, seats: &[Option<u32>]) -> MatchChances {
-        let mut told = self.told.clone();
-        for change in &mut told.changes {
+        let mut announced = self.announced.clone();
+        for change in &mut announced.changes {
             let seat = |who: u32| seats.get(who as usize).copied().flatten();
             change.who = change.who.and_then(seat);
         }
-        told
+        announced
     }
 
     /// Whether what was read from the disk is possible in a game with `players` timelines.
     fn is_sound(&self, players: usize) -> bool {
-        self.told.is_sound(players) && self.picked.iter().all(TeamChances::is_sound)
+        self.announced.is_sound(players) && self.picked.iter().all(TeamChances::is_sound)
     }
 }
 

@@ -407,44 +407,47 @@ fn change(at: u64) -> TeamChange {
 
 #[test]
 fn chances_belong_to_what_came_before_them() {
-    let mut course = ChanceCourse::default();
-    course.tell(&teams(0.1, 1));
-    course.pick(&teams(0.5, 7));
-    course.start(Some(sizes(7)));
-    assert_eq!(course.told.started, Some(sizes(7)));
-    assert!(course.is_due() && course.summary(true).now.is_none());
-    course.tell(&teams(0.6, 7));
-    course.tell(&teams(0.9, 7));
-    course.change(change(5));
-    course.change(change(6));
-    course.tell(&teams(0.7, 8));
-    let told = course.recorded(&[None, Some(4)]);
-    assert_eq!(told.picked, Some(teams(0.5, 7)));
-    assert_eq!(told.started, Some(teams(0.6, 7)));
-    let changes = told.changes.iter();
+    let mut history = PredictionHistory::default();
+    history.announce(&teams(0.1, 1));
+    history.pick(&teams(0.5, 7));
+    history.start(Some(sizes(7)));
+    assert_eq!(history.announced.started, Some(sizes(7)));
+    assert!(history.is_due() && history.summary(true).now.is_none());
+    history.announce(&teams(0.6, 7));
+    history.announce(&teams(0.9, 7));
+    history.change(change(5));
+    history.change(change(6));
+    history.announce(&teams(0.7, 8));
+    let announced = history.recorded(&[None, Some(4)]);
+    assert_eq!(announced.picked, Some(teams(0.5, 7)));
+    assert_eq!(announced.started, Some(teams(0.6, 7)));
+    let changes = announced.changes.iter();
     let changes: Vec<_> = changes.map(|one| (one.who, one.teams.clone())).collect();
     assert_eq!(
         changes,
         [(Some(4), sizes(7)), (Some(4), teams(0.7, 8))],
         "the first one was followed by another before its chances came"
     );
-    assert_eq!(course.summary(true).now, Some(teams(0.7, 8)));
-    course.start(Some(sizes(7)));
-    assert_eq!(course.told.picked, None, "it was that of the last match");
-    course.pick(&teams(0.4, 7));
-    course.start(None);
-    assert_eq!(course.recorded(&[]), MatchChances::default(), "no teams");
+    assert_eq!(history.summary(true).now, Some(teams(0.7, 8)));
+    history.start(Some(sizes(7)));
+    assert_eq!(
+        history.announced.picked, None,
+        "it was that of the last match"
+    );
+    history.pick(&teams(0.4, 7));
+    history.start(None);
+    assert_eq!(history.recorded(&[]), MatchChances::default(), "no teams");
 }
 
 #[test]
 fn only_the_first_changes_are_kept() {
-    let mut course = ChanceCourse::default();
-    course.start(Some(sizes(7)));
+    let mut history = PredictionHistory::default();
+    history.start(Some(sizes(7)));
     for at in 0..3 * MAX_TEAM_CHANGES as u64 {
-        course.change(change(at));
+        history.change(change(at));
     }
-    assert_eq!(course.told.changes.len(), MAX_TEAM_CHANGES);
-    assert!(course.is_sound(2) && !course.is_sound(1));
-    assert!(!course.is_due(), "nothing has to be predicted any more");
-    assert_eq!(course.summary(true).now, None, "it is not known any more");
+    assert_eq!(history.announced.changes.len(), MAX_TEAM_CHANGES);
+    assert!(history.is_sound(2) && !history.is_sound(1));
+    assert!(!history.is_due(), "nothing has to be predicted any more");
+    assert_eq!(history.summary(true).now, None, "it is not known any more");
 }

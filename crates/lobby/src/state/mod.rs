@@ -393,9 +393,9 @@ impl Lobby {
         let Some(game) = &self.game else { return false };
         let humans = game.roster.humans();
         let last = game.balanced.as_ref();
-        let granted = |human: &Human| human.team.is_some() && self.wish_of(human) == human.team;
+        let satisfied = |human: &Human| human.team.is_some() && self.wish_of(human) == human.team;
         let teams = humans.iter().map(|human| (human.id.text(), human.team));
-        humans.iter().any(granted) && last.is_some_and(|last| last.holds(teams))
+        humans.iter().any(satisfied) && last.is_some_and(|last| last.holds(teams))
     }
 
     /// The team for which a human wishes, if it exists.

@@ -90,7 +90,9 @@ impl Lobby {
     /// Whether enough was won for a streak, however far.
     pub fn may_be_streak(&self) -> bool {
         match &self.game {
-            Some(game) if game.recorder.is_running() => game.run.count >= ROUNDS && !game.run.told,
+            Some(game) if game.recorder.is_running() => {
+                game.run.count >= ROUNDS && !game.run.announced
+            }
             _ => self.wins.len() >= MATCHES,
         }
     }
@@ -135,7 +137,7 @@ impl Lobby {
             game.balanced = None;
         }
         match &mut self.game {
-            Some(game) if game.recorder.is_running() => game.run.told = true,
+            Some(game) if game.recorder.is_running() => game.run.announced = true,
             _ => self.wins.clear(),
         }
     }

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::lifecycle::Wanted;
+use crate::lifecycle::WantedInstance;
 use evenkeel_model::{MatchId, units::Seconds};
 
 /// The path of the service.
@@ -189,7 +189,12 @@ impl AgonesSettings {
     /// # Errors
     /// Fails if the mode or the map of the match cannot be the value of a label, or if no region is near
     /// enough to its players.
-    pub fn request(&self, id: MatchId, queue: &str, wanted: &Wanted) -> Result<String, String> {
+    pub fn request(
+        &self,
+        id: MatchId,
+        queue: &str,
+        wanted: &WantedInstance,
+    ) -> Result<String, String> {
         let body = AllocationRequest {
             namespace: &self.namespace,
             game_server_selectors: self.selectors(wanted)?,
@@ -200,7 +205,7 @@ impl AgonesSettings {
         serde_json::to_string(&body).map_err(|error| error.to_string())
     }
 
-    fn selectors(&self, wanted: &Wanted) -> Result<Vec<LabelSelector>, String> {
+    fn selectors(&self, wanted: &WantedInstance) -> Result<Vec<LabelSelector>, String> {
         let mut labels = self.labels.clone();
         let named = [
             (&self.mode_label, &wanted.mode, "mode"),
@@ -239,7 +244,7 @@ impl AgonesSettings {
 
     /// The regions that are near enough, the nearest first. Players state their names, so names that cannot
     /// be the value of a label are left out.
-    fn regions(&self, wanted: &Wanted) -> Vec<String> {
+    fn regions(&self, wanted: &WantedInstance) -> Vec<String> {
         if self.region_label.is_empty() {
             return Vec::new();
         }
@@ -260,7 +265,7 @@ impl AgonesSettings {
 
 /// What a game server can read about its match in Kubernetes. No passes: everybody who may read the objects
 /// of the namespace sees it.
-fn annotations(id: MatchId, queue: &str, wanted: &Wanted) -> Texts {
+fn annotations(id: MatchId, queue: &str, wanted: &WantedInstance) -> Texts {
     let all = [
         ("match", Some(id.to_string())),
         ("queue", Some(queue.to_owned())),

@@ -47,7 +47,7 @@ const LONGEST_PAUSE: i64 = 15_000;
 
 /// How a match that waits has asked for a game server.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asking {
+pub(super) struct HostAsking {
     /// Whether a request is under way.
     is_open: bool,
     /// How many answers in a row brought no game server.
@@ -56,7 +56,7 @@ pub(super) struct Asking {
     again: Timestamp,
 }
 
-impl Asking {
+impl HostAsking {
     /// Whether the match asks now: no request is under way, and it has paused for long enough.
     pub fn begins(&mut self, now: Timestamp) -> bool {
         let begins = !self.is_open && self.again <= now;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Instance, Match, Reason, SearchedPool, Seat, State, TicketNumber, TicketPlayer, TicketRecord,
-    Why,
+    Instance, Match, MatchSeat, QueuedPlayer, Reason, SearchedPool, State, TicketNumber,
+    TicketRecord, Why,
 };
 use evenkeel_model::{MatchId, Timestamp};
 
@@ -115,9 +115,9 @@ pub enum Change {
         at: Timestamp,
     },
     /// A player is in this ticket, and in no other one of the group.
-    Entered(TicketPlayer),
+    Entered(QueuedPlayer),
     /// A player is not in this ticket of the group any more.
-    Left(TicketPlayer),
+    Left(QueuedPlayer),
     /// A client was sent the state of a ticket.
     Sent(TicketNumber),
     /// The state of a ticket is no longer kept.
@@ -140,7 +140,7 @@ pub enum Change {
         /// The match in play.
         id: MatchId,
         /// The seats of their players.
-        seats: Vec<Seat>,
+        seats: Vec<MatchSeat>,
         /// What the search found, one line each.
         why: Vec<String>,
     },
@@ -171,7 +171,7 @@ pub enum Change {
         why: Why,
     },
     /// The instance need not be sent that CLOSE any more.
-    Settled {
+    Finalised {
         /// The name of the instance.
         instance: String,
         /// The match for which it was owed.
@@ -202,7 +202,7 @@ impl Change {
             | Self::Instance(_)
             | Self::InstanceGone(_)
             | Self::Owed { .. }
-            | Self::Settled { .. } => true,
+            | Self::Finalised { .. } => true,
         }
     }
 }

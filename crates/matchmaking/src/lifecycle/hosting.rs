@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Allocation, Change, GameServer, Happened, HostRefused, Instance, Lifecycle, MAX_INSTANCES,
-    MAX_TRIES, Match, Message, Offer, Provider, Reason, Stage, State, Wanted, Why, clocks::Due,
-    millis,
+    Allocation, Change, GameServer, Happened, HostRefused, Instance, InstanceOffer, Lifecycle,
+    MAX_INSTANCES, MAX_TRIES, Match, Message, Provider, Reason, Stage, State, WantedInstance, Why,
+    clocks::Due, millis,
 };
 use crate::Raw;
 use evenkeel_model::MatchId;
@@ -402,7 +402,7 @@ impl Lifecycle {
         instance.matches.insert(id);
         let address = address.unwrap_or_else(|| instance.offer.address.clone());
         self.instance_changed(name);
-        self.settle(name, id);
+        self.finalise(name, id);
         self.enter(id, Stage::Opening, Why::None);
         self.change(id, |hosted| {
             hosted.instance = Some(name.to_owned());
@@ -416,10 +416,10 @@ impl Lifecycle {
     }
 
     /// What a match needs: its mode, its map, and the latencies that its players state.
-    pub(super) fn wanted_by(&self, formed: &Match) -> Wanted {
+    pub(super) fn wanted_by(&self, formed: &Match) -> WantedInstance {
         let terms = self.queues.get(&formed.queue);
         let latency = terms.and_then(|terms| terms.latency.as_ref());
-        Wanted {
+        WantedInstance {
             mode: formed.proposal.mode.clone(),
             map: formed.proposal.map.clone(),
             latencies: latency.map_or(BTreeMap::new(), |latency| self.worst(formed, &latency.of)),
@@ -518,12 +518,12 @@ impl Lifecycle {
     /// time to connect as an instance has to come back.
     fn take(&mut self, id: MatchId, server: &GameServer) {
         if !self.instances.contains_key(&server.name) {
-            self.absent(Offer {
+            self.absent(InstanceOffer {
                 name: server.name.clone(),
                 address: server.address.clone(),
                 region: server.region.clone(),
                 slots: 1,
-                ..Offer::default()
+                ..InstanceOffer::default()
             });
         }
         self.assign(id, &server.name, Some(server.address.clone()));

@@ -8,7 +8,7 @@ use evenkeel_model::{MatchId, Timestamp};
 
 /// What an instance offers, as INSTANCE states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offer {
+pub struct InstanceOffer {
     /// The name of the game server.
     pub name: String,
     /// Where players connect, such as `203.0.113.7:27960`.
@@ -25,7 +25,7 @@ pub struct Offer {
     pub partition: Option<String>,
 }
 
-impl Offer {
+impl InstanceOffer {
     /// The machine: the address without the port.
     pub fn machine(&self) -> &str {
         match self.address.rsplit_once(':') {
@@ -39,7 +39,7 @@ impl Offer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
     /// What it offers.
-    pub offer: Offer,
+    pub offer: InstanceOffer,
     /// How busy it states to be, 0 to 1.
     pub load: f64,
     /// When it sent its last line.
@@ -56,7 +56,7 @@ pub struct Instance {
 
 impl Instance {
     /// An instance that has just joined.
-    pub(super) fn new(offer: Offer, now: Timestamp) -> Self {
+    pub(super) fn new(offer: InstanceOffer, now: Timestamp) -> Self {
         Self {
             offer,
             load: 0.0,
@@ -83,7 +83,7 @@ impl Instance {
 
 /// What a match needs of an instance.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wanted {
+pub struct WantedInstance {
     /// The mode of the match, if it has one.
     pub mode: Option<String>,
     /// The map of the match, if it has one.
@@ -100,7 +100,7 @@ pub struct Wanted {
     pub size: u32,
 }
 
-impl Wanted {
+impl WantedInstance {
     /// Whether an instance serves the mode and the map of the match, and is near enough to its players.
     pub(super) fn fits(&self, instance: &Instance) -> bool {
         let offer = &instance.offer;

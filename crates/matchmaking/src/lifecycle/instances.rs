@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, HostRefused, Instance, Lifecycle, MAX_INSTANCES, Message, Offer, Stage, Why,
+    Change, HostRefused, Instance, InstanceOffer, Lifecycle, MAX_INSTANCES, Message, Stage, Why,
     clocks::Due, millis,
 };
 use evenkeel_model::{MatchId, Timestamp};
@@ -14,7 +14,7 @@ impl Lifecycle {
     ///
     /// # Errors
     /// Fails if there are too many instances.
-    pub fn joined(&mut self, offer: Offer) -> Result<(), HostRefused> {
+    pub fn joined(&mut self, offer: InstanceOffer) -> Result<(), HostRefused> {
         let name = offer.name.clone();
         if !self.instances.contains_key(&name) && self.instances.len() >= MAX_INSTANCES {
             return Err(HostRefused::TooMany);
@@ -60,11 +60,11 @@ impl Lifecycle {
         self.due.insert((at, Due::Instance(name.to_owned())));
         for (id, why) in self.owed.remove(name).unwrap_or_default() {
             let instance = name.to_owned();
-            let settled = Change::Settled {
+            let finalised = Change::Finalised {
                 instance: instance.clone(),
                 id,
             };
-            self.effects.write.push(settled);
+            self.effects.write.push(finalised);
             self.effects.send.push(Message::Close { instance, id, why });
         }
         for id in &matches {
@@ -139,7 +139,7 @@ impl Lifecycle {
     }
 
     /// Adds an instance that is not connected.
-    pub(super) fn absent(&mut self, offer: Offer) {
+    pub(super) fn absent(&mut self, offer: InstanceOffer) {
         let mut instance = Instance::new(offer, self.now);
         instance.away = Some(self.now);
         // Every line that its next connection sends is later than this.

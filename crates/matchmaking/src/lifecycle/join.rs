@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, ExpectedPlayer, Happened, HostRefused, Lifecycle, MAX_SENT_AWAY, Match, Message,
-    Reason, Seat, Stage, State, TicketNumber, clocks::Due, millis,
+    Change, ExpectedPlayer, Happened, HostRefused, Lifecycle, MAX_SENT_AWAY, Match, MatchSeat,
+    Message, Reason, Stage, State, TicketNumber, clocks::Due, millis,
 };
 use evenkeel_model::{MatchId, Timestamp};
 
@@ -185,7 +185,7 @@ impl Lifecycle {
     }
 
     /// Waits for players with these seats from now on.
-    fn expect(&mut self, id: MatchId, seats: Vec<Seat>, pass: impl Fn() -> String) {
+    fn expect(&mut self, id: MatchId, seats: Vec<MatchSeat>, pass: impl Fn() -> String) {
         let until = self.may_come_until();
         let players = seats.iter().map(|seat| seat.player.clone()).collect();
         self.change(id, |hosted| {
@@ -212,19 +212,20 @@ impl Lifecycle {
         id: MatchId,
         tickets: &[(TicketNumber, u8)],
         why: Vec<String>,
-    ) -> Option<Vec<Seat>> {
+    ) -> Option<Vec<MatchSeat>> {
         let formed = self.formed(id).filter(|one| one.open_until.is_none())?;
-        let mut seats: Vec<Seat> = Vec::new();
+        let mut seats: Vec<MatchSeat> = Vec::new();
         for &(number, team) in tickets {
             let record = self.tickets.get(&number)?;
-            let taken =
-                |seat: &Seat| seat.ticket == number || record.ticket.players.contains(&seat.player);
+            let taken = |seat: &MatchSeat| {
+                seat.ticket == number || record.ticket.players.contains(&seat.player)
+            };
             let is_new = !formed.seats.iter().chain(&seats).any(taken);
             let waits = record.state == State::Queued && record.ticket.queue == formed.queue;
             if !waits || !is_new || self.held(record).is_some() {
                 return None;
             }
-            seats.extend(record.ticket.players.iter().map(|player| Seat {
+            seats.extend(record.ticket.players.iter().map(|player| MatchSeat {
                 player: player.clone(),
                 ticket: number,
                 team,
@@ -276,7 +277,7 @@ impl Lifecycle {
     }
 
     /// The tickets that were called to a match in play, and of whose players none has come.
-    fn later(&self, id: MatchId, is: impl Fn(&Seat) -> bool) -> BTreeSet<TicketNumber> {
+    fn later(&self, id: MatchId, is: impl Fn(&MatchSeat) -> bool) -> BTreeSet<TicketNumber> {
         let seats = self.matches.get(id).map(|formed| formed.seats.as_slice());
         let later = seats.unwrap_or_default().iter();
         let later = later

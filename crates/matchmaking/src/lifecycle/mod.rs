@@ -92,17 +92,17 @@ mod timeouts;
 
 pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
 pub use effects::{Change, Effects, Happened, Message};
-pub use instance::{Instance, Offer, Wanted};
+pub use instance::{Instance, InstanceOffer, WantedInstance};
 pub use join::Filling;
 pub use pickup::{
-    Picked, Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage,
+    Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage, PickupTeams,
     RecordedPickup, Said,
 };
 pub use record::{
-    ExpectedPlayer, Match, Proposal, QueueTerms, Reason, SearchedPool, Seat, Stage, State,
-    Submission, TicketNumber, TicketPlayer, TicketRecord, Why,
+    ExpectedPlayer, Match, MatchSeat, Proposal, QueueTerms, QueuedPlayer, Reason, SearchedPool,
+    Stage, State, Submission, TicketNumber, TicketRecord, Why,
 };
-pub use restore::Stored;
+pub use restore::StoredState;
 pub use state::Lifecycle;
 
 use evenkeel_model::units::{Seconds, UpToADay};

@@ -22,7 +22,7 @@ pub enum PickupEvent {
         /// The place.
         seen: u32,
         /// The others.
-        picked: Picked,
+        picked: PickupTeams,
     },
     /// The teams of this place begin to play.
     Start {
@@ -93,7 +93,7 @@ pub struct Pickup {
     /// The names of players, by the ids with which the question names them.
     pub names: BTreeMap<String, String>,
     /// Its teams.
-    pub picked: Picked,
+    pub picked: PickupTeams,
     /// How far it is.
     pub stage: PickupStage,
     /// What came of it, by whom; the latest statement of each.
@@ -108,7 +108,7 @@ pub struct Pickup {
 
 /// The teams of a pick-up match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Picked {
+pub struct PickupTeams {
     /// Their place by quality, from 0: a click on "again" takes the next.
     pub place: u32,
     /// The players of each, as the question names them.
@@ -215,7 +215,7 @@ impl Pickup {
         PickupEffect::Changed
     }
 
-    fn again(&mut self, seen: u32, picked: Picked) -> Result<PickupEffect, PickupRefused> {
+    fn again(&mut self, seen: u32, picked: PickupTeams) -> Result<PickupEffect, PickupRefused> {
         match self.stage {
             PickupStage::Picked if seen == self.picked.place => {
                 self.picked = picked;

@@ -8,7 +8,7 @@ use std::{
 use evenkeel_model::{MatchId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::Wanted;
+use super::WantedInstance;
 use crate::{Latency, TicketSpec};
 
 /// Teams that a search has found.
@@ -59,7 +59,7 @@ pub struct SearchedPool {
     /// What was known of their players, as JSON.
     pub known: String,
     /// How the rating system turns strengths into chances, as JSON; `None` before its first rated match.
-    pub outlook: Option<String>,
+    pub win_model: Option<String>,
 }
 
 /// The state of a match.
@@ -205,7 +205,7 @@ impl Why {
 
 /// A player's place in a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct MatchSeat {
     /// The player's identity.
     pub player: String,
     /// The player's ticket.
@@ -230,7 +230,7 @@ pub struct Match {
     /// What the search found.
     pub proposal: Proposal,
     /// All players, team by team; then those who have joined in play.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<MatchSeat>,
     /// When it was formed.
     pub formed_at: Timestamp,
     /// Until when its players can accept it; `None` once all have, or if they need not.
@@ -244,7 +244,7 @@ pub struct Match {
     /// Until when it may wait for an instance.
     pub wait_until: Timestamp,
     /// What it needs of an instance. Not stored: its tickets and its queue tell it again.
-    pub wanted: Wanted,
+    pub wanted: WantedInstance,
     /// The instance that hosts it, or did so last.
     pub instance: Option<String>,
     /// Where its players connect.
@@ -400,7 +400,7 @@ pub struct Submission {
 
 /// A player who is in a ticket that has not ended, and in no other ticket of the group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TicketPlayer {
+pub struct QueuedPlayer {
     /// The group of the ticket's queue; empty for the queues of a partition that name none.
     pub group: String,
     /// The id of the player.

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CoordinatorSettings, Lifecycle, MAX_INSTANCES, Match, Offer, QueueTerms, Reason, Stage, State,
-    TicketNumber, TicketPlayer, TicketRecord, Why, millis,
+    CoordinatorSettings, InstanceOffer, Lifecycle, MAX_INSTANCES, Match, QueueTerms, QueuedPlayer,
+    Reason, Stage, State, TicketNumber, TicketRecord, Why, millis,
 };
 use evenkeel_model::{MatchId, Timestamp};
 
 /// What is stored of tickets, matches and instances.
 #[derive(Clone, Debug, Default)]
-pub struct Stored {
+pub struct StoredState {
     /// The tickets that are kept.
     pub tickets: Vec<TicketRecord>,
     /// Who is in which ticket that has not ended.
-    pub players: Vec<TicketPlayer>,
+    pub players: Vec<QueuedPlayer>,
     /// The matches that were formed of them.
     pub formed: Vec<Match>,
     /// The instances.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<InstanceOffer>,
     /// The matches whose hosting is kept, without what was formed.
     pub hosted: Vec<Match>,
     /// The matches for which instances must be sent CLOSE when they come back, and why.
@@ -39,7 +39,7 @@ impl Lifecycle {
     pub fn restore(
         settings: CoordinatorSettings,
         queues: impl IntoIterator<Item = (String, QueueTerms)>,
-        stored: Stored,
+        stored: StoredState,
         now: Timestamp,
         fits: impl Fn(&TicketRecord) -> bool,
     ) -> Self {
@@ -142,11 +142,11 @@ impl Lifecycle {
         };
         if !self.instances.contains_key(&name) {
             let address = address.clone().unwrap_or_default();
-            self.absent(Offer {
+            self.absent(InstanceOffer {
                 name: name.clone(),
                 address,
                 slots: 1,
-                ..Offer::default()
+                ..InstanceOffer::default()
             });
         }
         if let Some(instance) = self.instances.get_mut(&name) {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use evenkeel_model::{MatchId, Timestamp};
 
 use super::{
-    Change, CoordinatorSettings, Effects, Instance, Match, Message, QueueTerms, Seat, Stage, State,
-    TicketNumber, TicketPlayer, TicketRecord, TicketRefused, Why,
-    clocks::{Asking, Due, Waits},
+    Change, CoordinatorSettings, Effects, Instance, Match, MatchSeat, Message, QueueTerms,
+    QueuedPlayer, Stage, State, TicketNumber, TicketRecord, TicketRefused, Why,
+    clocks::{Due, HostAsking, Waits},
     millis,
 };
 
@@ -17,9 +17,9 @@ pub struct Lifecycle {
     pub(super) settings: CoordinatorSettings,
     pub(super) queues: BTreeMap<String, QueueTerms>,
     pub(super) tickets: BTreeMap<TicketNumber, TicketRecord>,
-    pub(super) matches: Matches,
+    pub(super) matches: KeptMatches,
     pub(super) instances: BTreeMap<String, Instance>,
-    pub(super) index: Index,
+    pub(super) index: TicketIndexes,
     pub(super) waits: HashMap<String, Waits>,
     /// Number of tickets in no final state.
     pub(super) waiting: usize,
@@ -30,7 +30,7 @@ pub struct Lifecycle {
     /// Matches that wait for an instance.
     pub(super) reserved: BTreeSet<MatchId>,
     /// How each of them has asked the allocator, if there is one.
-    pub(super) asking: BTreeMap<MatchId, Asking>,
+    pub(super) asking: BTreeMap<MatchId, HostAsking>,
     /// How many game servers were allocated and could not be used.
     pub(super) unused: u64,
     /// Matches for which an absent instance must be sent CLOSE when it comes back, and why.
@@ -258,17 +258,17 @@ impl Lifecycle {
         self.effects.write.push(Change::HostingForgotten(id));
         let owing = self.owed.iter().filter(|(_, owed)| owed.contains_key(&id));
         for name in owing.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            self.settle(&name, id);
+            self.finalise(&name, id);
         }
     }
 
     /// An instance need not be sent CLOSE for a match any more.
-    pub(super) fn settle(&mut self, name: &str, id: MatchId) {
+    pub(super) fn finalise(&mut self, name: &str, id: MatchId) {
         if let Some(owed) = self.owed.get_mut(name)
             && owed.remove(&id).is_some()
         {
             let instance = name.to_owned();
-            self.effects.write.push(Change::Settled { instance, id });
+            self.effects.write.push(Change::Finalised { instance, id });
             if owed.is_empty() {
                 self.owed.remove(name);
             }
@@ -318,7 +318,7 @@ impl Lifecycle {
         let Some(hosted) = self.matches.get(id).filter(|one| one.passes.is_empty()) else {
             return;
         };
-        let issued = |seat: &Seat| (seat.player.clone(), pass());
+        let issued = |seat: &MatchSeat| (seat.player.clone(), pass());
         let passes: BTreeMap<_, _> = hosted.seats.iter().map(issued).collect();
         self.change(id, |hosted| hosted.passes = passes);
     }
@@ -342,7 +342,7 @@ impl Lifecycle {
 
 /// The indexes of all tickets.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct TicketIndexes {
     /// Tickets by name of the client and id.
     ids: HashMap<String, HashMap<String, TicketNumber>>,
     /// Tickets that have not ended, by group and player.
@@ -353,7 +353,7 @@ pub(super) struct Index {
     pub unsent: BTreeMap<String, BTreeSet<TicketNumber>>,
 }
 
-impl Index {
+impl TicketIndexes {
     pub fn id(&self, owner: &str, id: &str) -> Option<TicketNumber> {
         self.ids.get(owner)?.get(id).copied()
     }
@@ -392,10 +392,10 @@ impl Index {
     }
 
     /// Removes all players, and returns who was in which ticket, in order.
-    pub fn take_players(&mut self) -> BTreeSet<TicketPlayer> {
+    pub fn take_players(&mut self) -> BTreeSet<QueuedPlayer> {
         let groups = std::mem::take(&mut self.players).into_iter();
         let of_group = |(group, players): (String, HashMap<String, TicketNumber>)| {
-            let player = move |(player, ticket)| TicketPlayer {
+            let player = move |(player, ticket)| QueuedPlayer {
                 group: group.clone(),
                 player,
                 ticket,
@@ -406,7 +406,7 @@ impl Index {
     }
 
     /// What has changed since `before`, which [`take_players`](Self::take_players) has returned: first who has left.
-    pub fn changes_since(&self, before: BTreeSet<TicketPlayer>) -> Vec<Change> {
+    pub fn changes_since(&self, before: BTreeSet<QueuedPlayer>) -> Vec<Change> {
         let mut stays = BTreeSet::new();
         let mut changes = Vec::new();
         for one in before {
@@ -416,7 +416,7 @@ impl Index {
             }
         }
         for (group, players) in &self.players {
-            let entered = players.iter().map(|(player, ticket)| TicketPlayer {
+            let entered = players.iter().map(|(player, ticket)| QueuedPlayer {
                 group: group.clone(),
                 player: player.clone(),
                 ticket: *ticket,
@@ -456,7 +456,7 @@ fn remove(map: &mut HashMap<String, HashMap<String, TicketNumber>>, outer: &str,
 
 /// All matches that are kept, by id.
 #[derive(Debug, Default)]
-pub(super) struct Matches {
+pub(super) struct KeptMatches {
     all: BTreeMap<MatchId, Match>,
     /// The matches with a seat of each player.
     players: HashMap<String, BTreeSet<MatchId>>,
@@ -464,7 +464,7 @@ pub(super) struct Matches {
     queues: HashMap<String, BTreeSet<MatchId>>,
 }
 
-impl Matches {
+impl KeptMatches {
     pub fn get(&self, id: MatchId) -> Option<&Match> {
         self.all.get(&id)
     }
@@ -500,7 +500,7 @@ impl Matches {
     }
 
     /// Adds seats to a match.
-    pub fn seat(&mut self, id: MatchId, seats: &[Seat]) {
+    pub fn seat(&mut self, id: MatchId, seats: &[MatchSeat]) {
         let Some(formed) = self.all.get_mut(&id) else {
             return;
         };
@@ -546,7 +546,7 @@ impl Matches {
 }
 
 #[cfg(test)]
-impl Matches {
+impl KeptMatches {
     /// Whether the indexes have nothing but the matches.
     pub fn is_lean(&self) -> bool {
         let mut again = Self::default();

@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, MAX_WAITING, Match, Proposal, QueueTerms,
-    Reason, Seat, Stage, State, Submission, TicketNumber, TicketPlayer, TicketRecord,
+    Change, Happened, KEEP_MILLIS, Lifecycle, MAX_ENDED, MAX_WAITING, Match, MatchSeat, Proposal,
+    QueueTerms, QueuedPlayer, Reason, Stage, State, Submission, TicketNumber, TicketRecord,
     TicketRefused, clocks::Due,
 };
 use evenkeel_model::{MatchId, Timestamp};
@@ -155,17 +155,17 @@ impl Lifecycle {
     }
 
     /// The seats of a proposal; `None` if a ticket has left the queue or is held, or is in it twice.
-    fn seats(&self, queue: &str, proposal: &Proposal) -> Option<Vec<Seat>> {
+    fn seats(&self, queue: &str, proposal: &Proposal) -> Option<Vec<MatchSeat>> {
         let mut seats = Vec::new();
         for (team, tickets) in (0u8..).zip(&proposal.teams) {
             for &number in tickets {
                 let record = self.tickets.get(&number)?;
-                let twice = seats.iter().any(|seat: &Seat| seat.ticket == number);
+                let twice = seats.iter().any(|seat: &MatchSeat| seat.ticket == number);
                 let waits = record.state == State::Queued && record.ticket.queue == queue;
                 if !waits || twice || self.held(record).is_some() {
                     return None;
                 }
-                seats.extend(record.ticket.players.iter().map(|player| Seat {
+                seats.extend(record.ticket.players.iter().map(|player| MatchSeat {
                     player: player.clone(),
                     ticket: number,
                     team,
@@ -315,11 +315,11 @@ impl Lifecycle {
     }
 
     /// The players of a ticket, in the group of its queue.
-    fn players_of(&self, record: &TicketRecord) -> Vec<TicketPlayer> {
+    fn players_of(&self, record: &TicketRecord) -> Vec<QueuedPlayer> {
         let terms = self.queues.get(&record.ticket.queue);
         let group = terms.map_or("", |terms| terms.group.as_str());
         let players = record.ticket.players.iter();
-        let player = |player: &String| TicketPlayer {
+        let player = |player: &String| QueuedPlayer {
             group: group.to_owned(),
             player: player.clone(),
             ticket: record.number,
@@ -369,7 +369,7 @@ impl Lifecycle {
             }
             let waiting = self.players_of(record);
             let is_taken =
-                |one: &TicketPlayer| self.index.player(&one.group, &one.player).is_some();
+                |one: &QueuedPlayer| self.index.player(&one.group, &one.player).is_some();
             let has_queue = self.queues.contains_key(&record.ticket.queue);
             if !has_queue || waiting.iter().any(is_taken) || !fits(record) {
                 out.insert(number);

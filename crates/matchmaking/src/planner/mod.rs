@@ -19,7 +19,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use evenkeel_model::{Outlook, Stream, StreamPurpose, counted, seeded_hash};
+use evenkeel_model::{Stream, StreamPurpose, WinModel, counted, seeded_hash};
 
 use crate::{
     Cores, Queue, Ticket,
@@ -384,7 +384,7 @@ impl PlanInput<'_> {
     pub fn explain(&self, found: &PlannedMatch) -> Vec<RuleReport> {
         let own = |place: &usize| self.tickets.get(*place).cloned();
         let seated: Vec<Ticket> = found.teams.iter().flatten().filter_map(own).collect();
-        let pool = Pool::new(self.queue, &seated, self.outlook);
+        let pool = Pool::new(self.queue, &seated, self.win_model);
         let mut teams = vec![Vec::new(); found.teams.len()];
         let ends = found.teams.iter().scan(0, |end, team| {
             *end += team.len();
@@ -428,7 +428,7 @@ fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) -> String {
     let Some(failure) = failure else {
         return "the search was cancelled".to_owned();
     };
-    let reasons = Reasons {
+    let reasons = FailureReasons {
         pool,
         ticket,
         failure,
@@ -443,13 +443,13 @@ fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) -> String {
 }
 
 /// The possible reasons why the search for a ticket has failed. `reason` returns the first one that applies.
-struct Reasons<'a> {
+struct FailureReasons<'a> {
     pool: &'a Pool<'a>,
     ticket: u32,
     failure: &'a Failure,
 }
 
-impl Reasons<'_> {
+impl FailureReasons<'_> {
     fn rules(&self) -> &[QueueRule] {
         self.pool.queue.rules()
     }
@@ -623,7 +623,7 @@ pub struct PlanInput<'a> {
     pub tickets: &'a [Ticket],
     /// How the rating system turns the players' `@strength` into chances; `None` before its first rated
     /// match.
-    pub outlook: Option<Outlook>,
+    pub win_model: Option<WinModel>,
     /// The maps of the queue's last matches, the latest match first. The first
     /// [`QUEUE_MATCHES`](crate::QUEUE_MATCHES) count.
     pub played: &'a [String],
@@ -639,7 +639,7 @@ impl<'a> PlanInput<'a> {
         Self {
             queue,
             tickets,
-            outlook: None,
+            win_model: None,
             played: &[],
             seed: 0,
             effort: Effort::default(),
@@ -648,7 +648,7 @@ impl<'a> PlanInput<'a> {
 
     /// The pool of the tickets.
     fn pool(&self) -> Pool<'a> {
-        let mut pool = Pool::new(self.queue, self.tickets, self.outlook);
+        let mut pool = Pool::new(self.queue, self.tickets, self.win_model);
         pool.played = self.played;
         pool
     }

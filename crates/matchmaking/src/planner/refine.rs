@@ -29,7 +29,7 @@ const MOST: usize = 3;
 const SEEDS: usize = 3;
 
 /// A ticket that is left, and the places of the matches to form again.
-struct Try {
+struct Refinement {
     ticket: u32,
     matches: Vec<usize>,
     random: u64,
@@ -41,7 +41,7 @@ impl PlanRound<'_> {
         let mut stream = Stream::new(seeded_hash(self.seed, *b"refine"), StreamPurpose::Match);
         let mut turn: Vec<u32> = Vec::new();
         for _ in 0..tries.div_ceil(BATCH) {
-            let mut batch: Vec<Try> = Vec::new();
+            let mut batch: Vec<Refinement> = Vec::new();
             while batch.len() < BATCH {
                 if turn.is_empty() {
                     turn = self.free.iter().collect();
@@ -71,7 +71,7 @@ impl PlanRound<'_> {
     }
 
     /// Draws the matches of a try: those with the most tickets that fit, with some noise.
-    fn draw(&self, ticket: u32, others: &[Try], stream: &mut Stream) -> Try {
+    fn draw(&self, ticket: u32, others: &[Refinement], stream: &mut Stream) -> Refinement {
         let all = self
             .pool
             .combinations(
@@ -96,7 +96,7 @@ impl PlanRound<'_> {
         ranked.truncate(1 + stream.index(MOST));
         let matches = ranked.into_iter().map(|(_, at)| at).collect();
         let random = seeded_hash(stream.below(u128::from(u64::MAX)) as u64, *b"try");
-        Try {
+        Refinement {
             ticket,
             matches,
             random,
@@ -104,7 +104,7 @@ impl PlanRound<'_> {
     }
 
     /// Replaces the matches of a try by those that were formed, if that is better.
-    fn keep(&mut self, this: &Try, formed: Option<Vec<MatchProposal>>) {
+    fn keep(&mut self, this: &Refinement, formed: Option<Vec<MatchProposal>>) {
         let Some(formed) = formed else {
             return;
         };
@@ -146,7 +146,7 @@ impl PlanRound<'_> {
 /// Forms as many matches as before or one more; `None` if that fails.
 fn reform(
     pool: &Pool<'_>,
-    this: &Try,
+    this: &Refinement,
     free: &Bits,
     matches: &[MatchProposal],
     budget: Budget,

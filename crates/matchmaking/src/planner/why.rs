@@ -194,10 +194,18 @@ impl FailedSearch<'_> {
             (_, count) => format!("{count} parties of {size}"),
         };
         let rules = self.pool.queue.rules().iter();
-        let likeness = rules.filter_map(|rule| rule.rule.likeness(people, lack.like));
-        let likeness: Vec<String> = likeness.collect();
-        let with = if likeness.is_empty() { "" } else { " with " };
-        format!("{what}{with}{} on team {}", likeness.join(", "), lack.team)
+        let descriptions = rules.filter_map(|rule| rule.rule.description_of(people, lack.like));
+        let descriptions: Vec<String> = descriptions.collect();
+        let with = if descriptions.is_empty() {
+            ""
+        } else {
+            " with "
+        };
+        format!(
+            "{what}{with}{} on team {}",
+            descriptions.join(", "),
+            lack.team
+        )
     }
 
     /// The next steps of `relax` and `smaller`, and the wait after which the best penalty is accepted.

@@ -9,7 +9,7 @@
 use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
 
 use super::Pool;
-use crate::{bits::Bits, draw::exponential, rules::Choice};
+use crate::{bits::Bits, draw::exponential, rules::RuleScope};
 
 /// The most combinations that are kept after each rule.
 const KEEP: usize = 16;
@@ -38,7 +38,7 @@ pub(crate) struct Combinations {
     /// Those that are full enough in the order in which they were drawn, then the fullest first.
     pub all: Vec<Combination>,
     /// The places of the rules that hold in any match of the chosen tickets.
-    pub settled: Vec<usize>,
+    pub decided_rules: Vec<usize>,
     /// For each of those rules, the most tickets that fit by it and by all rules before it.
     pub narrowed: Vec<(usize, usize)>,
 }
@@ -54,7 +54,7 @@ impl Pool<'_> {
                 weight: 1.0,
                 tie_break_key: 0.0,
             }],
-            settled: Vec::new(),
+            decided_rules: Vec::new(),
             narrowed: Vec::new(),
         };
         let random = seeded_hash(random, seed.to_le_bytes());
@@ -64,13 +64,13 @@ impl Pool<'_> {
             let Some(choices) = prepared.choices(seed, rule.limit(waited, 0)) else {
                 continue;
             };
-            let likelihood = |choice: &Choice<'_>| {
+            let likelihood = |choice: &RuleScope<'_>| {
                 let word = choice.word;
                 word.map_or(1.0, |word| self.likelihood(at, word, [seed].into_iter()))
             };
             let weights: Vec<f64> = choices.iter().map(likelihood).collect();
             combined.all = narrow(&combined.all, &choices, &weights, at, &mut stream);
-            combined.settled.push(at);
+            combined.decided_rules.push(at);
             let most = combined
                 .all
                 .iter()
@@ -99,7 +99,7 @@ struct Narrowed {
 /// with a probability in proportion to its weight (Efraimidis and Spirakis, 2006).
 fn narrow(
     all: &[Combination],
-    choices: &[Choice<'_>],
+    choices: &[RuleScope<'_>],
     weights: &[f64],
     rule: usize,
     stream: &mut Stream,
@@ -130,7 +130,7 @@ fn narrow(
 
 /// The combinations with choices that are among the [`KEEP`] fullest, and those that are as full as the last of
 /// them.
-fn fullest(all: &[Combination], choices: &[Choice<'_>], weights: &[f64]) -> Vec<Narrowed> {
+fn fullest(all: &[Combination], choices: &[RuleScope<'_>], weights: &[f64]) -> Vec<Narrowed> {
     let mut narrowed = Vec::with_capacity(all.len() * choices.len());
     for (at, combination) in all.iter().enumerate() {
         for (place, (choice, weight)) in choices.iter().zip(weights).enumerate() {

@@ -6,13 +6,13 @@ pub(super) use combine::{Combination, Combinations, ENOUGH, Lacking};
 
 use std::{cmp::Ordering, collections::HashMap};
 
-use evenkeel_model::Outlook;
+use evenkeel_model::WinModel;
 
 use crate::{
     Queue, Ticket,
     bits::Bits,
-    people::People,
-    rules::{PreparedRule, Share, Symbols},
+    people::TicketPeople,
+    rules::{PreparedRule, Symbols, TeamShare},
 };
 
 use combine::RuleDemand;
@@ -21,7 +21,7 @@ use combine::RuleDemand;
 /// indexed by these numbers. A number of another pool is a fault: it panics, which costs the search its round.
 pub(super) struct Pool<'q> {
     pub queue: &'q Queue,
-    pub people: People,
+    pub people: TicketPeople,
     /// The tickets as the caller states them.
     pub tickets: Vec<&'q Ticket>,
     /// The maps of the queue's last matches, the latest match first.
@@ -49,7 +49,7 @@ pub(super) struct Pool<'q> {
 impl<'q> Pool<'q> {
     /// Sorts the tickets by their wait. Those with the same wait keep the order of the list: the first
     /// who came is first.
-    pub fn new(queue: &'q Queue, tickets: &'q [Ticket], outlook: Option<Outlook>) -> Self {
+    pub fn new(queue: &'q Queue, tickets: &'q [Ticket], win_model: Option<WinModel>) -> Self {
         let mut places: Vec<usize> = (0..tickets.len()).collect();
         let waited = |place: usize| tickets[place].waited;
         places.sort_by(|&one, &other| {
@@ -57,7 +57,7 @@ impl<'q> Pool<'q> {
             longer.then(one.cmp(&other))
         });
         let sorted: Vec<&'q Ticket> = places.iter().map(|place| &tickets[*place]).collect();
-        let people = People::of(queue.columns(), &sorted, outlook);
+        let people = TicketPeople::of(queue.columns(), &sorted, win_model);
         let prepared: Vec<_> = queue
             .rules()
             .iter()
@@ -117,7 +117,7 @@ impl<'q> Pool<'q> {
     /// The number of a player by whose sums the final split makes teams even: the strength, where the
     /// queue's `even_by` is `@weight` and the rating system predicts chances.
     pub fn even_by(&self, player: usize) -> f64 {
-        match self.queue.is_even_by_chance() && self.people.outlook().is_some() {
+        match self.queue.is_even_by_chance() && self.people.win_model().is_some() {
             true => self.people.strength(player),
             false => self.people.number(self.queue.even_by(), player),
         }
@@ -147,7 +147,7 @@ pub(crate) struct Signatures {
 
 impl Signatures {
     /// The signatures by those of the rules that mirror.
-    pub fn of(people: &People, prepared: &[&dyn PreparedRule]) -> Self {
+    pub fn of(people: &TicketPeople, prepared: &[&dyn PreparedRule]) -> Self {
         let mut known = HashMap::new();
         let signature = |ticket: u32| {
             let mut keys = vec![people.size(ticket) as u64];
@@ -167,9 +167,9 @@ impl Signatures {
     }
 
     /// The signatures by the values that hard rules count and limit, whatever the limits are.
-    pub fn of_limited(people: &People, rules: &[&dyn PreparedRule]) -> Self {
+    pub fn of_limited(people: &TicketPeople, rules: &[&dyn PreparedRule]) -> Self {
         let symbols = rules.iter().filter_map(|rule| match rule.share(1, 0.0) {
-            Some((symbols, Share::Limited { .. })) => Some(symbols),
+            Some((symbols, TeamShare::Limited { .. })) => Some(symbols),
             _ => None,
         });
         let symbols: Vec<&Symbols> = symbols.collect();

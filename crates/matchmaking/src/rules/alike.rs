@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    Choice, Evaluated, PreparedRule, Registered, Rule, RuleTally, Teams, at,
+    Evaluated, PreparedRule, Registered, Rule, RuleScope, RuleTally, Teams, at,
     counts::{Symbols, TeamCounts},
 };
 use crate::{
     bits::Bits,
     columns::{NumberColumn, ValueColumn},
-    people::People,
+    people::TicketPeople,
 };
 
 pub(super) const TYPE: Registered = Registered {
@@ -43,17 +43,17 @@ struct Alike {
 }
 
 impl Alike {
-    fn asks(&self, people: &People, player: usize) -> bool {
+    fn asks(&self, people: &TicketPeople, player: usize) -> bool {
         people.number(self.asked_by, player) > 0.0
     }
 
-    fn text(&self, people: &People, player: usize) -> String {
+    fn text(&self, people: &TicketPeople, player: usize) -> String {
         people.text_of(self.of, people.key(self.of, player))
     }
 }
 
 impl Rule for Alike {
-    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, evaluated: Evaluated) -> String {
         let all: Vec<usize> = teams.iter().flat_map(|team| people.all(team)).collect();
         let asking = all.iter().find(|player| self.asks(people, **player));
         match asking {
@@ -68,7 +68,7 @@ impl Rule for Alike {
         }
     }
 
-    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+    fn wanted(&self, people: &TicketPeople, teams: Teams<'_>, _: f64) -> Option<String> {
         let mut all = teams.iter().flat_map(|team| people.all(team));
         let asking = all.find(|player| self.asks(people, *player))?;
         Some(format!(
@@ -78,7 +78,7 @@ impl Rule for Alike {
         ))
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let symbols = Symbols::of(people, [], |ticket, keys| {
             let players = people.members(ticket);
             keys.extend(players.map(|player| people.key(self.of, player)));
@@ -146,8 +146,8 @@ impl PreparedRule for AlikeValues {
         })
     }
 
-    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
-        let choice = |tickets| Choice {
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<RuleScope<'_>>> {
+        let choice = |tickets| RuleScope {
             tickets,
             word: None,
         };

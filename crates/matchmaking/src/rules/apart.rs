@@ -9,7 +9,7 @@ use super::{
     BuiltRule, Evaluated, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleSettings,
     RuleTally, Teams, at, counts::Seated,
 };
-use crate::{columns::SetColumn, people::People};
+use crate::{columns::SetColumn, people::TicketPeople};
 use evenkeel_model::units::Count;
 
 pub(super) const TYPE: Registered = Registered {
@@ -25,13 +25,13 @@ struct ApartKeys {
     of: Option<String>,
     last: Option<Count<1, 20>>,
     #[serde(default)]
-    side: Side,
+    side: ApartPairs,
 }
 
 /// Which pairs of players a rule is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Side {
+enum ApartPairs {
     /// Players of the same team.
     With,
     /// Players of different teams.
@@ -44,7 +44,7 @@ enum Side {
 #[derive(Debug)]
 struct Apart {
     of: SetColumn,
-    side: Side,
+    side: ApartPairs,
 }
 
 fn build(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule, QueueError> {
@@ -65,16 +65,16 @@ fn build(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRul
 }
 
 /// Whether pairs on these teams count.
-fn counts(side: Side, one: usize, other: usize) -> bool {
+fn counts(side: ApartPairs, one: usize, other: usize) -> bool {
     match side {
-        Side::With => one == other,
-        Side::Against => one != other,
-        Side::Both => true,
+        ApartPairs::With => one == other,
+        ApartPairs::Against => one != other,
+        ApartPairs::Both => true,
     }
 }
 
 impl Rule for Apart {
-    fn sentence(&self, _: &People, _: Teams<'_>, evaluated: Evaluated) -> String {
+    fn sentence(&self, _: &TicketPeople, _: Teams<'_>, evaluated: Evaluated) -> String {
         // Without names: a client is not shown whom other clients' players avoid.
         match evaluated.violation as u32 {
             0 => "no two players have to be apart".to_owned(),
@@ -82,7 +82,7 @@ impl Rule for Apart {
         }
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let mut tickets_of = HashMap::new();
         for ticket in 0..people.tickets() as u32 {
             for player in people.members(ticket) {
@@ -125,7 +125,7 @@ impl Rule for Apart {
 /// For each ticket the tickets that it has pairs with, ascending, and how many.
 struct Pairs {
     apart: Vec<Vec<(u32, u32)>>,
-    side: Side,
+    side: ApartPairs,
 }
 
 impl Pairs {

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    Choice, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleTally,
-    Teams, at, counts::Seated, short,
+    Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule, RuleScope,
+    RuleTally, Teams, at, counts::Seated, short,
 };
-use crate::{bits::Bits, columns::NumberColumn, people::People};
+use crate::{bits::Bits, columns::NumberColumn, people::TicketPeople};
 
 pub(super) const TYPE: Registered = Registered {
     name: "ceiling",
@@ -42,7 +42,11 @@ struct Ceiling {
 
 impl Ceiling {
     /// The highest value and the lowest ceiling of some tickets.
-    fn ends<'a>(&self, people: &People, tickets: impl Iterator<Item = &'a u32>) -> (f64, f64) {
+    fn ends<'a>(
+        &self,
+        people: &TicketPeople,
+        tickets: impl Iterator<Item = &'a u32>,
+    ) -> (f64, f64) {
         let players = tickets.flat_map(|&ticket| people.members(ticket));
         let none = (f64::NEG_INFINITY, f64::INFINITY);
         players.fold(none, |(value, ceiling), player| {
@@ -56,7 +60,7 @@ impl Ceiling {
 }
 
 impl Rule for Ceiling {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, _: Evaluated) -> String {
         let (value, ceiling) = self.ends(people, teams.iter().flatten());
         let (value, ceiling) = (short(value), short(ceiling));
         format!(
@@ -65,7 +69,7 @@ impl Rule for Ceiling {
         )
     }
 
-    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+    fn wanted(&self, people: &TicketPeople, teams: Teams<'_>, _: f64) -> Option<String> {
         let (value, ceiling) = self.ends(people, teams.iter().flatten());
         let all: Vec<u32> = (0..people.tickets() as u32).collect();
         let (highest, lowest) = self.ends(people, all.iter());
@@ -86,7 +90,7 @@ impl Rule for Ceiling {
         warning.into_iter().collect()
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let tickets = 0..people.tickets() as u32;
         let ends: Vec<_> = tickets
             .map(|ticket| self.ends(people, [ticket].iter()))
@@ -128,7 +132,7 @@ impl PreparedRule for CeilingEnds {
     }
 
     /// Each choice has a level: all values are at most the level, and all ceilings at least.
-    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<RuleScope<'_>>> {
         let (value, ceiling) = self.ends[seed as usize];
         let fit = self
             .levels
@@ -141,7 +145,7 @@ impl PreparedRule for CeilingEnds {
                     tickets.insert(ticket);
                 }
             }
-            Choice {
+            RuleScope {
                 tickets: Cow::Owned(tickets),
                 word: None,
             }

@@ -11,8 +11,8 @@ use super::{
     RuleTally, Teams, at,
     counts::{Seated, parts},
 };
-use crate::{columns::NumberColumn, people::People, settings::Relax};
-use evenkeel_model::{Outlook, TeamLoad, units::Amount};
+use crate::{columns::NumberColumn, people::TicketPeople, settings::Relax};
+use evenkeel_model::{TeamLoad, WinModel, units::Amount};
 
 pub(super) const TYPE: Registered = Registered {
     name: "chance",
@@ -48,13 +48,13 @@ const GRAINS: f64 = 16_777_216.0;
 
 /// What a team or a ticket adds up to.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct ChanceSum {
     heads: usize,
     /// The strengths in grains, or the numbers in parts.
     total: i64,
 }
 
-impl std::iter::Sum for Sum {
+impl std::iter::Sum for ChanceSum {
     fn sum<I: Iterator<Item = Self>>(sums: I) -> Self {
         sums.fold(Self::default(), |one, other| Self {
             heads: one.heads + other.heads,
@@ -64,24 +64,24 @@ impl std::iter::Sum for Sum {
 }
 
 /// The chance of each team.
-fn chances(sums: &[Sum], outlook: Option<&Outlook>) -> Vec<f64> {
-    match outlook {
+fn chances(sums: &[ChanceSum], win_model: Option<&WinModel>) -> Vec<f64> {
+    match win_model {
         None => shares(sums),
-        Some(outlook) => {
-            let load = |sum: &Sum| TeamLoad {
+        Some(win_model) => {
+            let load = |sum: &ChanceSum| TeamLoad {
                 heads: sum.heads,
                 strength: sum.total as f64 / GRAINS,
             };
-            predicted(&sums.iter().map(load).collect::<Vec<_>>(), outlook)
+            predicted(&sums.iter().map(load).collect::<Vec<_>>(), win_model)
         }
     }
 }
 
 /// The share of each team. Teams without any weight are even.
-fn shares(sums: &[Sum]) -> Vec<f64> {
-    let positive = |sum: &Sum| sum.total.max(0) as f64;
+fn shares(sums: &[ChanceSum]) -> Vec<f64> {
+    let positive = |sum: &ChanceSum| sum.total.max(0) as f64;
     let total: f64 = sums.iter().map(positive).sum();
-    let share = |sum: &Sum| match total > 0.0 {
+    let share = |sum: &ChanceSum| match total > 0.0 {
         true => positive(sum) / total,
         false => 1.0 / sums.len() as f64,
     };
@@ -90,10 +90,10 @@ fn shares(sums: &[Sum]) -> Vec<f64> {
 
 /// The predicted chance of each team, on sides that are alike. Of more than two teams, each has odds
 /// against a team of average strength, and the chances are in proportion to these odds.
-fn predicted(loads: &[TeamLoad], outlook: &Outlook) -> Vec<f64> {
+fn predicted(loads: &[TeamLoad], win_model: &WinModel) -> Vec<f64> {
     if let &[one, other] = loads {
-        let edge = outlook.edge(one, other);
-        return vec![outlook.link.chance(edge), outlook.link.chance(-edge)];
+        let edge = win_model.edge(one, other);
+        return vec![win_model.link.chance(edge), win_model.link.chance(-edge)];
     }
     let count = loads.len().max(1);
     let mean = TeamLoad {
@@ -101,7 +101,7 @@ fn predicted(loads: &[TeamLoad], outlook: &Outlook) -> Vec<f64> {
         strength: loads.iter().map(|load| load.strength).sum::<f64>() / count as f64,
     };
     let odds = |load: &TeamLoad| {
-        let edge = outlook.edge(*load, mean) / outlook.link.per_log_odds();
+        let edge = win_model.edge(*load, mean) / win_model.link.per_log_odds();
         libm::exp(edge.clamp(-500.0, 500.0))
     };
     let odds: Vec<f64> = loads.iter().map(odds).collect();
@@ -109,23 +109,23 @@ fn predicted(loads: &[TeamLoad], outlook: &Outlook) -> Vec<f64> {
     odds.iter().map(|odds| odds / total).collect()
 }
 
-fn beyond(sums: &[Sum], outlook: Option<&Outlook>, limit: f64) -> f64 {
+fn beyond(sums: &[ChanceSum], win_model: Option<&WinModel>, limit: f64) -> f64 {
     let even = 1.0 / sums.len().max(1) as f64;
-    let off = chances(sums, outlook)
+    let off = chances(sums, win_model)
         .into_iter()
         .map(|chance| (chance - even).abs());
     (off.fold(0.0, f64::max) - limit).max(0.0)
 }
 
 impl Chance {
-    fn outlook<'a>(&self, people: &'a People) -> Option<&'a Outlook> {
-        people.outlook().filter(|_| self.predicted)
+    fn win_model<'a>(&self, people: &'a TicketPeople) -> Option<&'a WinModel> {
+        people.win_model().filter(|_| self.predicted)
     }
 
-    fn sum(&self, people: &People, tickets: &[u32]) -> Sum {
-        let own = |player: usize| Sum {
+    fn sum(&self, people: &TicketPeople, tickets: &[u32]) -> ChanceSum {
+        let own = |player: usize| ChanceSum {
             heads: 1,
-            total: match self.outlook(people) {
+            total: match self.win_model(people) {
                 Some(_) => (people.strength(player).clamp(-1e6, 1e6) * GRAINS).round() as i64,
                 None => parts(people.number(self.of, player)),
             },
@@ -133,15 +133,15 @@ impl Chance {
         people.all(tickets).map(own).sum()
     }
 
-    fn sums(&self, people: &People, teams: Teams<'_>) -> Vec<Sum> {
+    fn sums(&self, people: &TicketPeople, teams: Teams<'_>) -> Vec<ChanceSum> {
         teams.iter().map(|team| self.sum(people, team)).collect()
     }
 }
 
 impl Rule for Chance {
-    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, evaluated: Evaluated) -> String {
         let limit = evaluated.limit;
-        let chances = chances(&self.sums(people, teams), self.outlook(people));
+        let chances = chances(&self.sums(people, teams), self.win_model(people));
         let chances: Vec<String> = chances
             .iter()
             .map(|chance| format!("{chance:.3}"))
@@ -159,19 +159,19 @@ impl Rule for Chance {
         warning.into_iter().collect()
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let tickets = 0..people.tickets() as u32;
         Box::new(ChanceSums {
             own: tickets.map(|ticket| self.sum(people, &[ticket])).collect(),
-            outlook: self.outlook(people).copied(),
+            win_model: self.win_model(people).copied(),
         })
     }
 }
 
 /// What each ticket adds to its team.
 struct ChanceSums {
-    own: Vec<Sum>,
-    outlook: Option<Outlook>,
+    own: Vec<ChanceSum>,
+    win_model: Option<WinModel>,
 }
 
 impl PreparedRule for ChanceSums {
@@ -179,8 +179,8 @@ impl PreparedRule for ChanceSums {
         Box::new(Seated::new(teams, move |teams: &[Vec<u32>]| {
             let own = |ticket: &u32| self.own[*ticket as usize];
             let sum = |team: &Vec<u32>| team.iter().map(own).sum();
-            let sums: Vec<Sum> = teams.iter().map(sum).collect();
-            beyond(&sums, self.outlook.as_ref(), limit)
+            let sums: Vec<ChanceSum> = teams.iter().map(sum).collect();
+            beyond(&sums, self.win_model.as_ref(), limit)
         }))
     }
 }
@@ -190,8 +190,8 @@ mod tests {
     use super::*;
     use evenkeel_model::{Crowding, Link};
 
-    fn outlook(link: Link) -> Outlook {
-        Outlook {
+    fn win_model(link: Link) -> WinModel {
+        WinModel {
             link,
             per_strength: 0.8,
             players: 4.0,
@@ -200,13 +200,13 @@ mod tests {
             per_log_size: 0.0,
             side: 0.3,
             unit: 1.0,
-            doubt: 0.0,
+            deviation: 0.0,
             company: Default::default(),
         }
     }
 
-    fn of(strengths: &[f64]) -> Vec<Sum> {
-        let sum = |strength: &f64| Sum {
+    fn of(strengths: &[f64]) -> Vec<ChanceSum> {
+        let sum = |strength: &f64| ChanceSum {
             heads: 2,
             total: (strength * GRAINS).round() as i64,
         };
@@ -216,32 +216,32 @@ mod tests {
     #[test]
     fn two_teams_have_the_chances_that_the_rating_system_predicts() {
         for link in [Link::Normal, Link::Logistic] {
-            let outlook = outlook(link);
-            let both = chances(&of(&[0.5, -0.25]), Some(&outlook));
+            let win_model = win_model(link);
+            let both = chances(&of(&[0.5, -0.25]), Some(&win_model));
             assert!((both[0] - link.chance(0.8 * 0.75)).abs() < 1e-7, "{both:?}");
             assert!((both[0] + both[1] - 1.0).abs() < 1e-12);
-            assert_eq!(chances(&of(&[0.5, 0.5]), Some(&outlook)), [0.5, 0.5]);
+            assert_eq!(chances(&of(&[0.5, 0.5]), Some(&win_model)), [0.5, 0.5]);
         }
     }
 
     #[test]
     fn the_chances_of_more_teams_add_up_to_one_and_follow_the_strengths() {
-        let outlook = outlook(Link::Logistic);
-        let three = chances(&of(&[1.0, 0.0, -1.0]), Some(&outlook));
+        let win_model = win_model(Link::Logistic);
+        let three = chances(&of(&[1.0, 0.0, -1.0]), Some(&win_model));
         assert!((three.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!(three[0] > three[1] && three[1] > three[2], "{three:?}");
         // The odds of the first against the second are those of a game between the two.
-        let duel = (outlook.per_strength_at(4)).exp();
+        let duel = (win_model.per_strength_at(4)).exp();
         assert!((three[0] / three[1] - duel).abs() < 1e-6);
     }
 
     #[test]
-    fn without_an_outlook_the_shares_count() {
-        let weights = [60.0, 40.0].map(|weight| Sum {
+    fn without_a_win_model_the_shares_count() {
+        let weights = [60.0, 40.0].map(|weight| ChanceSum {
             heads: 1,
             total: parts(weight),
         });
         assert_eq!(chances(&weights, None), [0.6, 0.4]);
-        assert_eq!(chances(&[Sum::default(); 2], None), [0.5, 0.5]);
+        assert_eq!(chances(&[ChanceSum::default(); 2], None), [0.5, 0.5]);
     }
 }

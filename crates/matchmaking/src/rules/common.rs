@@ -6,12 +6,12 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Choice, Evaluated, PreparedRule, QueueColumns, QueueError, Registered, Rule,
+    BuiltRule, Evaluated, PreparedRule, QueueColumns, QueueError, Registered, Rule, RuleScope,
     RuleSettings, RuleTally, Teams, at,
     counts::{Symbols, TeamCounts},
     list,
 };
-use crate::{bits::Bits, columns::SetColumn, people::People};
+use crate::{bits::Bits, columns::SetColumn, people::TicketPeople};
 use evenkeel_model::units::Amount;
 
 pub(super) const TYPE: Registered = Registered {
@@ -55,13 +55,13 @@ fn build(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRul
 
 impl Common {
     /// The texts of the words that all players have.
-    fn shared_by_all(&self, people: &People, teams: Teams<'_>) -> Vec<String> {
+    fn shared_by_all(&self, people: &TicketPeople, teams: Teams<'_>) -> Vec<String> {
         let shared = self.words(people, teams).into_iter();
         shared.map(|word| people.word(word).to_owned()).collect()
     }
 
     /// The words that all of these players have.
-    fn shared(&self, people: &People, mut players: impl Iterator<Item = usize>) -> Vec<u32> {
+    fn shared(&self, people: &TicketPeople, mut players: impl Iterator<Item = usize>) -> Vec<u32> {
         let first = players.next();
         let first = first.map_or(&[][..], |player| people.set(self.of, player));
         let mut shared: Vec<u32> = first.to_vec();
@@ -104,7 +104,7 @@ impl Sharing {
 }
 
 impl Rule for Common {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, _: Evaluated) -> String {
         let shared = self.shared_by_all(people, teams);
         match shared.is_empty() {
             true => format!("the players share no value of {}", self.name),
@@ -112,17 +112,17 @@ impl Rule for Common {
         }
     }
 
-    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+    fn wanted(&self, people: &TicketPeople, teams: Teams<'_>, _: f64) -> Option<String> {
         let shared = self.shared_by_all(people, teams);
         (!shared.is_empty()).then(|| format!("with {} in {}", list(&shared, "or"), self.name))
     }
 
-    fn words(&self, people: &People, teams: Teams<'_>) -> Vec<u32> {
+    fn words(&self, people: &TicketPeople, teams: Teams<'_>) -> Vec<u32> {
         let tickets = teams.iter().flatten();
         self.shared(people, tickets.flat_map(|ticket| people.members(*ticket)))
     }
 
-    fn admits(&self, people: &People, ticket: u32, pick: &str) -> bool {
+    fn admits(&self, people: &TicketPeople, ticket: u32, pick: &str) -> bool {
         let has = |player| {
             let mut words = people.set(self.of, player).iter();
             words.any(|word| people.word(*word) == pick)
@@ -130,7 +130,7 @@ impl Rule for Common {
         people.members(ticket).all(has)
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let symbols = Symbols::of(people, [], |ticket, keys| {
             let words = people
                 .members(ticket)
@@ -188,12 +188,12 @@ impl PreparedRule for SharedWords {
         })
     }
 
-    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<RuleScope<'_>>> {
         let shared = self.shared[seed as usize].iter();
         let sharing = shared.map(|place| &self.sharing[*place]);
         Some(
             sharing
-                .map(|(word, sharing)| Choice {
+                .map(|(word, sharing)| RuleScope {
                     tickets: sharing.tickets(),
                     word: Some(*word),
                 })

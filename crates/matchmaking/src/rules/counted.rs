@@ -20,14 +20,14 @@ use serde::Deserialize;
 
 use super::{
     BuiltRule, Evaluated, Finding, LintContext, Mirror, PreparedRule, QueueColumns, QueueError,
-    QueueRule, Registered, Rule, RuleSettings, RuleTally, Share, Teams, at,
-    counts::{Comparison, CountTally, Symbols},
+    QueueRule, Registered, Rule, RuleSettings, RuleTally, TeamShare, Teams, at,
+    counts::{CountTally, NumberCondition, Symbols},
     list,
 };
 use crate::{
     AttributeType,
     columns::{AnyColumn, NumberColumn, ValueColumn},
-    people::People,
+    people::TicketPeople,
     settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},
 };
 use evenkeel_model::units::{Amount, Count};
@@ -36,7 +36,7 @@ pub(super) const FULL: Registered = Registered {
     name: FULL_NAME,
     build: |settings, _| {
         let NoKeys {} = settings.read()?;
-        Ok(CountRule::new("", Counted::Heads, Demand::Wanted).into())
+        Ok(CountRule::new("", CountSubject::Heads, CountDemand::Wanted).into())
     },
 };
 
@@ -60,8 +60,8 @@ pub(super) const DIFFER_EACH: Registered = Registered {
     build: |settings, columns| {
         let keys: DifferEachKeys = settings.read()?;
         let of = columns.value(&keys.of).map_err(at("of"))?;
-        let counted = Counted::Values { of, from: None };
-        let rule = CountRule::new(&keys.of, counted, Demand::Alike);
+        let counted = CountSubject::Values { of, from: None };
+        let rule = CountRule::new(&keys.of, counted, CountDemand::Alike);
         Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
     },
 };
@@ -71,8 +71,8 @@ pub(super) const MIRROR: Registered = Registered {
     build: |settings, columns| {
         let keys: OfKeys = settings.read()?;
         let of = columns.value(&keys.of).map_err(at("of"))?;
-        let counted = Counted::Values { of, from: None };
-        Ok(CountRule::new(&keys.of, counted, Demand::Equal).into())
+        let counted = CountSubject::Values { of, from: None };
+        Ok(CountRule::new(&keys.of, counted, CountDemand::Equal).into())
     },
 };
 
@@ -81,7 +81,7 @@ pub(super) const MIRROR_PARTIES: Registered = Registered {
     build: |settings, columns| {
         let keys: OfKeys = settings.read()?;
         let of = columns.number(&keys.of).map_err(at("of"))?;
-        Ok(CountRule::new(&keys.of, Counted::Parties { of }, Demand::Equal).into())
+        Ok(CountRule::new(&keys.of, CountSubject::Parties { of }, CountDemand::Equal).into())
     },
 };
 
@@ -105,18 +105,18 @@ fn has(settings: &RuleSettings, columns: &mut QueueColumns) -> Result<BuiltRule,
     if least > most {
         return Err(QueueError::new("at_least", "must not be above at_most"));
     }
-    Ok(CountRule::new(&keys.of, counted, Demand::Each { least, most }).into())
+    Ok(CountRule::new(&keys.of, counted, CountDemand::Each { least, most }).into())
 }
 
 /// The players who have this value.
-fn having(of: &str, value: String, columns: &mut QueueColumns) -> Result<Counted, QueueError> {
+fn having(of: &str, value: String, columns: &mut QueueColumns) -> Result<CountSubject, QueueError> {
     let column = columns.any(of).map_err(at("of"))?;
     let words = columns.words_of(of);
     if !words.is_empty() && !words.contains(&value) {
         let why = format!("must be one of: {}", words.join(", "));
         return Err(QueueError::new("value", why));
     }
-    Ok(Counted::Having { of: column, value })
+    Ok(CountSubject::Having { of: column, value })
 }
 
 #[derive(Debug, Deserialize)]
@@ -136,12 +136,12 @@ fn at_most_together(
     let keys: AtMostTogetherKeys = settings.read()?;
     let counted = match keys.value {
         Some(value) => having(&keys.of, value, columns)?,
-        None => Counted::Values {
+        None => CountSubject::Values {
             of: columns.value(&keys.of).map_err(at("of"))?,
             from: None,
         },
     };
-    let rule = CountRule::new(&keys.of, counted, Demand::Together);
+    let rule = CountRule::new(&keys.of, counted, CountDemand::Together);
     Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
 }
 
@@ -168,7 +168,11 @@ fn at_most_each(
         (Some(_), None) => return Err(QueueError::new("from", "is missing")),
     };
     let of = columns.value(&keys.of).map_err(at("of"))?;
-    let rule = CountRule::new(&keys.of, Counted::Values { of, from }, Demand::AtMost);
+    let rule = CountRule::new(
+        &keys.of,
+        CountSubject::Values { of, from },
+        CountDemand::AtMost,
+    );
     Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
 }
 
@@ -186,13 +190,13 @@ struct DifferEachKeys {
 struct CountRule {
     /// The attribute, in sentences.
     name: String,
-    counted: Counted,
-    demand: Demand,
+    counted: CountSubject,
+    demand: CountDemand,
 }
 
 /// What is counted.
 #[derive(Debug, PartialEq)]
-enum Counted {
+enum CountSubject {
     /// All players.
     Heads,
     /// The players with one value.
@@ -208,7 +212,7 @@ enum Counted {
 
 /// What is demanded of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Demand {
+enum CountDemand {
     /// Each is the limit.
     Wanted,
     /// Each is within these.
@@ -223,22 +227,22 @@ enum Demand {
     Equal,
 }
 
-impl Demand {
-    fn comparison(self, limit: f64) -> Comparison<i32> {
+impl CountDemand {
+    fn comparison(self, limit: f64) -> NumberCondition<i32> {
         let limit = limit.floor() as i32;
         match self {
-            Self::Wanted => Comparison::Each {
+            Self::Wanted => NumberCondition::Each {
                 least: limit,
                 most: limit,
             },
-            Self::Each { least, most } => Comparison::Each { least, most },
-            Self::AtMost => Comparison::Each {
+            Self::Each { least, most } => NumberCondition::Each { least, most },
+            Self::AtMost => NumberCondition::Each {
                 least: 0,
                 most: limit,
             },
-            Self::Together => Comparison::Together(limit),
-            Self::Alike => Comparison::Differ(limit),
-            Self::Equal => Comparison::Differ(0),
+            Self::Together => NumberCondition::Together(limit),
+            Self::Alike => NumberCondition::Differ(limit),
+            Self::Equal => NumberCondition::Differ(0),
         }
     }
 }
@@ -249,9 +253,9 @@ type Key = (usize, u64);
 /// The key where all are counted together.
 const ALL: Key = (0, 0);
 
-impl Counted {
+impl CountSubject {
     /// Adds the keys of a ticket, each as often as it counts.
-    fn keys(&self, people: &People, ticket: u32, keys: &mut Vec<Key>) {
+    fn keys(&self, people: &TicketPeople, ticket: u32, keys: &mut Vec<Key>) {
         let players = people.members(ticket);
         match self {
             Self::Heads => keys.extend(players.map(|_| ALL)),
@@ -285,7 +289,7 @@ impl Counted {
     }
 
     /// The text of a key.
-    fn text(&self, people: &People, key: Key) -> String {
+    fn text(&self, people: &TicketPeople, key: Key) -> String {
         match self {
             Self::Values { of, .. } => people.text_of(*of, key.1),
             _ => format!("{} up to {}", key.0, f64::from_bits(key.1)),
@@ -293,7 +297,7 @@ impl Counted {
     }
 
     /// The keys that any team has, each with its number by team; higher numbers first.
-    fn table(&self, people: &People, teams: Teams<'_>) -> Vec<(Key, Vec<usize>)> {
+    fn table(&self, people: &TicketPeople, teams: Teams<'_>) -> Vec<(Key, Vec<usize>)> {
         let mut table: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         table.extend(self.known().map(|key| (key, vec![0; teams.len()])));
         let mut keys = Vec::new();
@@ -323,7 +327,7 @@ fn joined<T: ToString>(each: impl IntoIterator<Item = T>, with: &str) -> String 
 }
 
 impl CountRule {
-    fn new(name: &str, counted: Counted, demand: Demand) -> Self {
+    fn new(name: &str, counted: CountSubject, demand: CountDemand) -> Self {
         Self {
             name: name.to_owned(),
             counted,
@@ -332,16 +336,16 @@ impl CountRule {
     }
 
     /// The keys of a ticket.
-    fn of_ticket(&self, people: &People, ticket: u32) -> Vec<Key> {
+    fn of_ticket(&self, people: &TicketPeople, ticket: u32) -> Vec<Key> {
         let mut keys = Vec::new();
         self.counted.keys(people, ticket, &mut keys);
         keys
     }
 
     /// What each team has, key by key.
-    fn lists(&self, people: &People, table: &[(Key, Vec<usize>)], teams: usize) -> String {
+    fn lists(&self, people: &TicketPeople, table: &[(Key, Vec<usize>)], teams: usize) -> String {
         let separator = match self.counted {
-            Counted::Parties { .. } => ", ",
+            CountSubject::Parties { .. } => ", ",
             _ => " ",
         };
         let list = |team: usize| {
@@ -363,7 +367,7 @@ impl CountRule {
     fn mirrored<'q>(&self, queue: &LintContext<'q>) -> Option<&'q str> {
         let mut rules = queue.rules_like::<Self>();
         let mirror = rules.find(|(own, rule)| {
-            own.hard && rule.demand == Demand::Equal && rule.counted == self.counted
+            own.hard && rule.demand == CountDemand::Equal && rule.counted == self.counted
         });
         mirror.map(|(own, _)| own.name.as_str())
     }
@@ -372,7 +376,7 @@ impl CountRule {
     fn too_few(&self, queue: &LintContext<'_>, own: &QueueRule) -> Option<String> {
         let size = queue.settings.size.get();
         match (&self.counted, self.demand) {
-            (Counted::Values { from: None, .. }, Demand::AtMost) => {
+            (CountSubject::Values { from: None, .. }, CountDemand::AtMost) => {
                 let values = match queue.type_of(&self.name)? {
                     AttributeType::Enum(words) => words.len() as f64,
                     AttributeType::Int { least, most } => {
@@ -391,7 +395,7 @@ impl CountRule {
                     )
                 })
             }
-            (_, Demand::Each { least, .. }) => (i64::from(least) > i64::from(size))
+            (_, CountDemand::Each { least, .. }) => (i64::from(least) > i64::from(size))
                 .then(|| format!("a team of {size} players never has {least}")),
             _ => None,
         }
@@ -400,7 +404,7 @@ impl CountRule {
     /// Whether all hard rules about the values of one enum demand more players than a team has, or allow
     /// fewer. The first of these rules finds it.
     fn roles(&self, queue: &LintContext<'_>, own: &QueueRule) -> Vec<Finding> {
-        let (Counted::Having { of, .. }, Some(AttributeType::Enum(words))) =
+        let (CountSubject::Having { of, .. }, Some(AttributeType::Enum(words))) =
             (&self.counted, queue.type_of(&self.name))
         else {
             return Vec::new();
@@ -408,7 +412,7 @@ impl CountRule {
         let size = i64::from(queue.settings.size.get());
         let rules = queue.rules_like::<Self>();
         let roles = rules.filter_map(|(other, rule)| match (&rule.counted, rule.demand) {
-            (Counted::Having { of: same, value }, Demand::Each { least, most })
+            (CountSubject::Having { of: same, value }, CountDemand::Each { least, most })
                 if other.hard && same == of =>
             {
                 Some((&other.name, value, i64::from(least), i64::from(most)))
@@ -436,7 +440,7 @@ impl CountRule {
 }
 
 impl Rule for CountRule {
-    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, evaluated: Evaluated) -> String {
         let limit = evaluated.limit;
         let table = self.counted.table(people, teams);
         let name = &self.name;
@@ -445,23 +449,23 @@ impl Rule for CountRule {
         let apart = |counts: &[usize]| most(counts) - counts.iter().copied().min().unwrap_or(0);
         let first = table.first().map_or(&[][..], |(_, counts)| counts);
         match (&self.counted, self.demand) {
-            (Counted::Heads, _) => {
+            (CountSubject::Heads, _) => {
                 format!(
                     "the teams have {} players of {limit}",
                     joined(first, " and ")
                 )
             }
-            (Counted::Having { value, .. }, _) => {
+            (CountSubject::Having { value, .. }, _) => {
                 format!(
                     "players with the value {value} by team: {}",
                     joined(first, " | ")
                 )
             }
-            (Counted::Parties { .. }, _) => format!(
+            (CountSubject::Parties { .. }, _) => format!(
                 "parties by size and highest {name}: {}",
                 self.lists(people, &table, teams.len())
             ),
-            (Counted::Values { .. }, Demand::AtMost) => {
+            (CountSubject::Values { .. }, CountDemand::AtMost) => {
                 match table.iter().max_by_key(|(_, counts)| most(counts)) {
                     None => format!("nobody's {name} counts"),
                     Some((key, counts)) => format!(
@@ -471,7 +475,7 @@ impl Rule for CountRule {
                     ),
                 }
             }
-            (Counted::Values { .. }, Demand::Together) => {
+            (CountSubject::Values { .. }, CountDemand::Together) => {
                 let all = |counts: &[usize]| counts.iter().sum::<usize>();
                 match table.iter().max_by_key(|(_, counts)| all(counts)) {
                     None => format!("nobody has a {name}"),
@@ -482,7 +486,7 @@ impl Rule for CountRule {
                     ),
                 }
             }
-            (Counted::Values { .. }, Demand::Alike) => {
+            (CountSubject::Values { .. }, CountDemand::Alike) => {
                 match table.iter().max_by_key(|(_, counts)| apart(counts)) {
                     None => format!("nobody has a {name}"),
                     Some((key, counts)) => format!(
@@ -492,7 +496,7 @@ impl Rule for CountRule {
                     ),
                 }
             }
-            (Counted::Values { .. }, _) => {
+            (CountSubject::Values { .. }, _) => {
                 format!(
                     "{name} by team: {}",
                     self.lists(people, &table, teams.len())
@@ -501,9 +505,9 @@ impl Rule for CountRule {
         }
     }
 
-    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+    fn wanted(&self, people: &TicketPeople, teams: Teams<'_>, _: f64) -> Option<String> {
         match (&self.counted, self.demand) {
-            (Counted::Having { value, .. }, Demand::Each { least, .. }) => {
+            (CountSubject::Having { value, .. }, CountDemand::Each { least, .. }) => {
                 let table = self.counted.table(people, teams);
                 let counts = (0..).zip(table.first()?.1.iter());
                 let lacking = counts.filter_map(|(at, count)| {
@@ -514,23 +518,23 @@ impl Rule for CountRule {
                 (!lacking.is_empty())
                     .then(|| format!("with the value {value}: {}", list(&lacking, "and")))
             }
-            (Counted::Values { .. }, Demand::Equal) => {
+            (CountSubject::Values { .. }, CountDemand::Equal) => {
                 Some(format!("of the same {} on all teams", self.name))
             }
             _ => None,
         }
     }
 
-    fn likeness(&self, people: &People, ticket: u32) -> Option<String> {
+    fn description_of(&self, people: &TicketPeople, ticket: u32) -> Option<String> {
         let keys = self.of_ticket(people, ticket);
         let first = keys.first()?;
         match (&self.counted, self.demand) {
-            (Counted::Having { value, .. }, _) => Some(format!("the value {value}")),
-            (Counted::Parties { .. }, _) => {
+            (CountSubject::Having { value, .. }, _) => Some(format!("the value {value}")),
+            (CountSubject::Parties { .. }, _) => {
                 let highest = f64::from_bits(first.1);
                 Some(format!("the highest {} {highest}", self.name))
             }
-            (Counted::Values { .. }, Demand::Equal) => {
+            (CountSubject::Values { .. }, CountDemand::Equal) => {
                 let texts = keys.iter().map(|key| self.counted.text(people, *key));
                 let texts: Vec<String> = texts.collect();
                 Some(format!("{} {}", self.name, list(&texts, "and")))
@@ -544,18 +548,18 @@ impl Rule for CountRule {
         let players = f64::from(size) * f64::from(queue.settings.teams.get());
         let is_wide = own.at_most >= f64::from(size);
         let never_binds = match (&self.counted, self.demand) {
-            (Counted::Heads, _) => (!own.hard && queue.settings.smaller.is_empty())
+            (CountSubject::Heads, _) => (!own.hard && queue.settings.smaller.is_empty())
                 .then(|| "without `smaller`, all teams have the wanted size".to_owned()),
-            (_, Demand::Together) => {
+            (_, CountDemand::Together) => {
                 (own.at_most >= players).then(|| format!("a match has only {players} players"))
             }
-            (Counted::Values { .. }, Demand::AtMost | Demand::Alike) if is_wide => {
+            (CountSubject::Values { .. }, CountDemand::AtMost | CountDemand::Alike) if is_wide => {
                 Some(format!("a team has only {size} players"))
             }
-            (Counted::Values { .. }, Demand::Alike) => self
+            (CountSubject::Values { .. }, CountDemand::Alike) => self
                 .mirrored(queue)
                 .map(|other| format!("{other} demands the same values on all teams")),
-            (_, Demand::Each { least: 0, most }) => (i64::from(most) >= i64::from(size))
+            (_, CountDemand::Each { least: 0, most }) => (i64::from(most) >= i64::from(size))
                 .then(|| "any number of players is allowed".to_owned()),
             _ => None,
         };
@@ -570,14 +574,14 @@ impl Rule for CountRule {
         findings
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let symbols = Symbols::of(people, self.counted.known(), |ticket, keys| {
             self.counted.keys(people, ticket, keys);
         });
         Box::new(PreparedCounts {
             symbols,
             demand: self.demand,
-            parties: matches!(self.counted, Counted::Parties { .. }),
+            parties: matches!(self.counted, CountSubject::Parties { .. }),
         })
     }
 }
@@ -585,7 +589,7 @@ impl Rule for CountRule {
 /// What is counted of each ticket.
 struct PreparedCounts {
     symbols: Symbols,
-    demand: Demand,
+    demand: CountDemand,
     /// Whether parties are counted.
     parties: bool,
 }
@@ -601,14 +605,14 @@ impl PreparedRule for PreparedCounts {
         let mut keys: Vec<u64> = own.map(|symbol| u64::from(*symbol)).collect();
         keys.sort_unstable();
         let strict = self.parties;
-        matches!(self.demand, Demand::Equal | Demand::Each { .. })
+        matches!(self.demand, CountDemand::Equal | CountDemand::Each { .. })
             .then_some(Mirror { keys, strict })
     }
 
     /// Players with a value that many have are placed first, while teams have room for them.
     fn selectivity(&self, ticket: u32, _: f64) -> f64 {
         match self.demand {
-            Demand::AtMost | Demand::Together => {
+            CountDemand::AtMost | CountDemand::Together => {
                 let symbols = self.symbols.of_ticket(ticket).iter();
                 let others = symbols.map(|symbol| 1.0 - self.symbols.share(*symbol));
                 others.fold(1.0, f64::min)
@@ -617,32 +621,32 @@ impl PreparedRule for PreparedCounts {
         }
     }
 
-    fn share(&self, teams: usize, limit: f64) -> Option<(&Symbols, Share)> {
+    fn share(&self, teams: usize, limit: f64) -> Option<(&Symbols, TeamShare)> {
         let limit = limit.floor().clamp(0.0, 128.0) as i32;
         let teams = teams as i32;
         let share = match self.demand {
-            Demand::AtMost => Share::Limited {
+            CountDemand::AtMost => TeamShare::Limited {
                 most: limit * teams,
             },
-            Demand::Together => Share::Limited { most: limit },
-            Demand::Alike => Share::About { slack: limit },
-            Demand::Equal if self.parties => Share::Parties { teams },
-            Demand::Equal => Share::Players { teams },
-            Demand::Wanted | Demand::Each { .. } => return None,
+            CountDemand::Together => TeamShare::Limited { most: limit },
+            CountDemand::Alike => TeamShare::About { slack: limit },
+            CountDemand::Equal if self.parties => TeamShare::Parties { teams },
+            CountDemand::Equal => TeamShare::Players { teams },
+            CountDemand::Wanted | CountDemand::Each { .. } => return None,
         };
         Some((&self.symbols, share))
     }
 
     fn demand(&self) -> usize {
         match self.demand {
-            Demand::Each { least, .. } => usize::try_from(least).unwrap_or(0),
+            CountDemand::Each { least, .. } => usize::try_from(least).unwrap_or(0),
             _ => 0,
         }
     }
 
     fn supply(&self, ticket: u32) -> usize {
         match self.demand {
-            Demand::Each { .. } => self.symbols.of_ticket(ticket).len(),
+            CountDemand::Each { .. } => self.symbols.of_ticket(ticket).len(),
             _ => 0,
         }
     }
@@ -653,6 +657,6 @@ impl PreparedRule for PreparedCounts {
     }
 
     fn is_monotone(&self) -> bool {
-        matches!(self.demand, Demand::AtMost | Demand::Together)
+        matches!(self.demand, CountDemand::AtMost | CountDemand::Together)
     }
 }

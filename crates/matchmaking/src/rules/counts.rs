@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 
 use super::RuleTally;
-use crate::people::People;
+use crate::people::TicketPeople;
 
 /// The values of each ticket's players as small numbers, given in the order of their first
 /// occurrence.
@@ -25,7 +25,7 @@ pub(crate) struct Symbols {
 impl Symbols {
     /// Gives each key that `keys` adds for a ticket a symbol, after the keys that are `known` to have one.
     pub fn of<K: Eq + Hash>(
-        people: &People,
+        people: &TicketPeople,
         known: impl IntoIterator<Item = K>,
         mut keys: impl FnMut(u32, &mut Vec<K>),
     ) -> Self {
@@ -121,13 +121,13 @@ impl<'a> TeamCounts<'a> {
 /// The tally of a rule that compares the teams' counts of each value.
 pub(super) struct CountTally<'a> {
     counts: TeamCounts<'a>,
-    comparison: Comparison<i32>,
+    comparison: NumberCondition<i32>,
     sum: i64,
 }
 
 impl<'a> CountTally<'a> {
     /// Empty teams.
-    pub fn new(symbols: &'a Symbols, teams: usize, comparison: Comparison<i32>) -> Self {
+    pub fn new(symbols: &'a Symbols, teams: usize, comparison: NumberCondition<i32>) -> Self {
         let empty = beyond(comparison, &vec![0; teams]);
         Self {
             counts: TeamCounts::new(symbols, teams),
@@ -143,7 +143,7 @@ impl<'a> CountTally<'a> {
     }
 }
 
-fn beyond(comparison: Comparison<i32>, row: &[i32]) -> i64 {
+fn beyond(comparison: NumberCondition<i32>, row: &[i32]) -> i64 {
     i64::from(comparison.beyond(row.iter().copied()))
 }
 
@@ -163,7 +163,7 @@ impl RuleTally for CountTally<'_> {
 
 /// What must hold of the teams' numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Comparison<T> {
+pub(super) enum NumberCondition<T> {
     /// Each is at least `least` and at most `most`.
     Each { least: T, most: T },
     /// They differ by at most this.
@@ -172,7 +172,7 @@ pub(super) enum Comparison<T> {
     Together(T),
 }
 
-impl<T> Comparison<T>
+impl<T> NumberCondition<T>
 where
     T: Copy + Default + PartialOrd + Add<Output = T> + Sub<Output = T>,
 {
@@ -219,7 +219,7 @@ pub(super) fn parts(number: f64) -> i64 {
 
 /// What the numbers of some players add up to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Numbers {
+pub(super) struct NumberSums {
     pub players: usize,
     /// The sum, in parts.
     pub sum: i64,
@@ -227,7 +227,7 @@ pub(super) struct Numbers {
     pub most: f64,
 }
 
-impl Numbers {
+impl NumberSums {
     pub const NONE: Self = Self {
         players: 0,
         sum: 0,
@@ -261,7 +261,7 @@ pub(super) enum Statistic {
 
 impl Statistic {
     /// That of no players is 0.
-    pub fn of(self, numbers: Numbers) -> f64 {
+    pub fn of(self, numbers: NumberSums) -> f64 {
         let sum = numbers.sum as f64 / PARTS;
         match self {
             Self::Sum => sum,
@@ -273,13 +273,13 @@ impl Statistic {
     }
 
     /// A span is compared with the limit, the others with each other.
-    pub fn comparison(self, limit: f64) -> Comparison<f64> {
+    pub fn comparison(self, limit: f64) -> NumberCondition<f64> {
         match self {
-            Self::Span => Comparison::Each {
+            Self::Span => NumberCondition::Each {
                 least: 0.0,
                 most: limit,
             },
-            Self::Sum | Self::Mean | Self::Highest => Comparison::Differ(limit),
+            Self::Sum | Self::Mean | Self::Highest => NumberCondition::Differ(limit),
         }
     }
 }
@@ -318,7 +318,7 @@ impl<F: Fn(&[Vec<u32>]) -> f64> RuleTally for Seated<F> {
 
 #[cfg(test)]
 mod tests {
-    use super::Comparison::{Differ, Each, Together};
+    use super::NumberCondition::{Differ, Each, Together};
 
     #[test]
     fn what_is_beyond_a_comparison_is_counted() {

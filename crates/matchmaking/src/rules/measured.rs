@@ -10,12 +10,12 @@ use evenkeel_model::units::Amount;
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Choice, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule,
-    RuleTally, Teams, at,
-    counts::{Numbers, Seated, Statistic, parts},
+    BuiltRule, Evaluated, Finding, LintContext, PreparedRule, QueueRule, Registered, Rule,
+    RuleScope, RuleTally, Teams, at,
+    counts::{NumberSums, Seated, Statistic, parts},
     list, short,
 };
-use crate::{bits::Bits, columns::NumberColumn, people::People, settings::Relax};
+use crate::{bits::Bits, columns::NumberColumn, people::TicketPeople, settings::Relax};
 
 pub(super) const GAP: Registered = Registered {
     name: "gap",
@@ -41,7 +41,7 @@ pub(super) const SPREAD: Registered = Registered {
             name: keys.of,
             statistic: Statistic::Span,
             within: keys.within,
-            exempt: keys.parties == Parties::Exempt,
+            exempt: keys.parties == PartyCount::Exempt,
         };
         Ok(BuiltRule::limited(rule, keys.at_most, keys.relax))
     },
@@ -64,7 +64,7 @@ struct SpreadKeys {
     of: String,
     at_most: Amount,
     #[serde(default)]
-    parties: Parties,
+    parties: PartyCount,
     #[serde(default)]
     within: Within,
     #[serde(default)]
@@ -74,7 +74,7 @@ struct SpreadKeys {
 /// Whether the players of parties count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Parties {
+enum PartyCount {
     /// Members of parties count like single players.
     #[default]
     Counted,
@@ -107,23 +107,27 @@ struct MeasureRule {
 
 impl MeasureRule {
     /// What the tickets that count add up to.
-    fn numbers<'a>(&self, people: &People, tickets: impl Iterator<Item = &'a u32>) -> Numbers {
+    fn numbers<'a>(
+        &self,
+        people: &TicketPeople,
+        tickets: impl Iterator<Item = &'a u32>,
+    ) -> NumberSums {
         let counted = tickets.filter(|ticket| !(self.exempt && people.size(**ticket) > 1));
         let players = counted.flat_map(|&ticket| people.members(ticket));
         let own = players.map(|player| {
             let number = people.number(self.of, player);
-            Numbers {
+            NumberSums {
                 players: 1,
                 sum: parts(number),
                 least: number,
                 most: number,
             }
         });
-        own.fold(Numbers::NONE, Numbers::and)
+        own.fold(NumberSums::NONE, NumberSums::and)
     }
 
     /// The numbers of the match, or of each team.
-    fn rows(&self, people: &People, teams: Teams<'_>) -> Vec<Numbers> {
+    fn rows(&self, people: &TicketPeople, teams: Teams<'_>) -> Vec<NumberSums> {
         match self.within {
             Within::Match => vec![self.numbers(people, teams.iter().flatten())],
             Within::Team => {
@@ -135,7 +139,7 @@ impl MeasureRule {
 }
 
 impl Rule for MeasureRule {
-    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, evaluated: Evaluated) -> String {
         let limit = evaluated.limit;
         let of = &self.name;
         let rows = self.rows(people, teams);
@@ -145,10 +149,10 @@ impl Rule for MeasureRule {
             Statistic::Highest => "maxima",
             Statistic::Span => {
                 let counted = rows.into_iter().filter(|row| row.players > 0);
-                let span = |row: &Numbers| row.most - row.least;
+                let span = |row: &NumberSums| row.most - row.least;
                 let widest = counted.max_by(|one, other| span(one).total_cmp(&span(other)));
                 return match widest {
-                    Some(Numbers { least, most, .. }) => {
+                    Some(NumberSums { least, most, .. }) => {
                         let (least, most) = (short(least), short(most));
                         format!("{of} ranges from {least} to {most}; {limit} apart is allowed")
                     }
@@ -166,12 +170,12 @@ impl Rule for MeasureRule {
         )
     }
 
-    fn wanted(&self, people: &People, teams: Teams<'_>, limit: f64) -> Option<String> {
+    fn wanted(&self, people: &TicketPeople, teams: Teams<'_>, limit: f64) -> Option<String> {
         if self.within == Within::Team {
             return None;
         }
         let all = self.numbers(people, teams.iter().flatten());
-        let Numbers { least, most, .. } = Some(all).filter(|all| all.players > 0)?;
+        let NumberSums { least, most, .. } = Some(all).filter(|all| all.players > 0)?;
         let (low, high) = (most - limit, least + limit);
         let is_whole = least.fract() == 0.0 && most.fract() == 0.0 && limit.fract() == 0.0;
         let range = match is_whole && high - low <= 3.0 {
@@ -203,10 +207,10 @@ impl Rule for MeasureRule {
         warning.into_iter().collect()
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let tickets = 0..people.tickets() as u32;
         let own = tickets.map(|ticket| self.numbers(people, [ticket].iter()));
-        let own: Vec<Numbers> = own.collect();
+        let own: Vec<NumberSums> = own.collect();
         let bands = || Bands::new(people, self.of, &own);
         Box::new(PreparedMeasure {
             bands: (self.statistic == Statistic::Span).then(bands),
@@ -219,7 +223,7 @@ impl Rule for MeasureRule {
 
 /// What each ticket adds to its team.
 struct PreparedMeasure {
-    own: Vec<Numbers>,
+    own: Vec<NumberSums>,
     statistic: Statistic,
     within: Within,
     /// The tickets whose numbers are near each other, for a span.
@@ -229,7 +233,8 @@ struct PreparedMeasure {
 impl PreparedMeasure {
     fn joined<'a>(&self, tickets: impl Iterator<Item = &'a u32>) -> f64 {
         let own = tickets.map(|ticket| self.own[*ticket as usize]);
-        self.statistic.of(own.fold(Numbers::NONE, Numbers::and))
+        self.statistic
+            .of(own.fold(NumberSums::NONE, NumberSums::and))
     }
 }
 
@@ -248,7 +253,7 @@ impl PreparedRule for PreparedMeasure {
         }))
     }
 
-    fn choices(&self, seed: u32, limit: f64) -> Option<Vec<Choice<'_>>> {
+    fn choices(&self, seed: u32, limit: f64) -> Option<Vec<RuleScope<'_>>> {
         let bands = self.bands.as_ref()?;
         (self.within == Within::Match).then(|| bands.around(seed, self.own[seed as usize], limit))
     }
@@ -280,7 +285,7 @@ const BANDS: usize = 4;
 
 impl Bands {
     /// `own` is what the players of each ticket add up to who count.
-    pub fn new(people: &People, column: NumberColumn, own: &[Numbers]) -> Self {
+    pub fn new(people: &TicketPeople, column: NumberColumn, own: &[NumberSums]) -> Self {
         let mut exempt = Bits::empty(people.tickets());
         let mut sorted = Vec::new();
         let mut lowest = Vec::new();
@@ -305,7 +310,7 @@ impl Bands {
     }
 
     /// Bands of this width in which the ticket fits, which adds `own`.
-    pub fn around(&self, ticket: u32, own: Numbers, width: f64) -> Vec<Choice<'static>> {
+    pub fn around(&self, ticket: u32, own: NumberSums, width: f64) -> Vec<RuleScope<'static>> {
         let starts = match own.players {
             0 => {
                 let lowest = self.lowest[ticket as usize];
@@ -321,7 +326,7 @@ impl Bands {
     }
 
     /// The tickets all of whose numbers are from `low` to `high`, and those that do not count.
-    fn band(&self, low: f64, high: f64) -> Choice<'static> {
+    fn band(&self, low: f64, high: f64) -> RuleScope<'static> {
         let mut tickets = self.exempt.clone();
         let from = self.sorted.partition_point(|(least, ..)| *least < low);
         let later = self.sorted.iter().skip(from);
@@ -330,7 +335,7 @@ impl Bands {
                 tickets.insert(ticket);
             }
         }
-        Choice {
+        RuleScope {
             tickets: Cow::Owned(tickets),
             word: None,
         }

@@ -23,7 +23,7 @@ pub(super) mod tests;
 
 use std::{any::Any, borrow::Cow, fmt};
 
-use super::{QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::People};
+use super::{QueueError, TicketPlayer, bits::Bits, columns::QueueColumns, people::TicketPeople};
 use crate::settings::Relax;
 pub use crate::settings::RuleSettings;
 pub(super) use counts::Symbols;
@@ -67,26 +67,26 @@ pub(super) struct Evaluated {
 /// A rule of a queue, before a pool is known.
 pub(super) trait Rule: Any + fmt::Debug + Send + Sync {
     /// What the rule finds in these teams, in one sentence.
-    fn sentence(&self, people: &People, teams: Teams<'_>, evaluated: Evaluated) -> String;
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, evaluated: Evaluated) -> String;
 
     /// What a player must be like who joins these teams, as words that follow "players": `with tier 7
     /// or 8`. `None` if the rule asks nothing of a single player.
-    fn wanted(&self, _people: &People, _teams: Teams<'_>, _limit: f64) -> Option<String> {
+    fn wanted(&self, _people: &TicketPeople, _teams: Teams<'_>, _limit: f64) -> Option<String> {
         None
     }
 
     /// The words of which the rule can pick one for a match of these teams.
-    fn words(&self, _people: &People, _teams: Teams<'_>) -> Vec<u32> {
+    fn words(&self, _people: &TicketPeople, _teams: Teams<'_>) -> Vec<u32> {
         Vec::new()
     }
 
     /// Whether all players of a ticket have the value that the rule picked for a match.
-    fn admits(&self, _people: &People, _ticket: u32, _pick: &str) -> bool {
+    fn admits(&self, _people: &TicketPeople, _ticket: u32, _pick: &str) -> bool {
         true
     }
 
     /// What a ticket must have in common with this one to make up for it on another team: `tier 8`.
-    fn likeness(&self, _people: &People, _ticket: u32) -> Option<String> {
+    fn description_of(&self, _people: &TicketPeople, _ticket: u32) -> Option<String> {
         None
     }
 
@@ -111,7 +111,7 @@ pub(super) trait Rule: Any + fmt::Debug + Send + Sync {
     }
 
     /// Computes what the rule needs to know of each ticket.
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule>;
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule>;
 }
 
 /// A rule with what it needs to know of each ticket of a pool.
@@ -139,7 +139,7 @@ pub(super) trait PreparedRule: Send + Sync {
     /// The ways to choose other tickets so that the rule holds in any match of the chosen ones and
     /// of `seed`; an empty list if there is none, `None` if the rule depends on who is on which
     /// team.
-    fn choices(&self, _seed: u32, _limit: f64) -> Option<Vec<Choice<'_>>> {
+    fn choices(&self, _seed: u32, _limit: f64) -> Option<Vec<RuleScope<'_>>> {
         None
     }
 
@@ -156,7 +156,7 @@ pub(super) trait PreparedRule: Send + Sync {
     }
 
     /// The values of which the rule limits the teams' numbers, and how; `None` if it limits none.
-    fn share(&self, _teams: usize, _limit: f64) -> Option<(&Symbols, Share)> {
+    fn share(&self, _teams: usize, _limit: f64) -> Option<(&Symbols, TeamShare)> {
         None
     }
 
@@ -182,7 +182,7 @@ pub(super) trait PreparedRule: Send + Sync {
 }
 
 /// Tickets among which a rule holds.
-pub(super) struct Choice<'a> {
+pub(super) struct RuleScope<'a> {
     /// The tickets that could form a match together.
     pub tickets: Cow<'a, Bits>,
     /// The shared word, where the rule picks one for the match.
@@ -199,7 +199,7 @@ pub(super) struct Mirror {
 
 /// How many players with a value the teams may have.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Share {
+pub(super) enum TeamShare {
     /// Each player has a value, and all teams must have as many players with it.
     Players { teams: i32 },
     /// Each party has a value, and all teams must have as many parties with it.
@@ -210,7 +210,7 @@ pub(super) enum Share {
     Limited { most: i32 },
 }
 
-impl Share {
+impl TeamShare {
     /// By how much the teams' numbers of a value may differ, if they may not differ by more.
     pub fn slack(self) -> Option<i32> {
         match self {

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{
-    BuiltRule, Choice, Evaluated, Finding, LintContext, PreparedRule, QueueColumns, QueueError,
-    QueueRule, Registered, Rule, RuleSettings, RuleTally, Teams, at, list,
+    BuiltRule, Evaluated, Finding, LintContext, PreparedRule, QueueColumns, QueueError, QueueRule,
+    Registered, Rule, RuleScope, RuleSettings, RuleTally, Teams, at, list,
 };
 use crate::{
-    TicketPlayer, bits::Bits, columns::NumberColumn, people::People, rules::counts::Seated,
+    TicketPlayer, bits::Bits, columns::NumberColumn, people::TicketPeople, rules::counts::Seated,
 };
 
 pub(super) const TYPE: Registered = Registered {
@@ -99,7 +99,7 @@ impl NumberRange {
     /// The numbers outside the range of the players of these tickets.
     fn outside<'a>(
         &'a self,
-        people: &'a People,
+        people: &'a TicketPeople,
         tickets: impl Iterator<Item = &'a u32> + 'a,
     ) -> impl Iterator<Item = f64> + 'a {
         let players = tickets.flat_map(|&ticket| people.members(ticket));
@@ -109,7 +109,7 @@ impl NumberRange {
 }
 
 impl Rule for NumberRange {
-    fn sentence(&self, people: &People, teams: Teams<'_>, _: Evaluated) -> String {
+    fn sentence(&self, people: &TicketPeople, teams: Teams<'_>, _: Evaluated) -> String {
         let outside = self.outside(people, teams.iter().flatten());
         let numbers: Vec<String> = outside.map(|n| self.shown(n).to_string()).collect();
         let asks = self.asks();
@@ -119,7 +119,7 @@ impl Rule for NumberRange {
         }
     }
 
-    fn wanted(&self, people: &People, _: Teams<'_>, _: f64) -> Option<String> {
+    fn wanted(&self, people: &TicketPeople, _: Teams<'_>, _: f64) -> Option<String> {
         let all: Vec<u32> = (0..people.tickets() as u32).collect();
         let binds = self.outside(people, all.iter()).next().is_some();
         binds.then(|| format!("with {}", self.asks()))
@@ -161,7 +161,7 @@ impl Rule for NumberRange {
         findings
     }
 
-    fn prepare(&self, people: &People) -> Box<dyn PreparedRule> {
+    fn prepare(&self, people: &TicketPeople) -> Box<dyn PreparedRule> {
         let mut fitting = Bits::empty(people.tickets());
         let mut outside = Vec::with_capacity(people.tickets());
         for ticket in 0..people.tickets() as u32 {
@@ -191,9 +191,9 @@ impl PreparedRule for Fitting {
         }))
     }
 
-    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<RuleScope<'_>>> {
         let fits = self.outside[seed as usize] == 0;
-        let choice = Choice {
+        let choice = RuleScope {
             tickets: Cow::Borrowed(&self.fitting),
             word: None,
         };

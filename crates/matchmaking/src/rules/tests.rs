@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{RuleSettings, names};
 use crate::{
-    Known, PlayerSpec, Queue, QueueSettings, Raw, Ticket, TicketSpec, pool::Pool,
+    KnownAttributes, PlayerSpec, Queue, QueueSettings, Raw, Ticket, TicketSpec, pool::Pool,
     tests::oracle::SeatedMatch,
 };
 use evenkeel_model::{Stream, StreamPurpose};
@@ -121,10 +121,10 @@ pub(crate) fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<T
             waited: 0.0,
             players: players.collect(),
         };
-        let mut known = |_: &str| Known {
+        let mut known = |_: &str| KnownAttributes {
             numbers: [("@weight".to_owned(), random.unit() * 100.0)].into(),
             met: vec![vec![format!("p{}", random.index(count))]; 3],
-            ..Known::default()
+            ..KnownAttributes::default()
         };
         queue.ticket(&spec, &mut known).unwrap()
     };

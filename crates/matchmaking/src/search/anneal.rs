@@ -11,8 +11,8 @@ use evenkeel_partition::{
 };
 
 use super::{
-    Candidates, MatchProposal,
-    teams::{Cost, Teams},
+    CandidateTickets, MatchProposal,
+    teams::{Cost, TeamsInSearch},
 };
 use crate::pool::Pool;
 
@@ -35,8 +35,8 @@ enum SeatMove {
 /// Improves the teams by `moves` random moves, and leaves the best that was found. Ends as soon as
 /// no rule is violated.
 pub(super) fn anneal(
-    teams: &mut Teams<'_>,
-    candidates: &Candidates,
+    teams: &mut TeamsInSearch<'_>,
+    candidates: &CandidateTickets,
     moves: usize,
     stream: &mut Stream,
     stop: &dyn Fn() -> bool,
@@ -75,14 +75,14 @@ pub(super) fn anneal(
 
 /// Makes a random move and returns it; `None` if the drawn one is impossible.
 fn draw(
-    teams: &mut Teams<'_>,
+    teams: &mut TeamsInSearch<'_>,
     seed: u32,
     out: &mut Vec<u32>,
     stream: &mut Stream,
 ) -> Option<SeatMove> {
     let count = teams.seats.len();
     let team = stream.index(count);
-    let place = |teams: &Teams<'_>, team: usize, stream: &mut Stream| {
+    let place = |teams: &TeamsInSearch<'_>, team: usize, stream: &mut Stream| {
         let seats = &teams.seats[team];
         let place = stream.index(seats.len());
         seats
@@ -130,7 +130,7 @@ fn draw(
     }
 }
 
-fn undo(teams: &mut Teams<'_>, change: SeatMove, out: &mut Vec<u32>) {
+fn undo(teams: &mut TeamsInSearch<'_>, change: SeatMove, out: &mut Vec<u32>) {
     let leave = |out: &mut Vec<u32>, ticket: u32| {
         if let Some(at) = out.iter().rposition(|other| *other == ticket) {
             out.swap_remove(at);
@@ -162,7 +162,7 @@ fn undo(teams: &mut Teams<'_>, change: SeatMove, out: &mut Vec<u32>) {
 }
 
 /// Makes the teams those of `seats`.
-pub(super) fn restore(teams: &mut Teams<'_>, seats: &[Vec<u32>]) {
+pub(super) fn restore(teams: &mut TeamsInSearch<'_>, seats: &[Vec<u32>]) {
     for team in 0..teams.seats.len() {
         while !teams.seats[team].is_empty() {
             teams.take_at(team, 0);
@@ -183,12 +183,12 @@ const LOOKS: u32 = 100;
 /// Exchanges tickets between the teams so that the sums of the queue's `even_by` are as close as the
 /// rules allow. The penalty does not become larger than it is.
 pub(super) fn even(pool: &Pool<'_>, mut found: MatchProposal, waited: f64) -> MatchProposal {
-    let sums = TeamSums { pool };
+    let sums = EvenBySums { pool };
     let before = sums.gap(&found.teams);
     if before == 0.0 || sums.is_flat(&found.teams) {
         return found;
     }
-    let mut teams = Teams::new(pool, found.size, waited, &[]);
+    let mut teams = TeamsInSearch::new(pool, found.size, waited, &[]);
     let mut best = before;
     for seats in splits(pool, &found.teams) {
         let gap = sums.gap(&seats);
@@ -213,11 +213,11 @@ pub(super) fn even(pool: &Pool<'_>, mut found: MatchProposal, waited: f64) -> Ma
 }
 
 /// The sums of the queue's `even_by`.
-struct TeamSums<'a> {
+struct EvenBySums<'a> {
     pool: &'a Pool<'a>,
 }
 
-impl TeamSums<'_> {
+impl EvenBySums<'_> {
     fn of(&self, tickets: &[u32]) -> f64 {
         let players = self.pool.people.all(tickets);
         players.map(|player| self.pool.even_by(player)).sum()
@@ -242,7 +242,7 @@ impl TeamSums<'_> {
 }
 
 /// Whether these teams violate no hard rule and cost no more than those that were found.
-fn allowed(teams: &mut Teams<'_>, seats: &[Vec<u32>], found: &MatchProposal) -> bool {
+fn allowed(teams: &mut TeamsInSearch<'_>, seats: &[Vec<u32>], found: &MatchProposal) -> bool {
     restore(teams, seats);
     let cost = teams.cost();
     cost.hard == 0.0 && cost.soft <= found.cost.soft
@@ -250,8 +250,8 @@ fn allowed(teams: &mut Teams<'_>, seats: &[Vec<u32>], found: &MatchProposal) -> 
 
 /// The exchange of two tickets that makes the teams most even, if any does.
 fn improved(
-    sums: &TeamSums<'_>,
-    teams: &mut Teams<'_>,
+    sums: &EvenBySums<'_>,
+    teams: &mut TeamsInSearch<'_>,
     found: &MatchProposal,
     gap: f64,
 ) -> Option<(Vec<Vec<u32>>, f64)> {

@@ -4,7 +4,7 @@
 use crate::{
     bits::Bits,
     pool::{ENOUGH, Pool},
-    rules::{PreparedRule, Share, Symbols},
+    rules::{PreparedRule, Symbols, TeamShare},
 };
 
 /// The most candidates of one start: the oldest.
@@ -69,7 +69,7 @@ impl<'p> Demands<'p> {
 
 /// What hard rules leave to be filled that limit how many players of one value a team has. If most of
 /// the oldest tickets have the same value, they cannot fill the teams alone.
-struct Limits<'p> {
+struct ValueLimits<'p> {
     pool: &'p Pool<'p>,
     /// The players of the matches that the candidates should be able to fill.
     needed: usize,
@@ -87,7 +87,7 @@ struct LimitedRule<'p> {
     seated: usize,
 }
 
-impl<'p> Limits<'p> {
+impl<'p> ValueLimits<'p> {
     /// What a match with the seed needs, `times` over.
     fn of(pool: &'p Pool<'p>, seed: u32, times: usize) -> Self {
         let teams = pool.queue.settings().teams.as_usize();
@@ -97,7 +97,7 @@ impl<'p> Limits<'p> {
             .filter(|(rule, _)| rule.hard)
             .filter_map(|(rule, prepared)| {
                 let limit = rule.limit(pool.waited(seed), size);
-                let (symbols, Share::Limited { most }) = prepared.share(teams, limit)? else {
+                let (symbols, TeamShare::Limited { most }) = prepared.share(teams, limit)? else {
                     return None;
                 };
                 Some(LimitedRule {
@@ -146,7 +146,7 @@ impl<'p> Limits<'p> {
 }
 
 /// The tickets that may play with the seed, without the seed.
-pub(super) struct Candidates {
+pub(super) struct CandidateTickets {
     pub seed: u32,
     tickets: Vec<u32>,
     /// The places of the tickets with each signature, by signature: sorted.
@@ -158,14 +158,14 @@ pub(super) struct Candidates {
     is_crowded: bool,
 }
 
-impl Candidates {
+impl CandidateTickets {
     /// The oldest of the tickets that fit, with those that mirror the seed. Parties that no other
     /// ticket mirrors, where a strict rule demands it, are left out.
     pub fn of(pool: &Pool<'_>, seed: u32, fitting: &Bits) -> Self {
         let strict = pool.strict.get(seed);
         let mut tickets = Vec::new();
         let mut demands = Demands::of(pool, seed, SPARE);
-        let mut limits = Limits::of(pool, seed, SPARE);
+        let mut limits = ValueLimits::of(pool, seed, SPARE);
         let mut is_crowded = false;
         for ticket in fitting.iter().filter(|ticket| *ticket != seed) {
             let demanded = demands.take(ticket) == Use::Demanded;

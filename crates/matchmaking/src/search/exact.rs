@@ -3,12 +3,12 @@
 //! other searches.
 
 use super::{
-    Candidates,
-    teams::{Cost, Teams},
+    CandidateTickets,
+    teams::{Cost, TeamsInSearch},
 };
 use crate::{
     pool::Pool,
-    rules::{Share, Symbols},
+    rules::{Symbols, TeamShare},
 };
 
 /// The most tickets, the seed among them, for which the search is exact.
@@ -30,8 +30,8 @@ pub(super) struct Exact {
 /// ways. They are cut short by rules that more tickets can only violate more, and by [`Reach`].
 pub(super) fn exact(
     pool: &Pool<'_>,
-    teams: &mut Teams<'_>,
-    candidates: &Candidates,
+    teams: &mut TeamsInSearch<'_>,
+    candidates: &CandidateTickets,
     size: usize,
     nodes: usize,
 ) -> Exact {
@@ -55,7 +55,7 @@ pub(super) fn exact(
     }
     search.teams.put(0, candidates.seed);
     search.reach.pass(candidates.seed, 1);
-    search.reach.place(0, candidates.seed, 1);
+    search.reach.assign(0, candidates.seed, 1);
     let players = size * search.teams.seats.len();
     if search.reach.seats(players) && search.reach.evens(candidates.seed) {
         search.go(0, &rest);
@@ -82,7 +82,7 @@ pub(super) fn exact(
 /// The candidates in the order in which they are tried. Those that other matches need come last, and
 /// large parties first, because they leave the fewest ways. Then one value comes after the other, so that
 /// it is soon clear when the teams cannot be as even in it as they must be.
-fn order(pool: &Pool<'_>, candidates: &Candidates) -> Vec<u32> {
+fn order(pool: &Pool<'_>, candidates: &CandidateTickets) -> Vec<u32> {
     let mut places: Vec<usize> = (0..candidates.len()).collect();
     places.sort_by_key(|at| {
         let ticket = candidates.ticket(*at);
@@ -95,7 +95,7 @@ fn order(pool: &Pool<'_>, candidates: &Candidates) -> Vec<u32> {
 
 struct ExactSearch<'a, 'p, 't> {
     pool: &'a Pool<'p>,
-    teams: &'a mut Teams<'t>,
+    teams: &'a mut TeamsInSearch<'t>,
     grows: Vec<bool>,
     reach: Reach<'p>,
     tickets: Vec<u32>,
@@ -160,7 +160,7 @@ impl ExactSearch<'_, '_, '_> {
         if repeated || self.teams.heads(team) + own > self.size {
             return;
         }
-        self.reach.place(team, ticket, 1);
+        self.reach.assign(team, ticket, 1);
         if self.reach.evens(ticket) {
             self.teams.put(team, ticket);
             let least = self.teams.growing(&self.grows);
@@ -170,7 +170,7 @@ impl ExactSearch<'_, '_, '_> {
             }
             self.teams.take(team, ticket);
         }
-        self.reach.place(team, ticket, -1);
+        self.reach.assign(team, ticket, -1);
     }
 }
 
@@ -197,7 +197,7 @@ struct CountedRule<'p> {
     /// Its place in the queue.
     place: usize,
     symbols: &'p Symbols,
-    share: Share,
+    share: TeamShare,
     /// The counts by value and team.
     on: Vec<i32>,
     /// By value, the number among the tickets that are still to come.
@@ -218,7 +218,12 @@ impl CountedRule<'_> {
 
 impl<'p> Reach<'p> {
     /// The rules for teams of `size` players, with the seed on none of them and all tickets to come.
-    pub fn new(pool: &'p Pool<'p>, candidates: &Candidates, teams: usize, size: usize) -> Self {
+    pub fn new(
+        pool: &'p Pool<'p>,
+        candidates: &CandidateTickets,
+        teams: usize,
+        size: usize,
+    ) -> Self {
         let tickets = (0..candidates.len()).map(|at| candidates.ticket(at));
         let tickets = tickets.chain([candidates.seed]);
         Self::of(pool, candidates.seed, tickets, teams, size)
@@ -284,7 +289,7 @@ impl<'p> Reach<'p> {
     }
 
     /// Places a ticket on a team (1), or takes it away again (-1).
-    pub fn place(&mut self, team: usize, ticket: u32, by: i32) {
+    pub fn assign(&mut self, team: usize, ticket: u32, by: i32) {
         let teams = self.teams;
         for rule in &mut self.rules {
             for &symbol in rule.symbols.of_ticket(ticket) {

@@ -24,9 +24,9 @@ use crate::{
     pool::{Combination, Combinations, Lacking, Pool},
 };
 
-use candidates::Candidates;
+use candidates::CandidateTickets;
 use exact::Reach;
-use teams::Teams;
+use teams::TeamsInSearch;
 
 /// The budget of one search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl MatchProposal {
         let mut tickets = found.teams.iter_mut().flatten();
         *tickets.find(|ticket| **ticket == other)? = one;
         let waited = found.waited(pool);
-        let mut teams = Teams::new(pool, found.size, waited, &[]);
+        let mut teams = TeamsInSearch::new(pool, found.size, waited, &[]);
         anneal::restore(&mut teams, &found.teams);
         found.cost = teams.cost();
         let is_sound = found.cost.hard == 0.0 && found.cost.soft <= self.cost.soft;
@@ -165,7 +165,12 @@ impl<'p> MatchSearch<'p> {
     fn priced(&self, mut found: MatchProposal) -> MatchProposal {
         let waited = found.waited(self.pool);
         if waited > self.waited && found.cost.soft > 0.0 {
-            let mut teams = Teams::new(self.pool, found.size, waited, &self.combinations.settled);
+            let mut teams = TeamsInSearch::new(
+                self.pool,
+                found.size,
+                waited,
+                &self.combinations.decided_rules,
+            );
             anneal::restore(&mut teams, &found.teams);
             found.cost = teams.cost();
         }
@@ -255,7 +260,12 @@ impl<'p> MatchSearch<'p> {
         if too_large || unfilled.is_some() || candidates.players(self.pool) < count * size {
             return None;
         }
-        let mut teams = Teams::new(self.pool, size, self.waited, &self.combinations.settled);
+        let mut teams = TeamsInSearch::new(
+            self.pool,
+            size,
+            self.waited,
+            &self.combinations.decided_rules,
+        );
         let found = |seats: Vec<Vec<u32>>, cost| {
             Some(MatchProposal {
                 teams: seats,
@@ -359,7 +369,7 @@ impl<'c> CandidateSet<'c> {
 
 /// The candidates of a combination.
 struct CheckedCandidates {
-    pub candidates: Candidates,
+    pub candidates: CandidateTickets,
     /// Why they cannot fill the teams, as far as the rules that count values can tell.
     pub unfilled: Option<Unfilled>,
 }
@@ -369,7 +379,7 @@ impl MatchSearch<'_> {
     fn candidates<'g>(&self, set: &'g CandidateSet<'_>, size: usize) -> &'g CheckedCandidates {
         set.candidates.get_or_init(|| {
             let tickets = &set.combination.tickets;
-            let candidates = Candidates::of(self.pool, self.seed, tickets);
+            let candidates = CandidateTickets::of(self.pool, self.seed, tickets);
             let count = self.pool.queue.settings().teams.as_usize();
             let reach = Reach::new(self.pool, &candidates, count, size);
             CheckedCandidates {

@@ -1,6 +1,6 @@
 //! The nearest match: teams that meet the rules as far as they go, and what they lack.
 
-use super::{Candidates, Cost, MatchSearch, Teams, pairs};
+use super::{CandidateTickets, Cost, MatchSearch, TeamsInSearch, pairs};
 use crate::pool::Pool;
 
 /// Teams that are not full, or that violate a rule.
@@ -38,9 +38,13 @@ impl MatchSearch<'_> {
                 continue;
             }
             for combination in &self.combinations.all {
-                let candidates = Candidates::of(self.pool, self.seed, &combination.tickets);
-                let mut teams =
-                    Teams::new(self.pool, size, self.waited, &self.combinations.settled);
+                let candidates = CandidateTickets::of(self.pool, self.seed, &combination.tickets);
+                let mut teams = TeamsInSearch::new(
+                    self.pool,
+                    size,
+                    self.waited,
+                    &self.combinations.decided_rules,
+                );
                 pairs::build_whole(self.pool, &mut teams, &candidates, size);
                 let heads = (0..teams.seats.len()).map(|team| teams.heads(team));
                 let lacking = heads.map(|heads| size.saturating_sub(heads)).sum();

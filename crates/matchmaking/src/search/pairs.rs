@@ -2,8 +2,8 @@
 //! compare teams hold from the beginning.
 
 use super::{
-    Candidates,
-    teams::{Cost, Teams},
+    CandidateTickets,
+    teams::{Cost, TeamsInSearch},
 };
 use crate::pool::Pool;
 
@@ -18,15 +18,20 @@ const ALIKE: usize = 8;
 const ALIKE_MATES: usize = 3;
 
 /// Builds teams of `size` players around the seed. The result may be incomplete or violate rules.
-pub(super) fn build(pool: &Pool<'_>, teams: &mut Teams<'_>, candidates: &Candidates, size: usize) {
+pub(super) fn build(
+    pool: &Pool<'_>,
+    teams: &mut TeamsInSearch<'_>,
+    candidates: &CandidateTickets,
+    size: usize,
+) {
     Builder::new(pool, teams, candidates, true).build(size);
 }
 
 /// Builds teams of at most `size` players, without tickets for which the rules cost more.
 pub(super) fn build_whole(
     pool: &Pool<'_>,
-    teams: &mut Teams<'_>,
-    candidates: &Candidates,
+    teams: &mut TeamsInSearch<'_>,
+    candidates: &CandidateTickets,
     size: usize,
 ) {
     Builder::new(pool, teams, candidates, false).build(size);
@@ -34,9 +39,9 @@ pub(super) fn build_whole(
 
 /// How many tickets were tried, by their values that rules limit. There are few of these at a time.
 #[derive(Default)]
-struct Tried(Vec<(u32, usize)>);
+struct TriedTickets(Vec<(u32, usize)>);
 
-impl Tried {
+impl TriedTickets {
     /// Counts one more ticket with these values; `false` if `most` were tried before.
     fn is_next(&mut self, values: u32, most: usize) -> bool {
         match self.0.iter_mut().find(|(known, _)| *known == values) {
@@ -55,8 +60,8 @@ impl Tried {
 
 struct Builder<'a, 'p, 't> {
     pool: &'a Pool<'p>,
-    teams: &'a mut Teams<'t>,
-    candidates: &'a Candidates,
+    teams: &'a mut TeamsInSearch<'t>,
+    candidates: &'a CandidateTickets,
     used: Vec<bool>,
     count: usize,
     /// Whether tickets are added for which the rules cost more.
@@ -66,8 +71,8 @@ struct Builder<'a, 'p, 't> {
 impl<'a, 'p, 't> Builder<'a, 'p, 't> {
     fn new(
         pool: &'a Pool<'p>,
-        teams: &'a mut Teams<'t>,
-        candidates: &'a Candidates,
+        teams: &'a mut TeamsInSearch<'t>,
+        candidates: &'a CandidateTickets,
         may_strain: bool,
     ) -> Self {
         Self {
@@ -119,7 +124,7 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
     fn best_mate(&mut self, group: &[usize], team: usize) -> Option<(usize, Cost)> {
         let mut best: Option<(usize, Cost)> = None;
         let mut tried = 0;
-        let mut alike = Tried::default();
+        let mut alike = TriedTickets::default();
         for &at in group.iter().filter(|at| !self.used[**at]) {
             let ticket = self.candidates.ticket(at);
             if self.candidates.is_crowded()
@@ -146,7 +151,7 @@ impl<'a, 'p, 't> Builder<'a, 'p, 't> {
         let (room, before) = (self.room(size), self.teams.strain());
         let mut best: Option<(Vec<usize>, Cost)> = None;
         let mut tried = 0;
-        let mut alike = Tried::default();
+        let mut alike = TriedTickets::default();
         let mut first = true;
         for place in *from..self.candidates.len() {
             let at = self.candidates.by_priority(place);

@@ -31,25 +31,25 @@ impl Cost {
 }
 
 /// The teams of a match while they are being chosen.
-pub(super) struct Teams<'p> {
+pub(super) struct TeamsInSearch<'p> {
     pub seats: Vec<Vec<u32>>,
     heads: Vec<usize>,
-    terms: Vec<Term<'p>>,
+    terms: Vec<TeamTerm<'p>>,
     pool: &'p Pool<'p>,
 }
 
-struct Term<'p> {
+struct TeamTerm<'p> {
     rule: &'p QueueRule,
     tally: Box<dyn RuleTally + 'p>,
 }
 
-impl<'p> Teams<'p> {
-    /// Empty teams for `size` players each. The rules at the places `settled` cost nothing.
-    pub fn new(pool: &'p Pool<'p>, size: usize, waited: f64, settled: &[usize]) -> Self {
+impl<'p> TeamsInSearch<'p> {
+    /// Empty teams for `size` players each. The rules at the places `decided_rules` cost nothing.
+    pub fn new(pool: &'p Pool<'p>, size: usize, waited: f64, decided_rules: &[usize]) -> Self {
         let count = pool.queue.settings().teams.as_usize();
         let rules = pool.queue.rules().iter().zip(&pool.prepared).enumerate();
-        let open = rules.filter(|(at, (rule, _))| !settled.contains(at) && rule.weight > 0.0);
-        let terms = open.map(|(_, (rule, prepared))| Term {
+        let open = rules.filter(|(at, (rule, _))| !decided_rules.contains(at) && rule.weight > 0.0);
+        let terms = open.map(|(_, (rule, prepared))| TeamTerm {
             rule,
             tally: prepared.tally(count, rule.limit(waited, size)),
         });
@@ -118,7 +118,7 @@ impl<'p> Teams<'p> {
     /// For each rule that has a cost here, whether more tickets can only violate it more.
     pub fn grows(&self) -> Vec<bool> {
         let rules = self.pool.queue.rules();
-        let grows = |term: &Term<'_>| {
+        let grows = |term: &TeamTerm<'_>| {
             let at = rules.iter().position(|rule| std::ptr::eq(rule, term.rule));
             let prepared = at.and_then(|at| self.pool.prepared.get(at));
             prepared.is_some_and(|prepared| prepared.is_monotone())
@@ -135,7 +135,7 @@ impl<'p> Teams<'p> {
     }
 }
 
-fn add(cost: &mut Cost, term: &Term<'_>) {
+fn add(cost: &mut Cost, term: &TeamTerm<'_>) {
     let violation = term.tally.violation();
     if violation > 0.0 {
         let own = term.rule.cost(violation);

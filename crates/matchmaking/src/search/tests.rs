@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Candidates, Cost, Teams, anneal, exact, pairs};
-use crate::{Known, Queue, Ticket, TicketSpec, pool::Pool};
+use super::{CandidateTickets, Cost, TeamsInSearch, anneal, exact, pairs};
+use crate::{KnownAttributes, Queue, Ticket, TicketSpec, pool::Pool};
 use evenkeel_model::{Stream, StreamPurpose};
 
 const QUEUE: &str = r#"
@@ -41,7 +41,9 @@ fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
             players.join(",")
         );
         let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+        queue
+            .ticket(&spec, &mut |_| KnownAttributes::default())
+            .unwrap()
     };
     (0..count).map(&mut ticket).collect()
 }
@@ -92,8 +94,8 @@ proptest! {
         let mut random = Stream::new(seed, StreamPurpose::Arrivals);
         let tickets = tickets(&queue, 8, &mut random);
         let pool = Pool::new(&queue, &tickets, None);
-        let candidates = Candidates::of(&pool, 0, &pool.all());
-        let mut teams = Teams::new(&pool, 3, 0.0, &[]);
+        let candidates = CandidateTickets::of(&pool, 0, &pool.all());
+        let mut teams = TeamsInSearch::new(&pool, 3, 0.0, &[]);
         let exact = exact::exact(&pool, &mut teams, &candidates, 3, 1_000_000);
         prop_assert!(exact.proven);
         let Some(least) = least(&pool) else {

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
-use crate::{Cores, Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool};
+use crate::{
+    Cores, Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool,
+};
 use evenkeel_model::{Stream, StreamPurpose};
 
 const PICKUP: &str = include_str!("../../../../config/queues/pickup.toml");
@@ -19,7 +21,9 @@ fn ticket(queue: &Queue, id: &str, waited: usize, more: &str) -> Ticket {
     let json =
         format!(r#"{{"ticket":"{id}","waited":{waited},"players":[{{"id":"{id}"{more}}}]}}"#);
     let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-    queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+    queue
+        .ticket(&spec, &mut |_| KnownAttributes::default())
+        .unwrap()
 }
 
 fn planned(queue: &Queue, tickets: &[Ticket]) -> Plan {
@@ -133,7 +137,9 @@ fn avoided_players_may_have_spaces_in_their_ids() {
     assert_eq!(one.players.len(), 1);
     let json = r#"{"ticket":"t","players":[{"id":"p","avoid":[""]}]}"#;
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    let refused = queue.ticket(&spec, &mut |_| Known::default()).unwrap_err();
+    let refused = queue
+        .ticket(&spec, &mut |_| KnownAttributes::default())
+        .unwrap_err();
     assert_eq!(
         refused.to_string(),
         "p: avoid must be the ids of up to 128 players"
@@ -157,7 +163,7 @@ fn the_penalty_is_that_of_the_teams_after_the_final_split() {
         .map(|at| {
             let json = format!(r#"{{"ticket":"t{at}","players":[{{"id":"p{at}"}}]}}"#);
             let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-            let mut known = Known::default();
+            let mut known = KnownAttributes::default();
             let weight = f64::from(at * at) + 0.37;
             known.numbers.insert("@weight".to_owned(), weight);
             queue.ticket(&spec, &mut |_| known.clone()).unwrap()
@@ -233,7 +239,11 @@ fn two_captains_of_one_party_are_not_enough() {
     let queue = shipped("roles");
     let json = r#"{"ticket":"c","waited":9,"players":[{"id":"c1","captain":true},{"id":"c2","captain":true}]}"#;
     let party: TicketSpec = serde_json::from_str(json).unwrap();
-    let mut tickets = vec![queue.ticket(&party, &mut |_| Known::default()).unwrap()];
+    let mut tickets = vec![
+        queue
+            .ticket(&party, &mut |_| KnownAttributes::default())
+            .unwrap(),
+    ];
     tickets.extend((0..20).map(|at| ticket(&queue, &format!("t{at}"), 1, MEDIC)));
     let (found, plan) = jobs(&queue, &tickets);
     assert_eq!((found, plan.matches.len()), (0, 0));
@@ -286,7 +296,7 @@ proptest! {
             let players: Vec<String> = players.collect();
             let json = format!(r#"{{"ticket":"t{number}","players":[{}]}}"#, players.join(","));
             let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-            queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+            queue.ticket(&spec, &mut |_| KnownAttributes::default()).unwrap()
         }).collect();
         let pool = Pool::new(&queue, &tickets, None);
         let possible = has_match(&pool);

@@ -7,7 +7,8 @@ use std::{
 
 use super::situations::queue;
 use crate::{
-    Known, OneCore, PLAYER_MATCHES, PlanInput, PlannedMatch, Queue, Ticket, TicketSpec, pool::Pool,
+    KnownAttributes, OneCore, PLAYER_MATCHES, PlanInput, PlannedMatch, Queue, Ticket, TicketSpec,
+    pool::Pool,
 };
 
 /// Duels on a map and in a mode that both players have chosen.
@@ -48,9 +49,9 @@ fn duellist(queue: &Queue, id: &str, maps: &[&str], played: &[String]) -> Ticket
 /// A ticket whose players have played on these maps lately.
 pub(super) fn checked(queue: &Queue, json: &str, played: &[String]) -> Ticket {
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    let known = Known {
+    let known = KnownAttributes {
         maps: played.to_vec(),
-        ..Known::default()
+        ..KnownAttributes::default()
     };
     queue.ticket(&spec, &mut |_| known.clone()).unwrap()
 }

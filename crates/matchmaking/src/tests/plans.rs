@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::{load::Load, oracle::SeatedMatch};
-use crate::{Cores, Effort, Known, OneCore, Plan, Queue, Ticket, plan, pool::Pool};
+use crate::{Cores, Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, plan, pool::Pool};
 use evenkeel_model::{Stream, StreamPurpose};
 
 const WOTB: &str = include_str!("../../../../config/queues/wotb.toml");
@@ -29,7 +29,9 @@ fn tickets(queue: &Queue, count: usize, waited: f64, seed: u64) -> Vec<Ticket> {
     let ticket = |number| {
         let waited = waited * (1.0 - number as f64 / count as f64);
         let spec = Load::default().ticket(number, waited, queue.name() == "rated", &mut stream);
-        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+        queue
+            .ticket(&spec, &mut |_| KnownAttributes::default())
+            .unwrap()
     };
     (0..count).map(ticket).collect()
 }
@@ -171,7 +173,9 @@ fn of_tickets_with_equal_waits_the_first_of_the_list_is_first() {
     let ticket = |id: &str| {
         let json = format!(r#"{{"ticket":"{id}","waited":3,"players":[{{"id":"{id}"}}]}}"#);
         let spec = serde_json::from_str(&json).unwrap();
-        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+        queue
+            .ticket(&spec, &mut |_| KnownAttributes::default())
+            .unwrap()
     };
     let tickets: Vec<Ticket> = ids.into_iter().map(ticket).collect();
     let never = AtomicBool::new(false);

@@ -3,8 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use super::situations::queue;
-use crate::{Effort, Known, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan, pool::Pool};
-use evenkeel_model::{Company, Crowding, Link, Outlook};
+use crate::{
+    Effort, KnownAttributes, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan, pool::Pool,
+};
+use evenkeel_model::{Company, Crowding, Link, WinModel};
 
 const RANKED: &str = include_str!("../../../../config/queues/ranked.toml");
 
@@ -20,14 +22,14 @@ fn ticket(queue: &Queue, id: &str, stated: &str, players: &[&[(&str, f64)]]) -> 
     let json = format!(r#"{{"ticket":"{id}","players":[{}]}}"#, seats.join(","));
     let spec: TicketSpec = serde_json::from_str(&json).unwrap();
     let mut players = players.iter();
-    let mut known = |_: &str| Known {
+    let mut known = |_: &str| KnownAttributes {
         numbers: players
             .next()
             .into_iter()
             .flat_map(|numbers| numbers.iter())
             .map(|(name, number)| ((*name).to_owned(), *number))
             .collect(),
-        ..Known::default()
+        ..KnownAttributes::default()
     };
     queue.ticket(&spec, &mut known).unwrap()
 }
@@ -192,8 +194,8 @@ fn a_booster_lifts_a_player_into_a_higher_division_and_teams_count_the_true_weig
 }
 
 /// A rating system that has learned what each friend adds.
-fn outlook(per_friend: f64) -> Outlook {
-    Outlook {
+fn win_model(per_friend: f64) -> WinModel {
+    WinModel {
         link: Link::Normal,
         per_strength: 0.8,
         players: 6.0,
@@ -202,7 +204,7 @@ fn outlook(per_friend: f64) -> Outlook {
         per_log_size: 0.0,
         side: 0.0,
         unit: 1.0,
-        doubt: 0.0,
+        deviation: 0.0,
         company: Company {
             per_friend,
             learned: 1.0,
@@ -229,7 +231,7 @@ fn with_friends(per_friend: f64) -> Vec<Vec<usize>> {
     let pair: &[&[(&str, f64)]] = &[&[("@strength", 0.2)], &[("@strength", 0.3)]];
     tickets.push(ticket(&queue, "pair", "", pair));
     let input = PlanInput {
-        outlook: Some(outlook(per_friend)),
+        win_model: Some(win_model(per_friend)),
         ..PlanInput::new(&queue, &tickets)
     };
     let plan = input.plan(&OneCore, &AtomicBool::new(false));
@@ -259,7 +261,7 @@ fn the_predicted_chance_counts_what_friends_add() {
         ticket(&queue, "b", "", &[alike]),
     ];
     let chances = |per_friend| {
-        let pool = Pool::new(&queue, &tickets, Some(outlook(per_friend)));
+        let pool = Pool::new(&queue, &tickets, Some(win_model(per_friend)));
         let single = |ticket: u32| pool.people.size(ticket) == 1;
         let (singles, pair): (Vec<u32>, Vec<u32>) = (0..3).partition(|ticket| single(*ticket));
         let rule = &queue.rules()[0].rule;

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt, sync::atomic::AtomicBool};
 
 use super::load::{Load, Shape};
-use crate::{Effort, Known, OneCore, Plan, Queue, QueueSettings, Ticket, plan, rules};
+use crate::{Effort, KnownAttributes, OneCore, Plan, Queue, QueueSettings, Ticket, plan, rules};
 use evenkeel_model::{Stream, StreamPurpose, seeded_hash};
 
 const WOTB: &str = include_str!("../../../../config/queues/wotb.toml");
@@ -111,7 +111,9 @@ impl Round {
         let ticket = |number| {
             let waited = longest * (1.0 - number as f64 / self.tickets as f64);
             let spec = load.ticket(number, waited, self.queue == "rated", &mut stream);
-            queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+            queue
+                .ticket(&spec, &mut |_| KnownAttributes::default())
+                .unwrap()
         };
         (0..self.tickets).map(ticket).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::{Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan};
+use crate::{Effort, KnownAttributes, OneCore, Plan, Queue, Ticket, TicketSpec, plan};
 
 const WOTB: &str = include_str!("../../../../config/queues/wotb.toml");
 
@@ -18,7 +18,9 @@ pub(super) fn queue(text: &str) -> Queue {
 
 pub(super) fn ticket(queue: &Queue, json: &str) -> Ticket {
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
-    queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+    queue
+        .ticket(&spec, &mut |_| KnownAttributes::default())
+        .unwrap()
 }
 
 fn planned(queue: &Queue, tickets: &[Ticket]) -> Plan {
@@ -197,9 +199,9 @@ fn a_pick_up_game_is_even_by_weight() {
                 ..Default::default()
             }],
         };
-        let known = |_: &str| Known {
+        let known = |_: &str| KnownAttributes {
             numbers: [("@weight".to_owned(), *weight)].into(),
-            ..Known::default()
+            ..KnownAttributes::default()
         };
         queue.ticket(&spec, &mut { known }).unwrap()
     };

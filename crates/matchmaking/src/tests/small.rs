@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
-use crate::{Effort, Known, OneCore, Queue, Ticket, TicketSpec, plan, pool::Pool};
+use crate::{Effort, KnownAttributes, OneCore, Queue, Ticket, TicketSpec, plan, pool::Pool};
 use evenkeel_model::{Stream, StreamPurpose};
 
 const TIERS: &str = r#"
@@ -52,7 +52,9 @@ fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
             players.join(",")
         );
         let spec: TicketSpec = serde_json::from_str(&json).unwrap();
-        queue.ticket(&spec, &mut |_| Known::default()).unwrap()
+        queue
+            .ticket(&spec, &mut |_| KnownAttributes::default())
+            .unwrap()
     };
     (0..count).map(&mut ticket).collect()
 }

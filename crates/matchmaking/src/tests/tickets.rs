@@ -1,6 +1,6 @@
 //! What a queue accepts as its settings and as a ticket.
 
-use crate::{Known, Queue, QueueSettings, TicketSpec};
+use crate::{KnownAttributes, Queue, QueueSettings, TicketSpec};
 
 fn fault(text: &str) -> String {
     let settings: Result<QueueSettings, _> = toml::from_str(text);
@@ -116,7 +116,7 @@ fn a_ticket_is_refused_with_a_reason() {
     let queue = Queue::new("x", toml::from_str(&settings).unwrap()).unwrap();
     let read = |json: &str| {
         let spec: TicketSpec = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let ticket = queue.ticket(&spec, &mut |_| Known::default());
+        let ticket = queue.ticket(&spec, &mut |_| KnownAttributes::default());
         ticket.map_err(|error| error.to_string())
     };
     let good = read(r#"{"ticket":"t","waited":1.5,"players":[{"id":"p","tier":8,"maps":["a"]}]}"#);
@@ -179,7 +179,9 @@ fn the_wire_s_words_are_read_by_type() {
     ] {
         spec.players[0].state(&queue, name, text);
     }
-    let ticket = queue.ticket(&spec, &mut |_| Known::default()).unwrap();
+    let ticket = queue
+        .ticket(&spec, &mut |_| KnownAttributes::default())
+        .unwrap();
     let values = format!("{:?}", ticket.players[0].values);
     assert_eq!(
         values,

@@ -87,12 +87,12 @@ mod tests {
             to: Some(0),
             teams: TeamChances::default(),
         };
-        let told = MatchChances {
+        let announced = MatchChances {
             changes: [Some(1), None, Some(0)].map(change).into(),
             ..MatchChances::default()
         };
-        let who = |told: MatchChances| told.changes.into_iter().map(|change| change.who);
-        let moved: Vec<_> = who(told.played(&record)).collect();
+        let who = |announced: MatchChances| announced.changes.into_iter().map(|change| change.who);
+        let moved: Vec<_> = who(announced.played(&record)).collect();
         assert_eq!(moved, [Some(0), None, Some(2)]);
         let ordered = record.played();
         let names: Vec<_> = ordered.participants.iter().map(|p| &*p.name).collect();

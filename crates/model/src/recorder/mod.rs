@@ -17,7 +17,7 @@ use crate::{
     ScoreEvent, Span,
 };
 
-use record::{Counted, LoneEvents};
+use record::{CountedDeed, LoneEvents};
 use sides::SideWatch;
 
 /// The most timelines of one match, far above any real one. A log may begin several for one player.
@@ -90,7 +90,7 @@ impl MatchRecorder {
         if let Some(who) = who {
             let player = self.player(who);
             player.kills = player.kills.saturating_add(1);
-            self.note_lone(who, at, Counted::Kill);
+            self.note_lone(who, at, CountedDeed::Kill);
         }
     }
 
@@ -99,7 +99,7 @@ impl MatchRecorder {
         if let Some(who) = who {
             let player = self.player(who);
             player.deaths = player.deaths.saturating_add(1);
-            self.note_lone(who, at, Counted::Death);
+            self.note_lone(who, at, CountedDeed::Death);
         }
     }
 
@@ -107,7 +107,7 @@ impl MatchRecorder {
     pub fn count_killed(&mut self, who: usize, at: u64) {
         let player = self.player(who);
         player.killed = player.killed.saturating_add(1);
-        self.note_lone(who, at, Counted::Killed);
+        self.note_lone(who, at, CountedDeed::Killed);
     }
 
     /// Begins a timeline and returns its index; that of the last one if there are 20,000 already.
@@ -141,7 +141,7 @@ impl MatchRecorder {
 
     /// Like [`set_team`](Self::set_team), at the next free time from `millis` on. If `who` is `None`, begins a timeline
     /// as soon as there is a team; `player` is then called for the identity and the name. Returns the timeline.
-    pub fn place(
+    pub fn assign(
         &mut self,
         who: Option<usize>,
         team: Option<u8>,

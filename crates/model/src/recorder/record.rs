@@ -45,7 +45,7 @@ impl MatchRecorder {
         millis: u64,
         counts_all: bool,
     ) -> (Vec<Participant>, Vec<Option<u32>>) {
-        let parties = Parties::of(&self.players);
+        let parties = PlayedParties::of(&self.players);
         let mut groups: Vec<Vec<(usize, &PlayerTimeline)>> = Vec::new();
         let mut known: HashMap<&PlayerKey, usize> = HashMap::new();
         let mut seats = Vec::with_capacity(self.players.len());
@@ -94,7 +94,7 @@ impl PlayerTimeline {
     }
 
     /// The kills and the deaths without those while waiting.
-    fn counts(&self, waiting: Counts) -> (u32, u32) {
+    fn counts(&self, waiting: DeedCounts) -> (u32, u32) {
         let deaths = self.deaths.saturating_sub(waiting.deaths);
         let killed = self.killed.saturating_sub(waiting.killed);
         // A game can report a death on its own, by a kill, or by both.
@@ -106,7 +106,7 @@ impl PlayerTimeline {
 fn participant(
     timelines: &[(usize, &PlayerTimeline)],
     teams: usize,
-    parties: &Parties<'_>,
+    parties: &PlayedParties<'_>,
 ) -> Option<Participant> {
     let (_, last) = timelines.last()?;
     let presence = timelines.iter().flat_map(|(_, one)| one.presence(teams));
@@ -177,9 +177,9 @@ fn roles<'a>(
 }
 
 /// The parties with two or more members who played, numbered in the order of their appearance.
-struct Parties<'a>(Vec<(&'a str, usize)>);
+struct PlayedParties<'a>(Vec<(&'a str, usize)>);
 
-impl<'a> Parties<'a> {
+impl<'a> PlayedParties<'a> {
     fn of(players: &'a [PlayerTimeline]) -> Self {
         let mut parties: Vec<(&str, usize)> = Vec::new();
         let played = players.iter().filter(|player| !player.stays.is_empty());
@@ -206,7 +206,7 @@ const MOST: usize = 1_000;
 
 /// What is counted of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Counted {
+pub(super) enum CountedDeed {
     Kill,
     Death,
     Killed,
@@ -214,7 +214,7 @@ pub(super) enum Counted {
 
 /// How often each happened to somebody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct DeedCounts {
     pub(super) kills: u32,
     pub(super) deaths: u32,
     pub(super) killed: u32,
@@ -223,8 +223,8 @@ pub(super) struct Counts {
 /// What was counted while no opponents were known.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct LoneEvents {
-    alone: Vec<(usize, u64, Counted)>,
-    one_side: Vec<(usize, u64, Counted)>,
+    alone: Vec<(usize, u64, CountedDeed)>,
+    one_side: Vec<(usize, u64, CountedDeed)>,
 }
 
 impl LoneEvents {
@@ -240,7 +240,7 @@ impl LoneEvents {
             (&mut self.one_side, later.one_side),
         ] {
             let room = MOST.saturating_sub(own.len());
-            let moved = |(who, at, what): (usize, u64, Counted)| {
+            let moved = |(who, at, what): (usize, u64, CountedDeed)| {
                 (who + grown, at.saturating_add(offset), what)
             };
             own.extend(later.into_iter().take(room).map(moved));
@@ -248,15 +248,15 @@ impl LoneEvents {
     }
 
     /// What of this was no play, by timeline.
-    fn while_waiting(&self, timelines: usize, teams: usize, play: &PlayTime) -> Vec<Counts> {
-        let mut counts = vec![Counts::default(); timelines];
+    fn while_waiting(&self, timelines: usize, teams: usize, play: &PlayTime) -> Vec<DeedCounts> {
+        let mut counts = vec![DeedCounts::default(); timelines];
         let one_side = self.one_side.iter().filter(|_| teams > 0);
         for (who, at, what) in self.alone.iter().chain(one_side) {
             if let Some(of) = counts.get_mut(*who).filter(|_| !play.is_at(*at)) {
                 match what {
-                    Counted::Kill => of.kills += 1,
-                    Counted::Death => of.deaths += 1,
-                    Counted::Killed => of.killed += 1,
+                    CountedDeed::Kill => of.kills += 1,
+                    CountedDeed::Death => of.deaths += 1,
+                    CountedDeed::Killed => of.killed += 1,
                 }
             }
         }
@@ -266,7 +266,7 @@ impl LoneEvents {
 
 impl MatchRecorder {
     /// Notes a count at this time if no opponents are known.
-    pub(super) fn note_lone(&mut self, who: usize, at: u64, what: Counted) {
+    pub(super) fn note_lone(&mut self, who: usize, at: u64, what: CountedDeed) {
         let is_full = |noted: &Vec<_>| noted.len() >= MOST;
         if is_full(&self.lone.one_side) && is_full(&self.lone.alone) {
             return;

@@ -27,7 +27,7 @@ struct Moves {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SideWatch {
     moves: Option<Moves>,
-    /// The times of the exchanges that [`MatchRecorder::settle_sides`] has not returned yet.
+    /// The times of the exchanges that [`MatchRecorder::reconcile_sides`] has not returned yet.
     exchanges: Vec<u64>,
 }
 
@@ -45,7 +45,7 @@ pub fn is_exchange(players: impl Iterator<Item = (u8, u8)>) -> bool {
 }
 
 /// An exchange of sides.
-struct Exchange {
+struct SideExchange {
     /// When the first player changed sides.
     since: u64,
     /// The number of timelines that had begun by then.
@@ -72,7 +72,7 @@ impl MatchRecorder {
 
     /// Decides whether the last changes of team were an exchange of sides, and returns the times of all exchanges since
     /// the last call. Call it before a score is attributed to a side.
-    pub fn settle_sides(&mut self) -> Vec<u64> {
+    pub fn reconcile_sides(&mut self) -> Vec<u64> {
         self.decide_sides();
         let sides = self.sides.as_mut();
         sides.map_or(Vec::new(), |sides| std::mem::take(&mut sides.exchanges))
@@ -129,21 +129,21 @@ impl SideWatch {
     }
 
     /// Decides whether the changes noted since the last call were an exchange of sides.
-    fn decide(&mut self, players: &[PlayerTimeline]) -> Option<Exchange> {
+    fn decide(&mut self, players: &[PlayerTimeline]) -> Option<SideExchange> {
         let moves = self.moves.take()?;
         let before = moves.before.iter();
         if !is_exchange(before.filter_map(|&(who, old)| Some((old, players[who].team()?)))) {
             return None;
         }
         self.exchanges.push(moves.since);
-        Some(Exchange {
+        Some(SideExchange {
             since: moves.since,
             players: moves.players,
         })
     }
 }
 
-impl Exchange {
+impl SideExchange {
     /// Follows a player's team back through the exchange: what was before is on the other side.
     fn apply(&self, player: &mut PlayerTimeline) {
         let earlier = player.stays.iter_mut();

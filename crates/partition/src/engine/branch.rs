@@ -11,7 +11,7 @@ use crate::{
     balance::Evenness,
     best::Ranked,
     engine::StepClock,
-    instance::{Atom, Instance, Split},
+    instance::{Atom, AtomInstance, Split},
 };
 
 /// Offers to `best` every legal split that is even enough. Returns false if the steps or the time
@@ -19,7 +19,7 @@ use crate::{
 ///
 /// O(teams^atoms) in the worst case; 16 humans on 4 teams take a millisecond or a few.
 pub(crate) fn solve(
-    instance: &Instance,
+    instance: &AtomInstance,
     steps: usize,
     clock: &mut StepClock,
     best: &mut Ranked,
@@ -47,7 +47,7 @@ pub(crate) fn solve(
 }
 
 struct BranchSearch<'a, 'c> {
-    instance: &'a Instance,
+    instance: &'a AtomInstance,
     clock: &'a mut StepClock<'c>,
     best: &'a mut Ranked,
     /// Splits less even than this are skipped.
@@ -77,7 +77,7 @@ struct Class {
 
 impl<'a, 'c> BranchSearch<'a, 'c> {
     fn new(
-        instance: &'a Instance,
+        instance: &'a AtomInstance,
         goal: Evenness,
         left: usize,
         clock: &'a mut StepClock<'c>,
@@ -205,10 +205,10 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         going
     }
 
-    /// Whether enough wishes are granted if each of the `free` atoms gets the team, from the `at`-th on, for which most
+    /// Whether enough wishes are satisfied if each of the `free` atoms gets the team, from the `at`-th on, for which most
     /// of its members wish.
     fn can_grant(&self, at: usize, free: &[Free]) -> bool {
-        let least = self.instance.least_granted;
+        let least = self.instance.least_satisfied;
         if least == 0 {
             return true;
         }
@@ -276,7 +276,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
     fn offer(&mut self) {
         let teams = self.instance.counts.teams;
         if self.humans[..teams].iter().max() != Some(&self.class.most)
-            || self.instance.granted(&self.split) < self.instance.least_granted
+            || self.instance.satisfied(&self.split) < self.instance.least_satisfied
         {
             return;
         }

@@ -16,7 +16,7 @@ use crate::{
     Engine, ProblemError, Settings,
     balance::Evenness,
     best::{BestSplits, Ranked, TopSplits},
-    instance::{Instance, Split},
+    instance::{AtomInstance, Split},
 };
 
 use two::TwoTeams;
@@ -69,7 +69,7 @@ fn highest(splits: &[(Evenness, Split)]) -> f64 {
 
 /// The request to an engine.
 #[derive(Clone, Copy)]
-pub(super) struct Order {
+pub(super) struct EngineOrder {
     /// Number of splits wanted.
     pub keep: usize,
     /// Decides between equally even splits.
@@ -82,7 +82,7 @@ pub(super) struct Order {
     pub memory: usize,
 }
 
-impl Order {
+impl EngineOrder {
     /// The request for `keep` splits by these settings.
     pub fn of(settings: &Settings, seed: u64, keep: usize) -> Self {
         Self {
@@ -114,8 +114,8 @@ const MOST_WALKED: usize = 40;
 /// # Errors
 /// Fails if the forced engine cannot solve the instance.
 pub(super) fn solve(
-    instance: &Instance,
-    order: Order,
+    instance: &AtomInstance,
+    order: EngineOrder,
     clock: &mut StepClock,
 ) -> Result<EngineAnswer, ProblemError> {
     #[cfg(test)]
@@ -135,7 +135,7 @@ pub(super) fn solve(
 }
 
 /// The engine to start with.
-fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
+fn choose(instance: &AtomInstance, order: EngineOrder) -> Result<Engine, ProblemError> {
     let two = (instance.counts.teams == 2).then(|| TwoTeams::new(instance));
     let free = instance
         .atoms
@@ -164,7 +164,7 @@ fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
 }
 
 #[cfg(test)]
-fn naive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
+fn naive(instance: &AtomInstance, order: EngineOrder, clock: &mut StepClock) -> EngineAnswer {
     let mut considered = 0;
     let (exact, splits);
     if instance.counts.teams == 2 {
@@ -174,7 +174,7 @@ fn naive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnsw
             considered += 1;
             best.offer(balance, Split::from(split));
         });
-        splits = settle(&two, best.finish(), |split| split, order, clock);
+        splits = finalise(&two, best.finish(), |split| split, order, clock);
     } else {
         let mut best = Ranked::new(order.keep, order.seed);
         exact = naive::walk(instance, clock, &mut |balance, split| {
@@ -186,15 +186,15 @@ fn naive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnsw
     EngineAnswer::new(splits, exact, Engine::Exhaustive, considered)
 }
 
-fn exhaustive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
+fn exhaustive(instance: &AtomInstance, order: EngineOrder, clock: &mut StepClock) -> EngineAnswer {
     let two = TwoTeams::new(instance);
     let mut best = TopSplits::new(order.keep);
     let exact = exhaustive::walk(&two, clock, &mut best);
-    let splits = settle(&two, best.finish(), |mask| two.split(mask), order, clock);
+    let splits = finalise(&two, best.finish(), |mask| two.split(mask), order, clock);
     EngineAnswer::new(splits, exact, Engine::Exhaustive, two.combinations())
 }
 
-fn meet(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
+fn meet(instance: &AtomInstance, order: EngineOrder, clock: &mut StepClock) -> EngineAnswer {
     let two = TwoTeams::new(instance);
     let masks = meet::solve(&two, order.keep, order.seed, clock);
     let exact = masks.is_some();
@@ -203,7 +203,7 @@ fn meet(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswe
     EngineAnswer::new(splits, exact, Engine::Meet, two.combinations())
 }
 
-fn branch(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
+fn branch(instance: &AtomInstance, order: EngineOrder, clock: &mut StepClock) -> EngineAnswer {
     let mut best = Ranked::new(order.keep, order.seed);
     let steps = if order.engine.is_some() {
         usize::MAX
@@ -216,8 +216,8 @@ fn branch(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAns
 
 /// Improves on the splits that an exact engine found before its time was over.
 fn search(
-    instance: &Instance,
-    order: Order,
+    instance: &AtomInstance,
+    order: EngineOrder,
     clock: &mut StepClock,
     so_far: EngineAnswer,
 ) -> EngineAnswer {
@@ -235,11 +235,11 @@ fn search(
 }
 
 /// Converts the K best to splits; if too many tie, draws among them.
-fn settle<C>(
+fn finalise<C>(
     two: &TwoTeams,
     found: BestSplits<C>,
     split: impl Fn(C) -> Split,
-    order: Order,
+    order: EngineOrder,
     clock: &mut StepClock,
 ) -> Vec<(Evenness, Split)> {
     let mut best: Vec<_> = found
@@ -303,7 +303,7 @@ impl<'a> StepClock<'a> {
 /// If k teams add up to T, the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. Also,
 /// some team has the strongest human: if that team has at least x, the weakest of the others has at
 /// most (T − x)/(k − 1). That team may also be the one whose sum starts lowest.
-pub(crate) fn upper(instance: &Instance) -> Evenness {
+pub(crate) fn upper(instance: &AtomInstance) -> Evenness {
     let counts = &instance.counts;
     let teams = counts.teams as i64;
     let (measure, starts) = (instance.measure, &instance.start[..counts.teams]);
@@ -333,7 +333,7 @@ pub(crate) fn upper(instance: &Instance) -> Evenness {
 
 /// A lower bound on the sum above bots of a team that contains this atom. It assumes that the weakest
 /// atoms, whole or in parts, fill up the rest of the team.
-fn least_with(instance: &Instance, atom: usize) -> i64 {
+fn least_with(instance: &AtomInstance, atom: usize) -> i64 {
     let size = instance.atoms[atom].size;
     let [mut needed, mut possible] =
         [instance.counts.least(), instance.counts.most].map(|count| count.saturating_sub(size));

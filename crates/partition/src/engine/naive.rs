@@ -1,13 +1,13 @@
 //! Every combination, without optimisation: the reference for the tests of the other engines.
 
-use crate::{balance::Evenness, engine::StepClock, instance::Instance};
+use crate::{balance::Evenness, engine::StepClock, instance::AtomInstance};
 
 /// Passes every legal split and its evenness to `visit`; interchangeable teams are in the order of
 /// their first atoms. Returns false if the time ran out first.
 ///
 /// O(teams^atoms × atoms).
 pub(crate) fn walk(
-    instance: &Instance,
+    instance: &AtomInstance,
     clock: &mut StepClock,
     visit: &mut dyn FnMut(Evenness, &[u8]),
 ) -> bool {

@@ -1,6 +1,6 @@
 //! Two teams, prepared for enumeration: a combination is one number, its gap.
 
-use crate::instance::{Atom, Instance, Split};
+use crate::instance::{Atom, AtomInstance, Split};
 
 /// Two teams. A combination is a mask over the free atoms, in which a set bit means the first team.
 ///
@@ -11,7 +11,7 @@ pub(crate) struct TwoTeams {
     atoms: Vec<usize>,
     /// What the free atoms count above bots.
     pub above_bots: Vec<i64>,
-    /// What each free atom adds to the count of the first team: its number of humans, and where wishes must be granted,
+    /// What each free atom adds to the count of the first team: its number of humans, and where wishes must be satisfied,
     /// those that it has for this team ([`Counting`]).
     pub sizes: Vec<usize>,
     /// The first team's sum minus the second's if all free atoms are on the second.
@@ -26,7 +26,7 @@ pub(crate) struct TwoTeams {
     base: Split,
 }
 
-/// The count of a team as one number that adds up over its atoms: the number of humans where no wishes must be granted.
+/// The count of a team as one number that adds up over its atoms: the number of humans where no wishes must be satisfied.
 /// Otherwise a human counts `stride`, and each wish for the team 1, and each for the other team −1. As there are fewer
 /// wishes than half of a stride, the number says both, and the engines need to know of no wishes.
 struct Counting {
@@ -35,11 +35,11 @@ struct Counting {
 }
 
 impl Counting {
-    fn of(instance: &Instance, teams: [u8; 2]) -> Self {
+    fn of(instance: &AtomInstance, teams: [u8; 2]) -> Self {
         let all = instance.atoms.iter().flat_map(|atom| atom.wishes);
         let wishes: usize = all.map(usize::from).sum();
         Self {
-            stride: match instance.least_granted {
+            stride: match instance.least_satisfied {
                 0 => 1,
                 _ => 2 * wishes + 1,
             },
@@ -56,16 +56,16 @@ impl Counting {
         }
     }
 
-    /// `totals`, which are by the number of humans, by the count of the first team. `granted` wishes are granted whoever
+    /// `totals`, which are by the number of humans, by the count of the first team. `satisfied` wishes are satisfied whoever
     /// is on it, besides those that the count says.
-    fn spread(&self, totals: Vec<Option<i64>>, granted: usize, least: usize) -> Vec<Option<i64>> {
+    fn spread(&self, totals: Vec<Option<i64>>, satisfied: usize, least: usize) -> Vec<Option<i64>> {
         if self.stride == 1 {
             return totals;
         }
         let most = self.stride / 2;
         let total = |count: usize| {
             let humans = (count + most) / self.stride;
-            let enough = granted + count >= least + humans * self.stride;
+            let enough = satisfied + count >= least + humans * self.stride;
             totals.get(humans).copied().flatten().filter(|_| enough)
         };
         (0..self.stride * totals.len()).map(total).collect()
@@ -74,7 +74,7 @@ impl Counting {
 
 impl TwoTeams {
     /// Both teams of an instance of two.
-    pub fn new(instance: &Instance) -> Self {
+    pub fn new(instance: &AtomInstance) -> Self {
         let base: Split = instance
             .atoms
             .iter()
@@ -86,7 +86,7 @@ impl TwoTeams {
     }
 
     /// Both teams of an instance of two; all atoms stay as in `split` except these `atoms`.
-    pub fn core(instance: &Instance, split: &[u8], atoms: Vec<usize>) -> Self {
+    pub fn core(instance: &AtomInstance, split: &[u8], atoms: Vec<usize>) -> Self {
         let each = instance.atoms.iter().map(|atom| atom.above_bot);
         let above_bot: i64 = each.chain(instance.start).sum();
         let all = instance.counts.humans;
@@ -105,7 +105,7 @@ impl TwoTeams {
 
     /// Two `teams` of any number, which keep their numbers of humans; all atoms stay as in `split`
     /// except these `atoms`.
-    pub fn pair(instance: &Instance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
+    pub fn pair(instance: &AtomInstance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
         let mut humans = [0; crate::MAX_TEAMS];
         let starts = teams.map(|team| instance.start[usize::from(team)]);
         let mut above_bot: i64 = starts.iter().sum();
@@ -126,7 +126,7 @@ impl TwoTeams {
     }
 
     fn between(
-        instance: &Instance,
+        instance: &AtomInstance,
         split: &[u8],
         teams: [u8; 2],
         atoms: Vec<usize>,
@@ -136,11 +136,11 @@ impl TwoTeams {
         atoms.iter().for_each(|&atom| base[atom] = teams[1]);
         let [first, second] = teams.map(|team| instance.start[usize::from(team)]);
         let counting = Counting::of(instance, teams);
-        let (mut gap, mut humans, mut granted) = (first - second, 0, 0);
+        let (mut gap, mut humans, mut satisfied) = (first - second, 0, 0);
         for (atom, &team) in instance.atoms.iter().zip(&base) {
             // On the first team, what the count says is added.
             let wished_for = if team == teams[0] { teams[1] } else { team };
-            granted += usize::from(atom.wishes[usize::from(wished_for)]);
+            satisfied += usize::from(atom.wishes[usize::from(wished_for)]);
             if team == teams[0] {
                 gap += atom.above_bot;
                 humans += counting.count(atom);
@@ -160,7 +160,7 @@ impl TwoTeams {
             atoms,
             gap,
             humans,
-            totals: counting.spread(totals, granted, instance.least_granted),
+            totals: counting.spread(totals, satisfied, instance.least_satisfied),
             teams,
             base,
         }

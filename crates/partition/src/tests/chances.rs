@@ -1,12 +1,12 @@
 //! Choosing teams by the chances that follow from the players' strengths.
 
 use super::*;
-use evenkeel_model::{Company, Outlook, SAME_CHANCE};
+use evenkeel_model::{Company, SAME_CHANCE, WinModel};
 
-fn outlook(side: f64) -> Outlook {
-    Outlook {
+fn win_model(side: f64) -> WinModel {
+    WinModel {
         side,
-        ..super::games::outlook()
+        ..super::games::win_model()
     }
 }
 
@@ -17,11 +17,11 @@ fn strengths(side: f64, strengths: &[f64]) -> ProblemSpec {
     let mut spec = lobby(&weights);
     spec.view.fill.on = false;
     spec.view.chance = Some(ChanceModel {
-        outlook: outlook(side),
+        win_model: win_model(side),
         humans: strengths.to_vec(),
         bots: Vec::new(),
         next_bot: 0.0,
-        doubts: Vec::new(),
+        deviations: Vec::new(),
         party_multiplier: Vec::new(),
     });
     spec
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn picks_that_count_as_equal_are_within_the_doubt(
+    fn picks_that_count_as_equal_are_within_the_deviation(
         humans in prop::collection::vec(-2.0..2.0f64, 5..11),
         side in -0.3..0.3f64,
         seed: u64,
@@ -115,7 +115,7 @@ proptest! {
         let exactly = pick(&spec, seed);
         let best = exactly.candidates.iter().map(|c| c.figures.chance.unwrap());
         let best = best.map(|chance| (chance - 0.5).abs()).fold(1.0, f64::min);
-        spec.doubt = Some(SAME_CHANCE);
+        spec.equal_within = Some(SAME_CHANCE);
         let solution = pick(&spec, seed);
         let off = (solution.chance.unwrap() - 0.5).abs();
         let allowed = if best <= SAME_CHANCE { SAME_CHANCE } else { best + SAME_CHANCE };
@@ -127,7 +127,7 @@ proptest! {
 fn a_giant_has_fewer_team_mates_however_one_sided_the_game_is() {
     // Chances of 2 % and 4 % differ by no more than 48 % and 50 %, but one is twice the other.
     let mut spec = strengths(0.0, &[4.0, 0.0, 0.0, 0.0, 0.0]);
-    spec.doubt = Some(SAME_CHANCE);
+    spec.equal_within = Some(SAME_CHANCE);
     for seed in 0..30 {
         let teams = pick(&spec, seed).team_of;
         let mates = teams[1..].iter().filter(|team| **team == teams[0]);
@@ -183,7 +183,7 @@ fn picks_vary_among_chances_that_count_as_equal() {
         picks.collect::<std::collections::BTreeSet<_>>().len()
     };
     let best = different(&spec);
-    spec.doubt = Some(SAME_CHANCE);
+    spec.equal_within = Some(SAME_CHANCE);
     let varied = different(&spec);
     assert!(best <= 5 && varied >= 6, "{best} {varied}");
 }
@@ -199,7 +199,7 @@ fn newcomers_are_spread_where_the_forecast_cannot_tell() {
         spec.view.humans[..newcomers]
             .iter_mut()
             .for_each(|human| human.newcomer = true);
-        spec.doubt = Some(SAME_CHANCE);
+        spec.equal_within = Some(SAME_CHANCE);
         for seed in 0..30 {
             let teams = pick(&spec, seed).team_of;
             let on_first = teams[..newcomers].iter().filter(|team| **team == 0).count();
@@ -215,7 +215,7 @@ fn newcomers_are_spread_where_the_forecast_cannot_tell() {
 fn the_weaker_side_is_taken_in_turns() {
     // Team 1 has the weaker side.
     let mut spec = strengths(0.05, &[0.0; 8]);
-    spec.doubt = Some(0.05);
+    spec.equal_within = Some(0.05);
     spec.view.humans[..4]
         .iter_mut()
         .for_each(|human| human.weak_sides = 1.0);
@@ -232,7 +232,7 @@ fn parties_count_what_their_friends_add() {
     let mut spec = strengths(0.0, &[0.0; 4]);
     spec.parties = vec![vec![0, 1]];
     let known = spec.view.chance.as_mut().unwrap();
-    known.outlook.company = Company {
+    known.win_model.company = Company {
         per_friend: 0.2,
         learned: 1.0,
     };
@@ -251,9 +251,9 @@ fn parties_count_what_their_friends_add() {
 #[test]
 fn of_splits_as_even_those_share_out_the_uncertain() {
     let mut spec = strengths(0.0, &[0.0; 8]);
-    spec.doubt = Some(0.02);
+    spec.equal_within = Some(0.02);
     let known = spec.view.chance.as_mut().unwrap();
-    known.doubts = vec![2.0, 0.3, 2.0, 0.3, 2.0, 0.3, 2.0, 0.3];
+    known.deviations = vec![2.0, 0.3, 2.0, 0.3, 2.0, 0.3, 2.0, 0.3];
     let problem = Problem::new(spec).unwrap();
     let picked = |cost: f64| {
         let mut settings = by_chance();
@@ -294,7 +294,7 @@ proptest! {
         seed: u64,
     ) {
         let mut spec = strengths(side, &humans);
-        spec.doubt = Some(SAME_CHANCE);
+        spec.equal_within = Some(SAME_CHANCE);
         let solution = pick(&spec, seed);
         let chance = |team_of: &[u8]| weaker(side, &humans, team_of);
         let best = splits(humans.len()).map(|split| chance(&split)).fold(0.0, f64::max);
@@ -317,7 +317,7 @@ proptest! {
         seed: u64,
     ) {
         let mut spec = strengths(side, &humans);
-        spec.doubt = Some(SAME_CHANCE);
+        spec.equal_within = Some(SAME_CHANCE);
         let solution = pick(&spec, seed);
         let chances: Vec<f64> = solution.candidates.iter().map(|found| weaker(side, &humans, &found.team_of)).collect();
         let best = chances.iter().copied().fold(0.0, f64::max);
@@ -340,19 +340,19 @@ proptest! {
 fn of_two_and_of_four_the_seed_draws_who_has_the_better_side() {
     for humans in [vec![0.1, -0.05], vec![0.3, 0.1, 0.05, -0.3]] {
         let mut spec = strengths(0.06, &humans);
-        spec.doubt = Some(SAME_CHANCE);
+        spec.equal_within = Some(SAME_CHANCE);
         let picks: Vec<Solution> = (0..20).map(|seed| pick(&spec, seed)).collect();
         for human in 0..humans.len() {
             let first = picks.iter().filter(|pick| pick.team_of[human] == 0).count();
             assert!((1..20).contains(&first), "{human}: {first} of 20");
         }
-        let told = picks.iter().filter(|pick| {
+        let announced = picks.iter().filter(|pick| {
             let why = pick.to_string();
             why.contains("the sides are drawn")
         });
-        assert!(told.count() == 20 || humans.len() == 4);
-        // Without a doubt, the best is picked, or one of those that the operator or the client has asked for.
-        spec.doubt = None;
+        assert!(announced.count() == 20 || humans.len() == 4);
+        // Where no two chances count as equal, the best is picked, or one of those that the operator or the client has asked for.
+        spec.equal_within = None;
         let settings = Settings {
             top: Count::of(1),
             ..by_chance()

@@ -1,6 +1,6 @@
 //! Made-up games, for the tests of this crate and of those who decide about games.
 
-use evenkeel_model::{Company, Crowding, Link, Outlook};
+use evenkeel_model::{Company, Crowding, Link, WinModel};
 use evenkeel_partition::{BotInGame, ChanceModel, Conduct, Fill, GameView, HumanInGame};
 
 /// A game without bots, of humans a, b, c, … given as `(weight, team)`; team 9 means no team.
@@ -55,19 +55,19 @@ pub(crate) fn robot(weight: f64, team: u8) -> BotInGame {
 pub(crate) fn by_chance(mut game: GameView) -> GameView {
     let strength = |weight: f64| (weight - 50.0) / 25.0;
     game.chance = Some(ChanceModel {
-        outlook: outlook(),
+        win_model: win_model(),
         humans: game.humans.iter().map(|h| strength(h.weight)).collect(),
         bots: game.bots.iter().map(|bot| strength(bot.weight)).collect(),
         next_bot: strength(game.next_bot),
-        doubts: vec![0.1; game.humans.len()],
+        deviations: vec![0.1; game.humans.len()],
         party_multiplier: Vec::new(),
     });
     game
 }
 
 /// In a match of eight, one unit of strength is an edge of a half, and one head more a fifth.
-pub(crate) fn outlook() -> Outlook {
-    Outlook {
+pub(crate) fn win_model() -> WinModel {
+    WinModel {
         link: Link::Normal,
         per_strength: 0.5,
         players: 8.0,
@@ -76,7 +76,7 @@ pub(crate) fn outlook() -> Outlook {
         per_log_size: 0.0,
         side: 0.05,
         unit: 1.0,
-        doubt: 0.1,
+        deviation: 0.1,
         company: Company::default(),
     }
 }

@@ -76,12 +76,12 @@ proptest! {
         let solution = solved(&problem, &settings, seed);
         let why = &solution;
         let oracle = Oracle::of(&spec, &why.given_up, budget);
-        let Some(told) = &why.wishes else {
+        let Some(announced) = &why.wishes else {
             prop_assert_eq!(wishes, 0);
             return Ok(())
         };
-        let (granted, best) = oracle.granted(wishes, worth);
-        prop_assert!(told.granted >= granted, "{} {granted}", told.granted);
+        let (satisfied, best) = oracle.satisfied(wishes, worth);
+        prop_assert!(announced.satisfied >= satisfied, "{} {satisfied}", announced.satisfied);
         let first = solution.candidates[0].figures.evenness;
         prop_assert!((first - best).abs() < 1e-9, "{first} {best}");
         if let (2, Some(limit)) = (spec.teams(), spec.tolerance) {
@@ -90,7 +90,7 @@ proptest! {
                 false => chance_of_weaker(oracle.free),
             };
             let legal = |(_, even, count): &&(Vec<u8>, f64, usize)| {
-                *count >= granted && *even >= limit.least(best) - 1e-9 && chance_of_weaker(*even) >= floor - 1e-9
+                *count >= satisfied && *even >= limit.least(best) - 1e-9 && chance_of_weaker(*even) >= floor - 1e-9
             };
             let mut expected: Vec<&Vec<u8>> = oracle.splits.iter().filter(legal).map(|(of, ..)| of).collect();
             let mut found: Vec<&Vec<u8>> = solution.candidates.iter().map(|one| &one.team_of).collect();
@@ -163,29 +163,29 @@ fn wishes_together_may_cost_what_one_alone_may_not() {
     let mut spec = lobby(&[30.0, 33.0, 31.0, 28.0]);
     spec.view.humans[0].wish = Some(0);
     spec.view.humans[1].pin = Some(0);
-    let granted = |spec: &ProblemSpec, budget: f64, worth: f64| {
+    let satisfied = |spec: &ProblemSpec, budget: f64, worth: f64| {
         let mut settings = Settings {
             wish_budget: Share::of(budget),
             ..Settings::default()
         };
         settings.factors.wishes = Amount::of(worth);
         let problem = Problem::new(spec.clone()).unwrap();
-        solved(&problem, &settings, 7).wishes.unwrap().granted
+        solved(&problem, &settings, 7).wishes.unwrap().satisfied
     };
-    assert_eq!(granted(&spec, 0.03, 0.02), 1);
+    assert_eq!(satisfied(&spec, 0.03, 0.02), 1);
     assert_eq!(
-        granted(&spec, 0.03, 0.01),
+        satisfied(&spec, 0.03, 0.01),
         0,
         "it is worth less than it costs"
     );
     assert_eq!(
-        granted(&spec, 0.01, 0.02),
+        satisfied(&spec, 0.01, 0.02),
         0,
         "it costs more than the budget"
     );
     // The only teams that suit p0 suit p3, too.
     spec.view.humans[3].wish = Some(1);
-    assert_eq!(granted(&spec, 0.03, 0.01), 2);
+    assert_eq!(satisfied(&spec, 0.03, 0.01), 2);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn forty_players_with_wishes_are_divided_in_time() {
         polls < 0
     };
     let solution = solve(&problem, &Settings::default(), 3, &mut out_of_time).unwrap();
-    let told = solution.wishes.unwrap();
-    assert_eq!((told.granted, told.refused.len()), (14, 0));
+    let announced = solution.wishes.unwrap();
+    assert_eq!((announced.satisfied, announced.refused.len()), (14, 0));
     assert!(solution.ratio > 0.99, "{}", solution.ratio);
 }

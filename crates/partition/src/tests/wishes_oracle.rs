@@ -20,9 +20,9 @@ impl Oracle {
             let team = |human: usize| (code / teams.pow(human as u32) % teams) as u8;
             let team_of: Vec<u8> = (0..n).map(team).collect();
             if let Some(evenness) = evenness(spec, given_up, &team_of) {
-                let granted = (0..n).filter(|&h| spec.view.humans[h].wish == Some(team_of[h]));
-                let granted = granted.count();
-                splits.push((team_of, evenness, granted));
+                let satisfied = (0..n).filter(|&h| spec.view.humans[h].wish == Some(team_of[h]));
+                let satisfied = satisfied.count();
+                splits.push((team_of, evenness, satisfied));
             }
         }
         let without = splits.iter().map(|(_, even, _)| *even).fold(0.0, f64::max);
@@ -45,18 +45,18 @@ impl Oracle {
     /// The best evenness of the splits that pass.
     fn best(&self, passes: impl Fn(&[u8], usize) -> bool) -> Option<f64> {
         let splits = self.splits.iter();
-        let passing = splits.filter(|(team_of, _, granted)| passes(team_of, *granted));
+        let passing = splits.filter(|(team_of, _, satisfied)| passes(team_of, *satisfied));
         passing
             .map(|(_, evenness, _)| *evenness)
             .max_by(f64::total_cmp)
     }
 
-    /// The number of wishes that are granted, and the best evenness with that number.
-    pub(super) fn granted(&self, wishes: usize, worth: f64) -> (usize, f64) {
-        let level = |least: usize| Some((least, self.best(|_, granted| granted >= least)?));
+    /// The number of wishes that are satisfied, and the best evenness with that number.
+    pub(super) fn satisfied(&self, wishes: usize, worth: f64) -> (usize, f64) {
+        let level = |least: usize| Some((least, self.best(|_, satisfied| satisfied >= least)?));
         let levels = (0..=wishes).filter_map(level);
         let cheap = levels.filter(|(_, even)| self.cost(*even) < self.budget + 1e-9);
-        let gain = |(granted, even): &(usize, f64)| *granted as f64 * worth - self.cost(*even);
+        let gain = |(satisfied, even): &(usize, f64)| *satisfied as f64 * worth - self.cost(*even);
         let better =
             |a: (usize, f64), b: (usize, f64)| if gain(&b) + 1e-9 >= gain(&a) { b } else { a };
         cheap.reduce(better).unwrap_or((0, self.without))
@@ -99,7 +99,7 @@ pub(super) fn check_reasons(
     solution: &Solution,
     oracle: &Oracle,
 ) -> Result<(), TestCaseError> {
-    let Some(told) = &solution.wishes else {
+    let Some(announced) = &solution.wishes else {
         return Ok(());
     };
     let at = |who: usize| solution.team_of[who];
@@ -110,11 +110,18 @@ pub(super) fn check_reasons(
         .filter(|&who| spec.view.humans[who].wish.is_some() && !has(who));
     let keys: Vec<&String> = refused.map(|who| &spec.view.humans[who].id).collect();
     prop_assert_eq!(
-        told.refused.iter().map(|one| &one.who).collect::<Vec<_>>(),
+        announced
+            .refused
+            .iter()
+            .map(|one| &one.who)
+            .collect::<Vec<_>>(),
         keys
     );
-    prop_assert_eq!(told.granted, humans.clone().filter(|&who| has(who)).count());
-    for one in &told.refused {
+    prop_assert_eq!(
+        announced.satisfied,
+        humans.clone().filter(|&who| has(who)).count()
+    );
+    for one in &announced.refused {
         let who = humans
             .clone()
             .find(|&who| spec.view.humans[who].id == one.who)
@@ -138,19 +145,19 @@ pub(super) fn check_reasons(
         };
         let best = oracle.best(with);
         match one.why {
-            Refusal::Pinned => {
+            WishRefusal::Pinned => {
                 prop_assert!(spec.view.humans[who].pin.is_some_and(|pin| pin != one.team))
             }
-            Refusal::Party => {
+            WishRefusal::Party => {
                 let held = |friend: usize| has(friend) || spec.view.humans[friend].pin.is_some();
                 prop_assert!(friends().any(held));
             }
-            Refusal::NoRoom => prop_assert!(best.is_none() || party.is_some()),
-            Refusal::Uneven { evenness } => {
+            WishRefusal::NoRoom => prop_assert!(best.is_none() || party.is_some()),
+            WishRefusal::Uneven { evenness } => {
                 let near = best.is_some_and(|best| (best - evenness).abs() < 1e-9);
                 prop_assert!(near || party.is_some(), "{best:?} {evenness}");
             }
-            Refusal::Unknown => prop_assert!(false, "there was time"),
+            WishRefusal::Unknown => prop_assert!(false, "there was time"),
         }
     }
     Ok(())

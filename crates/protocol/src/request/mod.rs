@@ -113,7 +113,7 @@ pub enum Charge {
 }
 
 /// The row of a request in the table of verbs, without its arguments.
-struct Rule {
+struct VerbRow {
     verb: Verb,
     demand: Demand,
     reply: ReplyRule,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Charge, Demand, Join, ReplyRule, Rule, Token,
+    Charge, Demand, Join, ReplyRule, Token, VerbRow,
     game::{
         balance, hello, join, leave_reason, map_range, players, points, put_balance, put_hello,
         put_join, put_leave, put_map, put_rebalance, put_score, put_verdict, rebalance, role,
@@ -82,10 +82,10 @@ macro_rules! verbs {
             }
 
             impl $type {
-                pub(super) fn rule(&self) -> Rule {
+                pub(super) fn rule(&self) -> VerbRow {
                     match self {
                         $(
-                            Self::$variant { .. } => Rule {
+                            Self::$variant { .. } => VerbRow {
                                 verb: Verb::$verb,
                                 demand: Demand { rights: $rights, charge: Charge::$charge },
                                 reply: ReplyRule::$reply,

@@ -7,7 +7,7 @@
 //!
 //! - A player gets a division only when the weight is certain enough ([`Settings::is_calibrated`]).
 //! - A player near a border does not change back and forth: to cross it, the weight must be
-//!   [`Settings::hysteresis`] points beyond it, in either direction ([`Borders::place`]).
+//!   [`Settings::hysteresis`] points beyond it, in either direction ([`Borders::division_of`]).
 //! - In a small community, the best of five players is not in the highest division at once: the
 //!   borders are computed from the weights of the players and of 20 imagined ones
 //!   ([`Borders::of`]).
@@ -131,7 +131,7 @@ impl Borders {
     ///
     /// For the same `held`, a higher weight never gives a lower division. If the weight is within
     /// [`Settings::hysteresis`] of a border, a player who holds either division beside it keeps it.
-    pub fn place(&self, weight: f64, held: Option<u8>) -> u8 {
+    pub fn division_of(&self, weight: f64, held: Option<u8>) -> u8 {
         let top = self.top();
         let mut division = match held {
             Some(held) => usize::from(held).min(top),

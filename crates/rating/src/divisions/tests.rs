@@ -55,34 +55,42 @@ fn i_play_in_large_teams_and_am_calibrated_later_but_not_never() {
 #[test]
 fn half_of_us_are_below_silver_s_middle() {
     let borders = Borders::of(&metals(), town());
-    let place = |weight| borders.place(weight, None);
+    let place = |weight| borders.division_of(weight, None);
     assert_eq!([30.0, 45.0, 47.0, 61.0, 63.0].map(place), [0, 0, 1, 1, 2]);
 }
 
 #[test]
 fn we_are_five_and_the_best_of_us_is_not_at_the_top_at_once() {
     let borders = Borders::of(&metals(), [48.0, 49.0, 50.0, 51.0, 53.0]);
-    assert_eq!(borders.place(53.0, None), 1);
-    assert_eq!(borders.place(70.0, None), 2, "but can get there");
+    assert_eq!(borders.division_of(53.0, None), 1);
+    assert_eq!(borders.division_of(70.0, None), 2, "but can get there");
 }
 
 #[test]
 fn i_win_one_and_lose_one_at_the_border_and_stay() {
     let borders = Borders::of(&metals(), town());
     let border = borders.marks[1];
-    let held = borders.place(border + 0.2, None);
+    let held = borders.division_of(border + 0.2, None);
     assert_eq!(held, 1);
     for evening in 0..20 {
         let weight = border + [-0.5, 0.5][evening % 2];
-        assert_eq!(borders.place(weight, Some(held)), held);
+        assert_eq!(borders.division_of(weight, Some(held)), held);
         assert_eq!(
-            borders.place(weight, Some(0)),
+            borders.division_of(weight, Some(0)),
             0,
             "nor does my friend below it"
         );
     }
-    assert_eq!(borders.place(border - 0.8, Some(1)), 0, "a losing streak");
-    assert_eq!(borders.place(border + 0.8, Some(0)), 1, "a winning streak");
+    assert_eq!(
+        borders.division_of(border - 0.8, Some(1)),
+        0,
+        "a losing streak"
+    );
+    assert_eq!(
+        borders.division_of(border + 0.8, Some(0)),
+        1,
+        "a winning streak"
+    );
 }
 
 #[test]
@@ -90,18 +98,18 @@ fn i_was_promoted_when_the_bar_was_full_and_one_loss_did_not_take_it_back() {
     let borders = Borders::of(&metals(), town());
     let promotion = borders.rises_from(0);
     assert!(borders.rank(0, promotion - 1e-6).progress > 0.999);
-    let silver = borders.place(promotion, Some(0));
+    let silver = borders.division_of(promotion, Some(0));
     assert_eq!(silver, 1);
     let progress = borders.rank(1, promotion).progress;
     assert!((0.02..0.2).contains(&progress), "{progress}");
-    assert_eq!(borders.place(promotion - 1.0, Some(1)), 1);
+    assert_eq!(borders.division_of(promotion - 1.0, Some(1)), 1);
 }
 
 #[test]
 fn i_am_far_stronger_and_skip_a_division() {
     let borders = Borders::of(&metals(), town());
-    assert_eq!(borders.place(68.0, Some(0)), 2);
-    assert_eq!(borders.place(31.0, Some(2)), 0);
+    assert_eq!(borders.division_of(68.0, Some(0)), 2);
+    assert_eq!(borders.division_of(31.0, Some(2)), 0);
 }
 
 #[test]
@@ -116,7 +124,7 @@ fn a_professional_came_and_i_did_not_fall() {
 #[test]
 fn we_are_all_alike_and_nobody_minds() {
     let borders = Borders::of(&metals(), [50.0; 500]);
-    let places: Vec<u8> = (0..500).map(|_| borders.place(50.0, None)).collect();
+    let places: Vec<u8> = (0..500).map(|_| borders.division_of(50.0, None)).collect();
     assert!(places.iter().all(|place| *place == places[0]));
     assert!(borders.rank(places[0], 50.0).progress.is_finite());
 }
@@ -159,7 +167,10 @@ fn i_stayed_away_with_my_gold_and_it_tarnished_until_i_came_back() {
 fn without_names_there_are_none_and_one_name_is_everybody_s() {
     assert!(!Settings::default().is_on());
     let one = Borders::of(&settings(&["Sailor"]), town());
-    assert_eq!([one.place(0.0, None), one.place(100.0, Some(0))], [0, 0]);
+    assert_eq!(
+        [one.division_of(0.0, None), one.division_of(100.0, Some(0))],
+        [0, 0]
+    );
     assert!((one.rank(0, 50.0).progress - 0.5).abs() < 0.02);
 }
 
@@ -192,7 +203,7 @@ proptest! {
         b in 0.0..=100.0_f64,
         held in prop::option::of(0_u8..8),
     ) {
-        let rank = |weight| borders.rank(borders.place(weight, held), weight);
+        let rank = |weight| borders.rank(borders.division_of(weight, held), weight);
         let (low, high) = (rank(a.min(b)), rank(a.max(b)));
         prop_assert!(low.division <= high.division);
         prop_assert!(low.position() <= high.position() + 1e-12, "{low:?} {high:?}");
@@ -214,7 +225,7 @@ proptest! {
         let mut held = first;
         let mut places = Vec::new();
         for weight in weights {
-            let place = borders.place(weight, held);
+            let place = borders.division_of(weight, held);
             held = Some(place);
             places.push(place);
         }
@@ -242,7 +253,7 @@ proptest! {
 
     #[test]
     fn a_rank_s_division_is_the_one_that_is_held(borders in any_borders(), weight in 0.0..=100.0_f64) {
-        let held = borders.place(weight, None);
-        prop_assert_eq!(borders.place(weight, Some(held)), held, "a placement is final");
+        let held = borders.division_of(weight, None);
+        prop_assert_eq!(borders.division_of(weight, Some(held)), held, "a placement is final");
     }
 }

@@ -29,7 +29,7 @@ const MOST_COMPARED: usize = 64;
 /// A share of a match that is nothing: what rounding leaves of two equal shares.
 const NO_SHARE: f64 = 1e-9;
 
-/// The account of one player in one standing.
+/// The account of one player in one rating pool.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Account {
     /// The weight, 0 to 100.
@@ -42,7 +42,7 @@ pub(super) struct Account {
 
 /// A player's part in a match, as an account sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct MatchPart {
     pub result: TeamResult,
     /// The share of the match that the player was on the team, less the shares on others.
     pub share: f64,
@@ -82,7 +82,7 @@ impl Account {
     }
 
     /// Enters a match, after which the player's strength is `target` points. Without a part in its result, nothing moves.
-    pub fn enter(&mut self, part: Option<Part>, target: f64, deviation: f64) -> Cause {
+    pub fn enter(&mut self, part: Option<MatchPart>, target: f64, deviation: f64) -> Cause {
         self.deviation = deviation;
         let Some(part) = part else {
             return Cause::NoResult;
@@ -137,7 +137,7 @@ fn towards(to_target: f64, limit: f64, [whole, limited, held]: [Cause; 3]) -> (f
 }
 
 /// The part of a player in a game: on the team with the largest share. `None` without a seat or a result.
-pub(super) fn part(game: &RatedGame, player: Player, results: &[TeamResult]) -> Option<Part> {
+pub(super) fn part(game: &RatedGame, player: Player, results: &[TeamResult]) -> Option<MatchPart> {
     let played = |seat: &Seat| (seat.share - seat.missed).max(0.0);
     let own = || game.seats().iter().filter(|seat| seat.player == player);
     let main = own().fold(None, |main: Option<&Seat>, seat| match main {
@@ -145,7 +145,7 @@ pub(super) fn part(game: &RatedGame, player: Player, results: &[TeamResult]) -> 
         _ => Some(seat),
     })?;
     let all: f64 = own().map(played).sum();
-    Some(Part {
+    Some(MatchPart {
         result: *results.get(usize::from(main.team))?,
         share: 2.0 * played(main) - all,
         missed: main.missed,
@@ -192,15 +192,15 @@ mod tests {
     use super::*;
     use crate::testing::game;
 
-    fn part(result: TeamResult, share: f64) -> Part {
-        Part {
+    fn part(result: TeamResult, share: f64) -> MatchPart {
+        MatchPart {
             result,
             share,
             missed: 0.0,
         }
     }
 
-    fn after(weight: f64, played: f64, part: Part, target: f64) -> (f64, Cause) {
+    fn after(weight: f64, played: f64, part: MatchPart, target: f64) -> (f64, Cause) {
         let mut account = Account {
             weight,
             deviation: 0.0,
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn who_left_a_lost_match_answers_for_the_rest() {
-        let left = |result| Part {
+        let left = |result| MatchPart {
             missed: 0.5,
             ..part(result, 0.25)
         };

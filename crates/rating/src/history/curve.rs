@@ -6,7 +6,7 @@
 //! they played. The mean forgets old matches, so that it follows a community that ages.
 
 use evenkeel_model::{
-    Outlook, PlayerKey, PointScale, Rank, RoleWeights, Ruleset, Timestamp, UNITS,
+    PlayerKey, PointScale, Rank, RoleWeights, Ruleset, Timestamp, UNITS, WinModel,
 };
 use serde::{Deserialize, Serialize};
 
@@ -150,7 +150,7 @@ pub struct Weight<'a> {
     /// say that the player is expected to rise.
     pub points: f64,
     /// The standard deviation of the strength, in the unit of `strength`; 0 in systems without deviations.
-    pub doubt: f64,
+    pub strength_deviation: f64,
     /// The division under this ruleset; `None` without divisions, for bots, and while the player is
     /// calibrating.
     pub rank: Option<Rank>,
@@ -179,8 +179,8 @@ impl Weight<'_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineupReading {
     /// Turns strengths into a chance in games like this one.
-    pub outlook: Outlook,
-    /// The edge of the first team; the outlook turns it into the chance that the system predicts.
+    pub win_model: WinModel,
+    /// The edge of the first team; the win model turns it into the chance that the system predicts.
     pub edge: f64,
     /// The sum of each team's strengths, in the unit of [`Weight::strength`], including what players
     /// of one party add to each other.

@@ -19,15 +19,15 @@ use evenkeel_model::{
 /// Numbers keys from 0 without gaps, in the order of their first appearance. The map is used only
 /// for look-ups, so its random order affects nothing.
 #[derive(Debug)]
-struct Numbers<K>(Shared<HashMap<K, u32>>);
+struct KeyNumbers<K>(Shared<HashMap<K, u32>>);
 
-impl<K> Clone for Numbers<K> {
+impl<K> Clone for KeyNumbers<K> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<K> Default for Numbers<K> {
+impl<K> Default for KeyNumbers<K> {
     fn default() -> Self {
         Self(Shared::new(HashMap::new()))
     }
@@ -35,7 +35,7 @@ impl<K> Default for Numbers<K> {
 
 /// Serialised as a list in the order of the numbers, so that the same numbers always give the same
 /// bytes.
-impl<K: Serialize> Serialize for Numbers<K> {
+impl<K: Serialize> Serialize for KeyNumbers<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut listed: Vec<(&K, u32)> = self.0.iter().map(|(key, n)| (key, *n)).collect();
         listed.sort_unstable_by_key(|(_, number)| *number);
@@ -43,14 +43,14 @@ impl<K: Serialize> Serialize for Numbers<K> {
     }
 }
 
-impl<'de, K: Deserialize<'de> + Eq + Hash> Deserialize<'de> for Numbers<K> {
+impl<'de, K: Deserialize<'de> + Eq + Hash> Deserialize<'de> for KeyNumbers<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let listed = Vec::<K>::deserialize(deserializer)?;
         Ok(Self(Shared::new(listed.into_iter().zip(0..).collect())))
     }
 }
 
-impl<K: Eq + Hash + Clone> Numbers<K> {
+impl<K: Eq + Hash + Clone> KeyNumbers<K> {
     fn of(&mut self, key: &K) -> u32 {
         if let Some(number) = self.0.get(key) {
             return *number;
@@ -80,10 +80,10 @@ pub(super) struct Digest {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DigestState {
     people: People,
-    maps: Numbers<String>,
-    rulesets: Numbers<Ruleset>,
+    maps: KeyNumbers<String>,
+    rulesets: KeyNumbers<Ruleset>,
     /// The modes of each ruleset, by its number.
-    modes: Numbers<(u32, String)>,
+    modes: KeyNumbers<(u32, String)>,
     /// What the games of a mode are usually like, by its number.
     usual: Vec<Shared<TypicalGame>>,
 }

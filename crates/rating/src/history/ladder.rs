@@ -30,14 +30,14 @@ pub(super) struct Ladder {
 
 /// The numbers that decide on a player's division.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
+pub(super) struct MeasuredPlayer {
     pub player: Player,
     pub weight: f64,
     pub deviation: f64,
     pub games: u32,
 }
 
-impl Measured {
+impl MeasuredPlayer {
     fn is_calibrated(&self, settings: &Settings) -> bool {
         settings.is_calibrated(self.games, self.deviation)
     }
@@ -49,8 +49,8 @@ impl Ladder {
     pub fn learn(
         &mut self,
         settings: &Settings,
-        playing: impl Iterator<Item = Measured>,
-        all: impl FnOnce() -> Vec<Measured>,
+        playing: impl Iterator<Item = MeasuredPlayer>,
+        all: impl FnOnce() -> Vec<MeasuredPlayer>,
     ) {
         self.matches += 1;
         if self.matches >= self.due {
@@ -64,7 +64,7 @@ impl Ladder {
         for measured in playing {
             let held = self.held.get(measured.player).copied();
             if held.is_some() || measured.is_calibrated(settings) {
-                let division = borders.place(measured.weight, held);
+                let division = borders.division_of(measured.weight, held);
                 self.held.set(measured.player, division);
             }
         }
@@ -84,7 +84,7 @@ impl Ladder {
     /// The rank that this weight has for a player without a division.
     pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
         let borders = self.borders.as_ref()?;
-        Some(borders.rank(borders.place(weight, None), weight))
+        Some(borders.rank(borders.division_of(weight, None), weight))
     }
 }
 
@@ -104,8 +104,8 @@ mod tests {
         }
     }
 
-    fn measured(player: u32, weight: f64, games: u32) -> Measured {
-        Measured {
+    fn measured(player: u32, weight: f64, games: u32) -> MeasuredPlayer {
+        MeasuredPlayer {
             player: Player(player),
             weight,
             deviation: 5.0,
@@ -120,7 +120,7 @@ mod tests {
             .map(|i| measured(i, 30.0 + 0.4 * f64::from(i), 20))
             .collect();
         let newcomer = measured(200, 60.0, 9);
-        let mut play = |who: Measured| {
+        let mut play = |who: MeasuredPlayer| {
             ladder.learn(&settings, [who].into_iter(), || town.clone());
             ladder.rank(who.player, who.weight)
         };

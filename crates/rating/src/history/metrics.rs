@@ -191,7 +191,7 @@ pub const FEWEST: usize = 30;
 
 /// How a system predicts beside the one that it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum SystemComparison {
     /// Its log loss is lower, and the interval of the difference does not contain 0.
     Better,
     /// Its log loss is higher, and the interval of the difference does not contain 0.
@@ -200,7 +200,7 @@ pub enum Comparison {
     Level,
 }
 
-impl Comparison {
+impl SystemComparison {
     pub(super) fn of(difference: Interval) -> Self {
         match difference {
             Interval { high, .. } if high < 0.0 => Self::Better,
@@ -442,11 +442,11 @@ mod tests {
 
     #[test]
     fn only_an_interval_without_zero_is_beyond_chance() {
-        let of = |low, high| Comparison::of(Interval { low, high });
-        assert_eq!(of(-0.02, -0.01), Comparison::Better);
-        assert_eq!(of(0.01, 0.02), Comparison::Worse);
+        let of = |low, high| SystemComparison::of(Interval { low, high });
+        assert_eq!(of(-0.02, -0.01), SystemComparison::Better);
+        assert_eq!(of(0.01, 0.02), SystemComparison::Worse);
         for (low, high) in [(-0.01, 0.01), (0.0, 0.01), (-0.01, 0.0), (0.0, 0.0)] {
-            assert_eq!(of(low, high), Comparison::Level);
+            assert_eq!(of(low, high), SystemComparison::Level);
         }
     }
 

@@ -25,33 +25,33 @@ mod metrics;
 mod newcomers;
 mod people;
 mod points;
+mod rating_pool;
 mod ruling;
 mod settings;
-mod standing;
 mod suspects;
 mod typical_game;
 
 use digest::Digest;
-use ladder::{Ladder, Measured};
+use ladder::{Ladder, MeasuredPlayer};
 use levels::Levels;
 use people::People;
+use rating_pool::RatingPool;
 use settings::{Season, Starts, StartsByNumber};
-use standing::Standing;
 
 pub use balance::{
-    Balance, BalanceOfRuleset, ChanceStep, Closeness, GapsByCauses, MapOfBalance, RulesetTotals,
-    WeekOfBalance, begin_of_week,
+    BalanceOfRuleset, BalanceStatistics, ChanceStep, Closeness, GapsByCauses, MapOfBalance,
+    RulesetTotals, WeekOfBalance, begin_of_week,
 };
 pub use curve::{LineupReading, Weight};
 pub use evaluate::{
-    Evaluation, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, Fresh, FreshLine, Line, Plan,
-    Prediction, Subset, evaluate, fresh, steps as fresh_steps,
+    Evaluation, EvaluationPlan, Evaluator, FIRST as FIRST_MATCHES, FirstMatches, FreshLine,
+    FreshPlayers, Prediction, Subset, SystemLine, evaluate, fresh, steps as fresh_steps,
 };
 pub use fold::{BadState, Fold, Late};
 pub use levels::Level;
 pub use metrics::{
-    BesideCoin, Bin, CONFIDENCE, Comparison, FEWEST as FEWEST_COMPARED, Forecast, Gains, Interval,
-    Metrics, interval,
+    BesideCoin, Bin, CONFIDENCE, FEWEST as FEWEST_COMPARED, Forecast, Gains, Interval, Metrics,
+    SystemComparison, interval,
 };
 pub use newcomers::PART as PART_FROM_ELSEWHERE;
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};

@@ -1,4 +1,4 @@
-//! What is assumed of a player who is new to a standing: by the statistics of their first game, and by what games of
+//! What is assumed of a player who is new to a rating pool: by the statistics of their first game, and by what games of
 //! other rulesets say about them.
 //!
 //! One victory reveals little about one player among eight. Points, kills, deaths and captures
@@ -12,7 +12,7 @@
 //! whom nothing is known. With ρ = 1 it is what is known, and with ρ = 0 it is a newcomer. If an operator has stated at which weight the player starts,
 //! that is in the place of the newcomer.
 //!
-//! ρ is learned from the players who are in both. When a player has [`SETTLED`] games in the standing, what these say
+//! ρ is learned from the players who are in both. When a player has [`SETTLED`] games in the rating pool, what these say
 //! by themselves is compared with what was known: ρ is the slope of a regression through the origin. It begins with
 //! [`PART`], as if some players had shown it.
 //!
@@ -53,7 +53,7 @@ pub(super) struct Newcomers {
     errors: f64,
     errors_of_mean: f64,
     /// Σ of the variances of the target strengths.
-    doubt: f64,
+    variances: f64,
 }
 
 impl Default for Newcomers {
@@ -69,7 +69,7 @@ impl Default for Newcomers {
             cases: 0.0,
             errors: 0.0,
             errors_of_mean: 0.0,
-            doubt: 0.0,
+            variances: 0.0,
         }
     }
 }
@@ -95,7 +95,7 @@ impl Newcomers {
         let error = beyond - self.beyond(features);
         self.errors += error * error;
         self.errors_of_mean += beyond * beyond;
-        self.doubt += strength.variance();
+        self.variances += strength.variance();
         self.cases += 1.0;
         self.sum += strength.mean;
         for (i, x) in features.iter().enumerate() {
@@ -118,8 +118,8 @@ impl Newcomers {
     /// reduces the variance of a Gaussian from t to r has precision 1/r − 1/t, and its value is
     /// t/(t − r) times the resulting mean. It carries no information if r = t.
     pub fn predict(&self, features: &Features) -> Option<Strength> {
-        let left = (self.errors + self.doubt) / self.cases.max(1.0);
-        let all = (self.errors_of_mean + self.doubt) / self.cases.max(1.0);
+        let left = (self.errors + self.variances) / self.cases.max(1.0);
+        let all = (self.errors_of_mean + self.variances) / self.cases.max(1.0);
         self.believed().then(|| Strength {
             mean: self.beyond(features) * all / (all - left),
             deviation: libm::sqrt(left * all / (all - left)),
@@ -163,7 +163,7 @@ const EQUAL: f64 = 20.0;
 
 /// What is known of a player elsewhere, relative to a newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct KnownElsewhere {
     pub strength: Strength,
     /// The weight, if it is from games whose weights count as they are, see [`Level::is_near`](super::Level).
     pub near: Option<f64>,
@@ -181,7 +181,7 @@ struct Adopted {
     prior: Strength,
 }
 
-/// The priors of one standing, and what is learned about their part.
+/// The priors of one rating pool, and what is learned about their part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Elsewhere {
     /// Σ w·x·y and Σ w·x², in units of [`spread`].
@@ -213,7 +213,7 @@ impl Elsewhere {
     }
 
     /// The prior of a player of whom this is known; `unknown` is the prior without it.
-    pub fn prior(&self, known: Known, unknown: Strength) -> Strength {
+    pub fn prior(&self, known: KnownElsewhere, unknown: Strength) -> Strength {
         match known.near {
             Some(_) => known.strength,
             None => known.strength.faded(self.part(), unknown),
@@ -221,7 +221,13 @@ impl Elsewhere {
     }
 
     /// Notes the prior of a player as the rating system has taken it, to compare it later.
-    pub fn note(&mut self, player: Player, known: Known, unknown: Strength, prior: Strength) {
+    pub fn note(
+        &mut self,
+        player: Player,
+        known: KnownElsewhere,
+        unknown: Strength,
+        prior: Strength,
+    ) {
         let adopted = Adopted {
             known: known.strength,
             near: known.near,
@@ -365,8 +371,8 @@ mod tests {
         Strength::prior(0.9)
     }
 
-    fn far(mean: f64) -> Known {
-        Known {
+    fn far(mean: f64) -> KnownElsewhere {
+        KnownElsewhere {
             strength: strength(mean, 0.3),
             near: None,
         }
@@ -379,7 +385,7 @@ mod tests {
         assert_eq!(prior.mean, 1.0);
         let variance = 0.25 * 0.09 + 0.75 * 0.81;
         assert!((prior.variance() - variance).abs() < 1e-12);
-        let near = Known {
+        let near = KnownElsewhere {
             near: Some(60.0),
             ..far(2.0)
         };

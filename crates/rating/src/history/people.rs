@@ -131,12 +131,12 @@ pub(super) trait Keyed: Clone {
 pub(super) struct Numbered<T> {
     list: PlayerMap<T>,
     count: u32,
-    index: Shared<Index>,
+    index: Shared<KeyIndex>,
 }
 
 /// Finds numbers by keys. It is used only for look-ups, so its random order affects nothing.
 #[derive(Clone, Debug)]
-struct Index {
+struct KeyIndex {
     hasher: RandomState,
     shards: Vec<Shared<Shard>>,
 }
@@ -152,7 +152,7 @@ struct Shard {
 const SHARDS: usize = 256;
 const EMPTY: u32 = u32::MAX;
 
-impl Default for Index {
+impl Default for KeyIndex {
     fn default() -> Self {
         Self {
             hasher: RandomState::new(),
@@ -238,7 +238,7 @@ impl<T: Keyed> Numbered<T> {
         self.count = number.saturating_add(1);
         self.list.set(Player(number), new);
         let Self { list, index, .. } = self;
-        let Index { hasher, shards } = index.edit();
+        let KeyIndex { hasher, shards } = index.edit();
         let hash_of = |number| {
             let own = list.get(Player(number));
             own.map_or(0, |own| hasher.hash_one(own.key()) as usize)

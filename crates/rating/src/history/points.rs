@@ -23,24 +23,24 @@ pub(super) fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
         });
         return frags.collect();
     }
-    let course = Course::of(record);
-    let of_one = |p| course.points_of(p);
+    let points = PointsOverTime::of(record);
+    let of_one = |p| points.points_of(p);
     record.participants.iter().map(of_one).collect()
 }
 
 /// Each team's score after `at` milliseconds of play, as [`points`] counts it. O(events · teams).
-pub(super) fn standing(record: &MatchRecord, at: u64) -> Vec<f64> {
-    let course = Course::of(record);
+pub(super) fn score_at(record: &MatchRecord, at: u64) -> Vec<f64> {
+    let points = PointsOverTime::of(record);
     let behind = record.events.partition_point(|event| event.at < at);
-    let counted = &course.before[behind * course.rate.len()..];
-    let rates = course.rate.iter().zip(counted);
+    let counted = &points.before[behind * points.rate.len()..];
+    let rates = points.rate.iter().zip(counted);
     rates
         .map(|(rate, counted)| rate * at as f64 + counted)
         .collect()
 }
 
 /// How each team's score grew during a game.
-struct Course<'a> {
+struct PointsOverTime<'a> {
     record: &'a MatchRecord,
     /// Per team: the points per millisecond that no event accounts for.
     rate: Vec<f64>,
@@ -49,7 +49,7 @@ struct Course<'a> {
     before: Vec<f64>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> PointsOverTime<'a> {
     fn of(record: &'a MatchRecord) -> Self {
         let scores = final_scores(record);
         let mut event_sum = vec![0.0; scores.len()];

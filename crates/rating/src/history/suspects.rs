@@ -7,7 +7,7 @@
 //! because m stays near 0 as long as little is known. Of honest newcomers, 1 in 70 has 2.2 or more by the
 //! normal distribution; `tests/suite/learning/suspects.rs` measures it.
 
-use super::{Measured, People, Standing};
+use super::{MeasuredPlayer, People, RatingPool};
 use crate::{Player, Scale, Strength};
 use evenkeel_model::{PlayerKey, Ruleset};
 
@@ -41,7 +41,7 @@ pub struct Suspect {
     pub statistic: f64,
 }
 
-impl Standing {
+impl RatingPool {
     /// The humans who play far above a newcomer with few matches, the most striking first.
     pub fn suspects(&self, ruleset: &Ruleset, people: &People) -> Vec<Suspect> {
         let Scale::Strengths { unit, .. } = self.system.scale() else {
@@ -49,14 +49,14 @@ impl Standing {
         };
         let is_human = |player: &Player| people.is_human(*player);
         let humans = self.players().filter(is_human);
-        let humans: Vec<Measured> = humans.filter_map(|p| self.measured(p)).collect();
+        let humans: Vec<MeasuredPlayer> = humans.filter_map(|p| self.measured(p)).collect();
         let settled = humans.iter().filter(|human| human.games >= SETTLED);
         let variance = spread(
             settled.filter_map(|human| self.estimate(human.player)),
             unit,
         );
         let few = humans.iter().filter(|human| FEW.contains(&human.games));
-        let suspect = |human: &Measured| {
+        let suspect = |human: &MeasuredPlayer| {
             let statistic = statistic(self.estimate(human.player)?, variance)?;
             let person = people.get(human.player)?;
             (statistic >= THRESHOLD).then(|| Suspect {

@@ -10,7 +10,7 @@
 //! [step](fn@step), and B the row of the stretch. The mean of the latent difference
 //! of the stretch is then B·m + (B·S·A)·y.
 
-use super::{Column, Joint, columns::Row, departure::step, filter::Latent};
+use super::{Column, Joint, columns::MatchRow, departure::step, filter::Latent};
 use crate::{Arrival, RatedGame, Seat, game::Comparison};
 
 /// What the members of the bank expect of a stretch before they learn from the game: for each comparison,
@@ -47,8 +47,8 @@ impl Joint {
         whole: &RatedGame,
         arrival: &Arrival,
         comparison: &Comparison,
-        until: &Row,
-        own: &Row,
+        until: &MatchRow,
+        own: &MatchRow,
     ) -> Vec<f64> {
         let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let lead = statistics.lead(&arrival.before, whole, comparison);

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
-use super::columns::Row;
+use super::columns::MatchRow;
 use super::filter::{Filter, Latent, Observation, Prior};
 use super::preset::{Preset, SPREADS};
 use crate::Strength;
@@ -260,13 +260,13 @@ impl Member {
     }
 
     /// The latent difference of a row, without learning from it.
-    pub fn latent(&self, row: &Row) -> Latent {
+    pub fn latent(&self, row: &MatchRow) -> Latent {
         self.filter.prediction(row, &self.prior)
     }
 
     /// Computes the latent difference of a match, all of whose columns have numbers, before
     /// learning from it.
-    pub fn look(&mut self, row: &Row) {
+    pub fn look(&mut self, row: &MatchRow) {
         self.seen = self.filter.latent(row, &self.prior, &mut self.gain);
     }
 
@@ -308,7 +308,7 @@ impl Member {
     /// Learns that a column has this value, with this variance.
     pub fn observe(&mut self, column: usize, value: f64, variance: f64) {
         let unit = 1.0 / libm::sqrt(variance.max(1e-6)); // a row whose noise is 1
-        let row = Row {
+        let row = MatchRow {
             known: vec![(column, unit)],
             new: Vec::new(),
         };

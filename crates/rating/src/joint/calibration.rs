@@ -31,8 +31,8 @@ const IMAGINARY: f64 = 100.0;
 /// A Gaussian over κ, as the sum of a part that all games share and one per ruleset.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calibration {
-    all: Part,
-    rulesets: BTreeMap<u32, Part>,
+    all: KappaPart,
+    rulesets: BTreeMap<u32, KappaPart>,
     /// How many matches a coin decided, by the chance that it did.
     upsets: f64,
     /// All decided matches.
@@ -41,14 +41,14 @@ pub struct Calibration {
 
 /// The mean and variance of one part of κ.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Part {
+struct KappaPart {
     mean: f64,
     variance: f64,
 }
 
 impl Default for Calibration {
     fn default() -> Self {
-        let all = Part {
+        let all = KappaPart {
             mean: 1.0,
             variance: ALL * ALL,
         };
@@ -61,7 +61,7 @@ impl Default for Calibration {
     }
 }
 
-impl Part {
+impl KappaPart {
     /// The part of a ruleset without matches.
     const RULESET: Self = Self {
         mean: 0.0,
@@ -103,7 +103,7 @@ impl Calibration {
             (1.0 - coin) * sign * moments.v / deviation,
             (1.0 - coin) * moments.w / (deviation * deviation),
         );
-        let own = self.rulesets.entry(ruleset).or_insert(Part::RULESET);
+        let own = self.rulesets.entry(ruleset).or_insert(KappaPart::RULESET);
         for part in [&mut self.all, own] {
             let gain = part.variance * z;
             part.mean += gain * v;
@@ -111,11 +111,11 @@ impl Calibration {
         }
     }
 
-    fn own(&self, ruleset: u32) -> Part {
+    fn own(&self, ruleset: u32) -> KappaPart {
         self.rulesets
             .get(&ruleset)
             .copied()
-            .unwrap_or(Part::RULESET)
+            .unwrap_or(KappaPart::RULESET)
     }
 
     /// The standard deviation of κ·z + N(0, 1).

@@ -36,14 +36,14 @@ pub enum Column {
 
 /// The row of one match: which columns take part, and their factors.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct MatchRow {
     /// Numbers of existing columns, each once, with their factors.
     pub known: Vec<(usize, f64)>,
     /// Columns that have no number yet, with their factors.
     pub new: Vec<(Column, f64)>,
 }
 
-impl Row {
+impl MatchRow {
     /// Multiplies all factors by `x`.
     fn times(&mut self, x: f64) {
         self.known.iter_mut().for_each(|(_, factor)| *factor *= x);
@@ -59,11 +59,11 @@ pub struct Columns {
     shared: BTreeMap<Column, usize>,
     /// The column that each number stands for.
     pub list: Vec<Column>,
-    games: PlayerMap<Career>,
+    games: PlayerMap<ColumnCareer>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Career {
+struct ColumnCareer {
     games: u32,
     last: u64,
     day: f64,
@@ -78,7 +78,7 @@ struct Career {
     seen: f64,
 }
 
-impl Default for Career {
+impl Default for ColumnCareer {
     fn default() -> Self {
         Self {
             games: 0,
@@ -122,10 +122,10 @@ impl Columns {
     pub fn add(&mut self, column: Column) {
         let number = self.list.len();
         self.list.push(column);
-        self.place(column, number);
+        self.seed(column, number);
     }
 
-    fn place(&mut self, column: Column, number: usize) {
+    fn seed(&mut self, column: Column, number: usize) {
         let small = u32::try_from(number).unwrap_or(u32::MAX);
         match column {
             Column::Skill(player) => self.skill.set(player, small),
@@ -143,7 +143,7 @@ impl Columns {
         self.command = PlayerMap::default();
         self.shared.clear();
         for (number, &column) in list.iter().enumerate() {
-            self.place(column, number);
+            self.seed(column, number);
         }
         self.list = list;
     }
@@ -156,13 +156,13 @@ impl Columns {
     /// Notes that a player is known from other rulesets. Their first match here does not make them less new: it
     /// moves their strength from there in the direction of its result, whatever being new is worth.
     pub fn meet(&mut self, player: Player) {
-        self.games.enter(player, Career::default).met = true;
+        self.games.enter(player, ColumnCareer::default).met = true;
     }
 
     /// Counts a game for each player in it.
     pub fn count(&mut self, game: &RatedGame, number: u64) {
         for seat in game.seats() {
-            let career = self.games.enter(seat.player, Career::default);
+            let career = self.games.enter(seat.player, ColumnCareer::default);
             if career.last < number || career.games == 0 {
                 career.games += 1;
                 career.last = number;
@@ -193,7 +193,7 @@ impl Columns {
             let average = points * tally.minutes / minutes;
             let weight = tally.minutes / longest;
             let beside = libm::log((own + FEW_POINTS) / (average + FEW_POINTS));
-            let career = self.games.enter(tally.player, Career::default);
+            let career = self.games.enter(tally.player, ColumnCareer::default);
             career.record = FADING * career.record + weight * beside;
             career.seen = FADING * career.seen + weight;
         }
@@ -205,7 +205,7 @@ impl Columns {
     /// It is the hyperbolic tangent of the mean of ln(points / points of an average player), so that no
     /// number of points raises it without end, and it falls towards 0 with the number of games.
     pub fn record(&self, player: Player) -> f64 {
-        let of = |career: &Career| {
+        let of = |career: &ColumnCareer| {
             let mean = career.record / (career.seen + FEW_MATCHES);
             libm::tanh(mean) * ESTABLISHED / (ESTABLISHED + f64::from(career.games))
         };
@@ -214,7 +214,7 @@ impl Columns {
 
     /// Days since a player's last game; 0 for a newcomer.
     pub fn absence(&self, player: Player, day: f64) -> f64 {
-        let away = |career: &Career| (day - career.day).max(0.0);
+        let away = |career: &ColumnCareer| (day - career.day).max(0.0);
         self.games.get(player).map_or(0.0, away)
     }
 
@@ -247,8 +247,8 @@ impl Columns {
     ///
     /// All factors are multiplied by the root of the game's [extent](RatedGame::extent): the score is a
     /// Brownian motion, whose drift grows with time, and whose noise grows with the root of time.
-    pub fn row(&self, game: &RatedGame, a: usize, b: usize) -> Row {
-        let mut row = Row::default();
+    pub fn row(&self, game: &RatedGame, a: usize, b: usize) -> MatchRow {
+        let mut row = MatchRow::default();
         row.known
             .reserve(game.team(a).len() + game.team(b).len() + 8);
         let (one, other) = (
@@ -293,12 +293,12 @@ impl Columns {
 
     /// The row of a comparison: the mean of the rows of its pairs of teams. The mean of several performances has less
     /// noise than each, so the row is multiplied until its noise is 1 again.
-    pub fn compared(&self, game: &RatedGame, comparison: &Comparison) -> Row {
+    pub fn compared(&self, game: &RatedGame, comparison: &Comparison) -> MatchRow {
         let [one, other] = &comparison.sides;
         if let ([a], [b]) = (one.as_slice(), other.as_slice()) {
             return self.row(game, *a, *b);
         }
-        let mut mean = Row::default();
+        let mut mean = MatchRow::default();
         for (a, b) in one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))) {
             let row = self.row(game, a, b);
             mean.known.extend(row.known);
@@ -312,7 +312,7 @@ impl Columns {
 
     /// Adds an entry to a row. With `again`, the row may have an entry for the same column, because
     /// a player was on both teams; the factors are then added.
-    fn enter(&self, row: &mut Row, column: Column, x: f64, again: bool) {
+    fn enter(&self, row: &mut MatchRow, column: Column, x: f64, again: bool) {
         if x == 0.0 {
             return;
         }

@@ -36,16 +36,16 @@ use crate::{Departure, RatedGame, Seat, game::Comparison, normal};
 
 /// What the members of the bank predict for the part of a game that a departed player played,
 /// before they learn the result.
-pub(super) struct Outlook {
+pub(super) struct DeparturePrediction {
     /// The numbers of the player's columns: skill and command.
     own: Vec<usize>,
-    comparisons: Vec<ComparisonOutlook>,
+    comparisons: Vec<ComparisonPrediction>,
     /// The means of those columns before the game, by member.
     means: Vec<Vec<f64>>,
 }
 
 /// The prediction for one comparison in which the player's team is.
-struct ComparisonOutlook {
+struct ComparisonPrediction {
     comparison: Comparison,
     /// By member: the latent difference, and the gains S·a of the player's columns.
     members: Vec<(Latent, Vec<f64>)>,
@@ -54,7 +54,7 @@ struct ComparisonOutlook {
 impl Joint {
     /// Predicts the part of a game that a departed player played. Call it before the filters learn from
     /// the game.
-    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Outlook {
+    pub(super) fn look_ahead(&mut self, departure: &Departure) -> DeparturePrediction {
         let Departure { player, game, .. } = departure;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
         let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
@@ -66,21 +66,21 @@ impl Joint {
         }
         let own = [Column::Skill(*player), Column::Command(*player)];
         let own: Vec<usize> = own.iter().filter_map(|c| self.columns.number(*c)).collect();
-        let outlook = |comparison: Comparison| {
+        let prediction = |comparison: Comparison| {
             let row = self.columns.compared(game, &comparison);
             let look = |member: &mut Member| {
                 member.look(&row);
                 (member.seen, member.gains(&own))
             };
-            ComparisonOutlook {
+            ComparisonPrediction {
                 comparison,
                 members: self.bank.members.iter_mut().map(look).collect(),
             }
         };
-        let comparisons = comparisons.into_iter().map(outlook).collect();
+        let comparisons = comparisons.into_iter().map(prediction).collect();
         let mean = |member: &Member| own.iter().map(|&c| member.filter.mean(c)).collect();
         let means = self.bank.members.iter().map(mean).collect();
-        Outlook {
+        DeparturePrediction {
             own,
             comparisons,
             means,
@@ -95,17 +95,17 @@ impl Joint {
         &mut self,
         whole: &RatedGame,
         departure: &Departure,
-        outlook: &Outlook,
+        prediction: &DeparturePrediction,
         others: &[usize],
     ) {
         let statistics = self.outcomes.entry(departure.game.mode).or_default();
         let tie = statistics.tie();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
-            let Some(before) = outlook.means.get(index) else {
+            let Some(before) = prediction.means.get(index) else {
                 continue;
             };
             let mut means = before.clone();
-            for part in &outlook.comparisons {
+            for part in &prediction.comparisons {
                 let Some((latent, gains)) = part.members.get(index) else {
                     continue;
                 };
@@ -117,7 +117,7 @@ impl Joint {
                 }
             }
             let mut surplus = 0.0;
-            for (&column, mean) in outlook.own.iter().zip(means) {
+            for (&column, mean) in prediction.own.iter().zip(means) {
                 surplus += member.filter.mean(column) - mean;
                 member.filter.set_mean(column, mean);
             }

@@ -22,11 +22,11 @@ impl Joint {
             member.drift(playing.iter().copied());
         }
         if !game.departures.is_empty() {
-            self.bank.try_points(); // so that every member has an outlook
+            self.bank.try_points(); // so that every member has a win model
         }
-        let mut outlooks = Vec::with_capacity(game.departures.len());
+        let mut predictions = Vec::with_capacity(game.departures.len());
         for departure in &game.departures {
-            outlooks.push(self.look_ahead(departure));
+            predictions.push(self.look_ahead(departure));
         }
         let mut expected = Vec::with_capacity(game.arrivals.len());
         for arrival in &game.arrivals {
@@ -40,8 +40,8 @@ impl Joint {
             self.welcome(game, arrival, expected);
         }
         let others = self.stayers(game);
-        for (departure, outlook) in game.departures.iter().zip(&outlooks) {
-            self.charge(game, departure, outlook, &others);
+        for (departure, prediction) in game.departures.iter().zip(&predictions) {
+            self.charge(game, departure, prediction, &others);
         }
         self.columns.count(game, self.matches);
         self.bank.prune(self.matches);

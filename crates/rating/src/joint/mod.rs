@@ -61,9 +61,9 @@ use self::{
     outcomes::OutcomeStatistics,
 };
 use super::{
-    Effects, Parts, Player, RatedGame, RoleStrengths, Scale, Strength, System, with_effects,
+    Effects, Player, RatedGame, RoleStrengths, Scale, Strength, StrengthParts, System, with_effects,
 };
-use evenkeel_model::{Company, Crowding, Link, Outlook};
+use evenkeel_model::{Company, Crowding, Link, WinModel};
 
 /// The most columns in the covariance: half a megabyte per member of the bank. With twice as many, 84,000 matches of 6,113
 /// players took 1.8 times as long, and the log loss of 852 beach volleyball players fell by .0001
@@ -151,7 +151,7 @@ impl Joint {
 
     /// Starts a player at a mean. The column of a player holds the strength without the effect of being new, which
     /// is a newcomer's strength. Who has been in games from which they did not learn has a column already.
-    fn place(&mut self, player: Player, mean: f64, away: Away) {
+    fn seed(&mut self, player: Player, mean: f64, away: Away) {
         match self.columns.number(Column::Skill(player)) {
             None => self.away.set(player, away),
             Some(number) => {
@@ -242,9 +242,9 @@ impl System for Joint {
         Some(Strength { mean, ..own })
     }
 
-    fn parts(&self, player: Player) -> Option<Parts> {
+    fn parts(&self, player: Player) -> Option<StrengthParts> {
         let own = self.own(player)?;
-        Some(Parts {
+        Some(StrengthParts {
             own,
             roles: self.own_roles(player, own),
             factors: self.columns.factors(player),
@@ -264,11 +264,11 @@ impl System for Joint {
     }
 
     /// The noise is that of exactly this lineup, 1 + a·S·a.
-    fn outlook(&self, game: &RatedGame) -> Outlook {
-        self.outlook_and_chance(game).0
+    fn win_model(&self, game: &RatedGame) -> WinModel {
+        self.win_model_and_chance(game).0
     }
 
-    fn outlook_and_chance(&self, game: &RatedGame) -> (Outlook, f64) {
+    fn win_model_and_chance(&self, game: &RatedGame) -> (WinModel, f64) {
         let (mut per_latent, mut variance, mut chance) = (0.0, 0.0, 0.0);
         let sharpness = self.sharpness(game);
         for (weight, member, latent) in self.latents(game, 0, 1) {
@@ -289,7 +289,7 @@ impl System for Joint {
             false => [0.0; 2],
         };
         let newcomer = self.effect(Column::Newness);
-        let outlook = Outlook {
+        let win_model = WinModel {
             link: Link::Normal,
             per_strength,
             players,
@@ -298,10 +298,10 @@ impl System for Joint {
             per_log_size: per_latent * self.effect(Column::LogSize),
             side: sides.iter().sum(),
             unit: UNIT,
-            doubt: per_latent * libm::sqrt(variance),
+            deviation: per_latent * libm::sqrt(variance),
             company: self.company(),
         };
-        (outlook, chance)
+        (win_model, chance)
     }
 
     fn command(&self, player: Player, _: &RatedGame) -> f64 {
@@ -321,11 +321,11 @@ impl System for Joint {
     }
 
     fn start(&mut self, player: Player, prior: Strength) {
-        self.place(player, prior.mean, Away::Stated(prior));
+        self.seed(player, prior.mean, Away::Stated(prior));
     }
 
     fn adopt(&mut self, player: Player, prior: Strength) {
-        self.place(player, prior.mean, Away::Adopted(prior));
+        self.seed(player, prior.mean, Away::Adopted(prior));
         self.columns.meet(player);
     }
 

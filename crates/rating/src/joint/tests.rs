@@ -317,7 +317,7 @@ fn friends_who_won_once_by_hand() {
     let mut game = RatedGame::new(seats.into_iter().map(party).collect());
     game.places = vec![0, 1];
     let mut system = Joint::new();
-    assert_eq!(system.outlook(&game).company, Company::default());
+    assert_eq!(system.win_model(&game).company, Company::default());
     system.update(&game);
     let (mut per_friend, mut learned) = (0.0, 0.0);
     for skill in [0.1_f64, 0.2, 0.4, 0.8, 1.6] {
@@ -327,7 +327,7 @@ fn friends_who_won_once_by_hand() {
         per_friend += gain * v / noise.sqrt() / 5.0;
         learned += gain * gain * v * v / noise / (0.01 * skill * skill) / 5.0;
     }
-    let company = system.outlook(&game).company;
+    let company = system.win_model(&game).company;
     assert!(
         (company.per_friend - per_friend).abs() < 1e-7,
         "{company:?} {per_friend}"
@@ -359,15 +359,15 @@ fn a_player_who_alone_holds_two_even_is_above_both() {
 fn one_player_more_is_never_worth_less_than_nothing() {
     let uneven = game(&[&[1.0, 1.0], &[1.0]], &[]);
     let new = Joint::new();
-    let outlook = new.outlook(&uneven);
-    assert!(outlook.per_head > 0.0, "{outlook:?}");
+    let win_model = new.win_model(&uneven);
+    assert!(win_model.per_head > 0.0, "{win_model:?}");
     let chance = new.beats(&uneven, 0, 1);
     assert!(0.52 < chance && chance < 0.56, "{chance}");
     for games in [0, 1, 30, 300] {
-        let outlook = one_against_two(games, |_| true).outlook(&uneven);
+        let win_model = one_against_two(games, |_| true).win_model(&uneven);
         for heads in [2, 3, 8] {
             let [more, fewer] = [heads, heads - 1].map(|heads| TeamLoad::alike(heads, 0.0));
-            assert!(outlook.heads(more, fewer) > 0.0, "{outlook:?}");
+            assert!(win_model.heads(more, fewer) > 0.0, "{win_model:?}");
         }
     }
 }

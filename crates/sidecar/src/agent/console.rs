@@ -20,7 +20,7 @@ const WRONG_PASSWORD: &[u8] = b"Bad rconpassword";
 
 /// What a question is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub(super) enum ConsoleQuestion {
     /// To find out whether the game server answers.
     Alive,
     /// To load the map of a match.
@@ -33,7 +33,7 @@ pub(super) enum Question {
 #[derive(Debug)]
 struct OpenQuestion {
     id: u64,
-    question: Question,
+    question: ConsoleQuestion,
     at: u64,
 }
 
@@ -116,7 +116,7 @@ impl AgentConsole {
     /// Asks the game server something by a command. Returns false if it must wait.
     pub(super) fn ask(
         &mut self,
-        question: Question,
+        question: ConsoleQuestion,
         command: String,
         now: u64,
         acts: &mut Vec<Act>,
@@ -141,7 +141,7 @@ impl AgentConsole {
         }
         let interval = if self.answers() { INTERVAL } else { RETRY };
         if self.last_asked.is_none_or(|at| now >= at + interval) {
-            self.ask(Question::Alive, alive.to_owned(), now, acts);
+            self.ask(ConsoleQuestion::Alive, alive.to_owned(), now, acts);
         }
     }
 
@@ -152,7 +152,7 @@ impl AgentConsole {
         id: u64,
         text: Option<&[u8]>,
         acts: &mut Vec<Act>,
-    ) -> Option<Question> {
+    ) -> Option<ConsoleQuestion> {
         let asked = self.asked.take_if(|asked| asked.id == id)?;
         let Some(text) = text else {
             self.silent.get_or_insert(asked.at);
@@ -219,7 +219,10 @@ mod tests {
         assert!(matches!(&acts[2], Act::Report(text) if text.contains("password")));
         console.watch("sv_maxclients", 3_000, &mut acts);
         let good = Some(&b"\"sv_maxclients\" is:\"16^7\""[..]);
-        assert_eq!(console.answer(3, good, &mut acts), Some(Question::Alive));
+        assert_eq!(
+            console.answer(3, good, &mut acts),
+            Some(ConsoleQuestion::Alive)
+        );
         assert_eq!(console.answer(3, good, &mut acts), None, "answered twice");
         assert!(console.answers() && console.silent_for(9_000) == 0);
         // The answer to the next question never comes.

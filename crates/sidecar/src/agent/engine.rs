@@ -12,7 +12,7 @@ use evenkeel_ingest::GameEvent;
 
 /// How an engine says which player of a match a client is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub enum IdentityProof {
     /// By the answer to this command, of which [`HostEngine::shown_pass`] is the pass.
     Ask(String),
     /// By the client's name, which is that of the player.
@@ -53,9 +53,9 @@ pub trait HostEngine {
     }
 
     /// How this client proves who they are.
-    fn proof(&self, client: usize, name: &str) -> Proof;
+    fn proof(&self, client: usize, name: &str) -> IdentityProof;
 
-    /// The pass in the answer to [`Proof::Ask`], empty if the client shows none; `None` if the client has left.
+    /// The pass in the answer to [`IdentityProof::Ask`], empty if the client shows none; `None` if the client has left.
     fn shown_pass<'a>(&self, _answer: &'a [u8]) -> Option<&'a [u8]> {
         None
     }
@@ -64,7 +64,7 @@ pub trait HostEngine {
     fn begin(&self, times: u32) -> Vec<String>;
 
     /// The command that moves a client to a team, or off the teams.
-    fn place(&self, client: usize, team: Option<u8>) -> String;
+    fn assign(&self, client: usize, team: Option<u8>) -> String;
 
     /// The command that disconnects a client.
     fn kick(&self, client: usize) -> String;

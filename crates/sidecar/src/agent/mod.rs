@@ -28,7 +28,7 @@ mod seen;
 mod steps;
 mod teams;
 
-pub use engine::{HostEngine, Proof};
+pub use engine::{HostEngine, IdentityProof};
 pub use hosted::AgentMatch;
 
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ use evenkeel_protocol::{HostPushReader, Push, Reply, Request};
 
 use crate::{Act, Sidecar, console::is_plain_name};
 
-use console::{AgentConsole, Question};
+use console::{AgentConsole, ConsoleQuestion};
 use hosted::AgentStage;
 use link::AgentLink;
 use seen::Seen;
@@ -155,13 +155,13 @@ impl<E: HostEngine> Sidecar for Agent<E> {
             return;
         };
         match question {
-            Question::Load(id) => {
+            ConsoleQuestion::Load(id) => {
                 if self.engine.lacks_map(text) && self.hosted.as_ref().is_some_and(|h| h.id == id) {
                     self.refuse(NO_MAP, now, acts);
                 }
             }
-            Question::Guest(number, visit) => self.recognise(number, visit, text, now, acts),
-            Question::Alive => {}
+            ConsoleQuestion::Guest(number, visit) => self.recognise(number, visit, text, now, acts),
+            ConsoleQuestion::Alive => {}
         }
     }
 

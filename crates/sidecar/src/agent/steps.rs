@@ -7,7 +7,7 @@ use evenkeel_protocol::{HostRequest, Join, Request};
 
 use super::{
     Act, Agent, CONFIRM, HostEngine, NO_MAP,
-    console::Question,
+    console::ConsoleQuestion,
     hosted::{AgentStage, LoadStep, TEAMS},
     leave,
     link::Refusable,
@@ -170,7 +170,7 @@ impl<E: HostEngine> Agent<E> {
             }
             LoadStep::Set(at) if now >= at + SETTLE && self.console.is_empty() => {
                 let command = self.engine.load(&hosted.map);
-                let question = Question::Load(hosted.id);
+                let question = ConsoleQuestion::Load(hosted.id);
                 if self.console.ask(question, command, now, acts) {
                     hosted.load = LoadStep::Asked(now);
                     hosted.loads += 1;

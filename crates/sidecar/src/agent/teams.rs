@@ -1,7 +1,8 @@
 //! Who is on the game server: recognises players by their passes or names, and orders them onto their teams.
 
 use super::{
-    Act, Agent, HostEngine, Proof, console::Question, hosted::AgentStage, seen::GuestKind,
+    Act, Agent, HostEngine, IdentityProof, console::ConsoleQuestion, hosted::AgentStage,
+    seen::GuestKind,
 };
 use crate::progress::{GamePhase, LoggedPlayer};
 
@@ -45,17 +46,17 @@ impl<E: HostEngine> Agent<E> {
         }
         let name = client.map_or("", |client| client.name.as_str());
         match self.engine.proof(number, name) {
-            Proof::Ask(command) => {
-                let question = Question::Guest(number, visit);
+            IdentityProof::Ask(command) => {
+                let question = ConsoleQuestion::Guest(number, visit);
                 if self.console.ask(question, command, now, acts) {
                     self.seen.guests.asked(number, now);
                 }
             }
-            Proof::Name(name) if self.seen.names(number) => {
+            IdentityProof::Name(name) if self.seen.names(number) => {
                 self.recognise_name(number, visit, &name, acts);
             }
             // The log has not named the client since the map was loaded.
-            Proof::Name(_) => self.seen.guests.asked(number, now),
+            IdentityProof::Name(_) => self.seen.guests.asked(number, now),
         }
     }
 
@@ -166,11 +167,11 @@ impl<E: HostEngine> Agent<E> {
                 GuestKind::Player(seat) => {
                     let team = hosted.seats.get(seat).map(|seat| seat.team);
                     let wrong = client.begun && client.side != team;
-                    wrong.then(|| self.engine.place(number, team))
+                    wrong.then(|| self.engine.assign(number, team))
                 }
                 GuestKind::Stranger if watch && !client.is_bot() => {
                     let plays = client.side.is_some();
-                    plays.then(|| self.engine.place(number, None))
+                    plays.then(|| self.engine.assign(number, None))
                 }
                 GuestKind::Stranger => Some(self.engine.kick(number)),
                 GuestKind::Unknown => None,

@@ -196,7 +196,7 @@ impl Chat {
     pub(super) fn tick(&mut self, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) -> bool {
         self.end_overdue_question(now);
         let mut passed = self.end_vote(game, now);
-        self.tell_of_offer(game, now);
+        self.announce_offer(game, now);
         while self.question.is_none() && self.lines.len() < MAX_LINES {
             let Some((number, command)) = self.waiting.pop_front() else {
                 break;

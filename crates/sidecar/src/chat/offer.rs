@@ -52,7 +52,7 @@ impl Chat {
     }
 
     /// Asks the players once the whole offer is known, and later warns those who will be moved.
-    pub(super) fn tell_of_offer(&mut self, game: &ChatGame<'_>, now: u64) {
+    pub(super) fn announce_offer(&mut self, game: &ChatGame<'_>, now: u64) {
         if !self.is_asking() {
             return;
         }
@@ -106,7 +106,7 @@ impl Chat {
     }
 
     /// Announces moves that are made now.
-    pub(crate) fn tell_of_moves(&mut self, moves: &[Move], game: &ChatGame<'_>) {
+    pub(crate) fn announce_moves(&mut self, moves: &[Move], game: &ChatGame<'_>) {
         self.forget_offer();
         self.offer.steps = moves.to_vec();
         let named = self.named(game);
@@ -118,7 +118,7 @@ impl Chat {
     pub(super) fn volunteer(&mut self, number: usize, game: &ChatGame<'_>, acts: &mut Vec<Act>) {
         let id = game.id_of(number).unwrap_or_default();
         if !self.is_asking() {
-            self.write_to(number, vec![told(SwitchAnswer::NoOffer).to_owned()]);
+            self.write_to(number, vec![announced(SwitchAnswer::NoOffer).to_owned()]);
         } else if !game.voters().contains(&id) {
             self.write_to(number, vec!["only players on a team can change".to_owned()]);
         } else {
@@ -130,13 +130,13 @@ impl Chat {
     /// Writes the daemon's answer to the volunteer, if they are still there.
     pub(super) fn answer_volunteer(&mut self, id: &Ident, answer: SwitchAnswer) {
         if let Some(number) = self.volunteers.remove(id.text()) {
-            self.write_to(number, vec![told(answer).to_owned()]);
+            self.write_to(number, vec![announced(answer).to_owned()]);
         }
     }
 }
 
 /// What a volunteer reads.
-fn told(answer: SwitchAnswer) -> &'static str {
+fn announced(answer: SwitchAnswer) -> &'static str {
     match answer {
         SwitchAnswer::Taken => "thank you, you change teams now",
         SwitchAnswer::Waits => "thank you, you change teams together with others",

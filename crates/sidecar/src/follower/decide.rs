@@ -235,7 +235,7 @@ impl<E: Engine> Follower<E> {
             players: &players,
             can_balance: true,
         };
-        self.server.chat.tell_of_moves(&moves, &game);
+        self.server.chat.announce_moves(&moves, &game);
         let orders = self.orders_of(moves.iter().map(|step| (&step.id, step.to)));
         self.command(orders);
         self.server.send(Request::Explain);

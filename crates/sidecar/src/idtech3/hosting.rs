@@ -8,7 +8,7 @@ use evenkeel_ingest::{GameEvent, idtech3::setup::MATCH_VARIABLE};
 
 use super::{LiveLog, commands::TEAM_NAMES};
 use crate::{
-    agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
+    agent::{AgentMatch, GameMode, HostEngine, IdentityProof, Limit},
     progress::{LoggedPlayer, LoggedSetup},
 };
 
@@ -77,8 +77,8 @@ impl HostEngine for IdTech3Host {
         answer.starts_with(NO_MAP)
     }
 
-    fn proof(&self, client: usize, _name: &str) -> Proof {
-        Proof::Ask(format!("dumpuser {client}"))
+    fn proof(&self, client: usize, _name: &str) -> IdentityProof {
+        IdentityProof::Ask(format!("dumpuser {client}"))
     }
 
     fn shown_pass<'a>(&self, answer: &'a [u8]) -> Option<&'a [u8]> {
@@ -90,7 +90,7 @@ impl HostEngine for IdTech3Host {
         vec![format!("set g_warmup {}", COUNTDOWN - times % 2)]
     }
 
-    fn place(&self, client: usize, team: Option<u8>) -> String {
+    fn assign(&self, client: usize, team: Option<u8>) -> String {
         let team = team.and_then(|team| TEAM_NAMES.get(usize::from(team)));
         format!("forceteam {client} {}", team.unwrap_or(&"spectator"))
     }

@@ -12,9 +12,9 @@ pub use hosting::{IdTech3Host, host_limit, host_mode};
 use evenkeel_ingest::{
     GameEvent,
     idtech3::{
-        clients::Client,
-        grammar::{self, Event},
-        server::LoggedServer,
+        clients::IdTech3Client,
+        grammar::{self, IdTech3Event},
+        server::IdTech3Server,
     },
     stamp,
 };
@@ -146,7 +146,7 @@ impl IdTech3 {
         for event in events {
             self.event(event, server);
         }
-        if let Event::Say(said) = event {
+        if let IdTech3Event::Say(said) = event {
             self.hear(said, server);
         }
         server.end_if_results_are_known();
@@ -263,7 +263,7 @@ impl IdTech3 {
     /// The command in `NAME: TEXT`, and the only client of that name. A command contains no colon,
     /// so that the name is what precedes the last one.
     fn named_command(&self, said: &[u8]) -> Option<(usize, ChatCommand)> {
-        let written_by = |(number, client): (usize, &Client)| {
+        let written_by = |(number, client): (usize, &IdTech3Client)| {
             let text = said.strip_prefix(client.raw_name())?.strip_prefix(b": ")?;
             let command = ChatCommand::parse(text).filter(|_| client.is_known())?;
             Some((number, command))
@@ -290,7 +290,7 @@ const READ: u64 = 750;
 /// What the log of a running server shows.
 #[derive(Default)]
 struct LiveLog {
-    server: LoggedServer,
+    server: IdTech3Server,
     /// When the game began, by the log's clock and by the caller's, until it is known whether it begins with a warm-up.
     opening: Option<(u64, u64)>,
 }
@@ -302,15 +302,15 @@ impl LiveLog {
         line: &'a [u8],
         now: u64,
         events: &mut Vec<GameEvent>,
-    ) -> Option<(u64, Event<'a>)> {
+    ) -> Option<(u64, IdTech3Event<'a>)> {
         let line = stamp::bare(line, grammar::has_time);
         let (at, event) = grammar::read(line, true).ok()??;
         match event {
-            Event::InitGame(_) => self.opening = Some((at, now)),
-            Event::Warmup => self.opening = None,
+            IdTech3Event::InitGame(_) => self.opening = Some((at, now)),
+            IdTech3Event::Warmup => self.opening = None,
             _ => self.start_if(events, |began, _| at.saturating_sub(began) >= OPENING),
         }
-        if matches!(event, Event::InitRound(_)) {
+        if matches!(event, IdTech3Event::InitRound(_)) {
             self.opening = None;
         }
         self.server.interpret(event, events);
@@ -353,11 +353,11 @@ impl LiveLog {
     }
 
     /// All clients, with their numbers.
-    fn clients(&self) -> impl Iterator<Item = (usize, &Client)> {
+    fn clients(&self) -> impl Iterator<Item = (usize, &IdTech3Client)> {
         self.server.clients.iter()
     }
 
-    fn client(&self, number: usize) -> Option<&Client> {
+    fn client(&self, number: usize) -> Option<&IdTech3Client> {
         self.server.clients.get(number)
     }
 
@@ -377,7 +377,7 @@ impl LiveLog {
 }
 
 /// Whether a log describes this client as a bot.
-fn is_bot(client: &Client) -> bool {
+fn is_bot(client: &IdTech3Client) -> bool {
     client.identity().key.kind == Kind::Bot
 }
 

@@ -10,9 +10,9 @@ pub mod rcon;
 use evenkeel_ingest::{
     GameEvent,
     source::{
-        clients::Client,
-        grammar::{self, Event, PlayerAction},
-        server::LoggedServer,
+        clients::SourceClient,
+        grammar::{self, PlayerAction, SourceEvent},
+        server::SourceServer,
         setup::ResultStyle,
     },
     stamp,
@@ -31,7 +31,7 @@ pub struct Source {
     /// How commands name the sides.
     words: fn(u8) -> TeamWord,
     opening: OpeningTime,
-    log: LoggedServer,
+    log: SourceServer,
     /// Whether a round has started on this map, or the game has been restarted.
     begun: bool,
     /// The final scores that have been read, by side.
@@ -50,7 +50,7 @@ impl Source {
             commands,
             words: word,
             opening: OpeningTime::new(opening),
-            log: LoggedServer::of(game),
+            log: SourceServer::of(game),
             begun: false,
             finals: Vec::new(),
             deaths: HeldDeaths::default(),
@@ -90,7 +90,7 @@ impl Source {
     }
 }
 
-fn connection(client: &Client) -> ConnectionKey {
+fn connection(client: &SourceClient) -> ConnectionKey {
     ConnectionKey(client.number(), client.key().id)
 }
 
@@ -142,15 +142,15 @@ impl Source {
         };
         self.opening.read(Some(date), server.now());
         let now = self.opening.log_position();
-        if event != Event::RoundStart {
+        if event != SourceEvent::RoundStart {
             self.open(server);
         }
         // A restore may take back those that wait.
-        if event != Event::Reloaded {
+        if event != SourceEvent::Reloaded {
             self.deaths.pass(now, server);
         }
         // Commands name players by their numbers.
-        if matches!(event, Event::Player(_, PlayerAction::Misnumbered)) {
+        if matches!(event, SourceEvent::Player(_, PlayerAction::Misnumbered)) {
             return;
         }
         let mut events = Vec::new();
@@ -309,7 +309,7 @@ const MOST_DEATHS: usize = 20_000;
 
 /// The deaths of one round.
 #[derive(Debug)]
-struct Round {
+struct RoundDeaths {
     /// The scores with which it began.
     scores: [f64; 2],
     deaths: Vec<Request>,
@@ -322,7 +322,7 @@ struct HeldDeaths {
     /// a restore.
     suicides: Vec<(u64, u64, ConnectionKey)>,
     /// The rounds of the match, which has a line for its end.
-    rounds: Vec<Round>,
+    rounds: Vec<RoundDeaths>,
     count: usize,
 }
 
@@ -347,7 +347,7 @@ impl HeldDeaths {
     fn round_started(&mut self, scores: [f64; 2]) {
         if self.rounds.len() < MOST_DEATHS {
             let deaths = Vec::new();
-            self.rounds.push(Round { scores, deaths });
+            self.rounds.push(RoundDeaths { scores, deaths });
         }
     }
 
@@ -361,7 +361,7 @@ impl HeldDeaths {
 
     /// The round that began with these scores is played again.
     fn restored(&mut self, scores: [f64; 2]) {
-        let began = |round: &Round| round.scores == scores;
+        let began = |round: &RoundDeaths| round.scores == scores;
         if let Some(at) = self.rounds.iter().rposition(began) {
             self.take_back(at);
         }

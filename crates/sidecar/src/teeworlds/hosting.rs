@@ -5,10 +5,10 @@
 
 use super::{Output, described};
 use crate::{
-    agent::{AgentMatch, GameMode, HostEngine, Limit, Proof},
+    agent::{AgentMatch, GameMode, HostEngine, IdentityProof, Limit},
     progress::{LoggedPlayer, LoggedSetup},
 };
-use evenkeel_ingest::{GameEvent, teeworlds::play::Play};
+use evenkeel_ingest::{GameEvent, teeworlds::play::TeeworldsPlay};
 
 /// What the server is made to print before the map of a match is loaded.
 const MATCH: &str = "evenkeel_match";
@@ -45,12 +45,12 @@ pub fn host_limit(text: &str) -> Result<Limit, String> {
 #[derive(Default)]
 pub struct TeeworldsHost {
     output: Output,
-    shown: Shown,
+    shown: AgentOrders,
 }
 
 /// What the agent was told.
 #[derive(Default)]
-struct Shown {
+struct AgentOrders {
     /// The match for which the next map is.
     next: Option<i64>,
     setup: LoggedSetup,
@@ -58,8 +58,8 @@ struct Shown {
     over: bool,
 }
 
-impl Shown {
-    fn take(&mut self, play: &Play, event: GameEvent, events: &mut Vec<GameEvent>) {
+impl AgentOrders {
+    fn take(&mut self, play: &TeeworldsPlay, event: GameEvent, events: &mut Vec<GameEvent>) {
         match event {
             GameEvent::Game => {
                 let id = self.next.take();
@@ -81,7 +81,7 @@ impl Shown {
     }
 
     /// A game begins in its warm-up, with nobody on it yet.
-    fn begin(&mut self, play: &Play, match_id: Option<i64>, events: &mut Vec<GameEvent>) {
+    fn begin(&mut self, play: &TeeworldsPlay, match_id: Option<i64>, events: &mut Vec<GameEvent>) {
         self.over = false;
         self.setup = LoggedSetup {
             map: play.map.clone(),
@@ -165,15 +165,15 @@ impl HostEngine for TeeworldsHost {
         format!("sv_map {map}; reload; sv_map")
     }
 
-    fn proof(&self, _client: usize, name: &str) -> Proof {
-        Proof::Name(name.to_owned())
+    fn proof(&self, _client: usize, name: &str) -> IdentityProof {
+        IdentityProof::Name(name.to_owned())
     }
 
     fn begin(&self, _times: u32) -> Vec<String> {
         vec![format!("restart {COUNTDOWN}")]
     }
 
-    fn place(&self, client: usize, team: Option<u8>) -> String {
+    fn assign(&self, client: usize, team: Option<u8>) -> String {
         let team = team.map_or(-1, i32::from);
         format!("set_team {client} {team}")
     }

@@ -12,9 +12,9 @@ use evenkeel_ingest::{
     GameEvent, stamp,
     teeworlds::{
         GAME,
-        grammar::{self, Event, OutputLine},
-        play::{Play, Stage},
-        players::Player,
+        grammar::{self, OutputLine, TeeworldsEvent},
+        play::{GameStage, TeeworldsPlay},
+        players::TeeworldsPlayer,
     },
 };
 
@@ -38,11 +38,11 @@ const VOTE: u64 = 27_000;
 #[derive(Default)]
 pub struct Teeworlds {
     output: Output,
-    asking: Asking,
+    asking: SettingsTimer,
 }
 
 /// When the settings are asked for.
-struct Asking {
+struct SettingsTimer {
     /// When to ask for them next; `None` if they are known.
     at: Option<u64>,
     patience: u64,
@@ -50,7 +50,7 @@ struct Asking {
     voting: u64,
 }
 
-impl Default for Asking {
+impl Default for SettingsTimer {
     fn default() -> Self {
         Self {
             voting: 0,
@@ -60,7 +60,7 @@ impl Default for Asking {
     }
 }
 
-impl Asking {
+impl SettingsTimer {
     /// Asks for the settings again: they may be others in the next match.
     fn again(&mut self, now: u64) {
         self.at = Some(now);
@@ -80,9 +80,14 @@ impl Asking {
     }
 
     /// Takes what the output states of the settings.
-    fn note(&mut self, play: &Play, event: Event<'_>, server: &mut FollowedServer) {
+    fn note(
+        &mut self,
+        play: &TeeworldsPlay,
+        event: TeeworldsEvent<'_>,
+        server: &mut FollowedServer,
+    ) {
         match event {
-            Event::Value(_) => {
+            TeeworldsEvent::Value(_) => {
                 if play.knows_limits() && setup(play).is_some() && server.now() >= self.voting {
                     self.at = None;
                 }
@@ -90,7 +95,7 @@ impl Asking {
                     warm_up(play, server);
                 }
             }
-            Event::Voted => {
+            TeeworldsEvent::Voted => {
                 self.again(server.now());
                 self.voting = server.now().saturating_add(VOTE);
             }
@@ -98,7 +103,7 @@ impl Asking {
         }
     }
 
-    fn take(&mut self, play: &Play, event: GameEvent, server: &mut FollowedServer) {
+    fn take(&mut self, play: &TeeworldsPlay, event: GameEvent, server: &mut FollowedServer) {
         match event {
             GameEvent::Game => {
                 server.leave_map();
@@ -119,7 +124,7 @@ impl Asking {
 }
 
 /// The setup of the game, once the map and the type are known.
-fn setup(play: &Play) -> Option<LoggedSetup> {
+fn setup(play: &TeeworldsPlay) -> Option<LoggedSetup> {
     (!play.map.is_empty() && !play.kind.is_empty()).then(|| LoggedSetup {
         game_type: format!("{GAME}.{}", play.kind),
         mutators: Vec::new(),
@@ -130,7 +135,7 @@ fn setup(play: &Play) -> Option<LoggedSetup> {
 }
 
 /// All players, as the output describes them.
-fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
+fn players(play: &TeeworldsPlay) -> Vec<(ConnectionKey, LoggedPlayer)> {
     let players = play.players.iter();
     players
         .map(|(slot, player)| described(play, slot, player))
@@ -138,7 +143,11 @@ fn players(play: &Play) -> Vec<(ConnectionKey, LoggedPlayer)> {
 }
 
 /// A player, as the output describes them.
-fn described(play: &Play, slot: usize, player: &Player) -> (ConnectionKey, LoggedPlayer) {
+fn described(
+    play: &TeeworldsPlay,
+    slot: usize,
+    player: &TeeworldsPlayer,
+) -> (ConnectionKey, LoggedPlayer) {
     let logged = LoggedPlayer {
         key: play.players.key(slot, player),
         name: player.name.clone(),
@@ -152,8 +161,8 @@ fn described(play: &Play, slot: usize, player: &Player) -> (ConnectionKey, Logge
 }
 
 /// Announces a game in its warm-up.
-fn warm_up(play: &Play, server: &mut FollowedServer) {
-    if play.stage == Stage::WarmUp
+fn warm_up(play: &TeeworldsPlay, server: &mut FollowedServer) {
+    if play.stage == GameStage::WarmUp
         && let Some(setup) = setup(play)
     {
         server.begin(setup);
@@ -163,7 +172,7 @@ fn warm_up(play: &Play, server: &mut FollowedServer) {
 }
 
 /// Handles a line of the chat, from the number of the player on.
-fn hear(play: &Play, slot: usize, rest: &[u8], server: &mut FollowedServer) {
+fn hear(play: &TeeworldsPlay, slot: usize, rest: &[u8], server: &mut FollowedServer) {
     let name = play.players.raw_name(slot);
     let text = name.and_then(|name| rest.strip_prefix(name)?.strip_prefix(b": "));
     if let Some(command) = text.and_then(ChatCommand::parse) {
@@ -180,9 +189,11 @@ impl Engine for Teeworlds {
             return;
         };
         let (now, asking) = (server.now(), &mut self.asking);
-        let take = |play: &Play, event| asking.take(play, event, server);
+        let take = |play: &TeeworldsPlay, event| asking.take(play, event, server);
         match self.output.read(&line, now, take) {
-            Some(Event::Said { slot, rest }) => hear(&self.output.play, slot, rest, server),
+            Some(TeeworldsEvent::Said { slot, rest }) => {
+                hear(&self.output.play, slot, rest, server)
+            }
             Some(event) => asking.note(&self.output.play, event, server),
             None => {}
         }
@@ -190,7 +201,7 @@ impl Engine for Teeworlds {
 
     fn tick(&mut self, server: &mut FollowedServer) {
         let (now, asking) = (server.now(), &mut self.asking);
-        let take = |play: &Play, event| asking.take(play, event, server);
+        let take = |play: &TeeworldsPlay, event| asking.take(play, event, server);
         self.output.tick(now, take);
         if self.asking.is_due(now) {
             server.ask(&QUESTIONS);
@@ -219,7 +230,7 @@ impl Engine for Teeworlds {
 /// What is known of a server's games by its output.
 #[derive(Default)]
 struct Output {
-    play: Play,
+    play: TeeworldsPlay,
     time: LogTime,
 }
 
@@ -229,8 +240,8 @@ impl Output {
         &mut self,
         line: &OutputLine<'a>,
         now: u64,
-        mut take: impl FnMut(&Play, GameEvent),
-    ) -> Option<Event<'a>> {
+        mut take: impl FnMut(&TeeworldsPlay, GameEvent),
+    ) -> Option<TeeworldsEvent<'a>> {
         let event = grammar::read(line).ok()?;
         self.time.read(line.date, now);
         let now = self.time.at(now);
@@ -245,15 +256,15 @@ impl Output {
     }
 
     /// Lets time pass.
-    fn tick(&mut self, now: u64, mut take: impl FnMut(&Play, GameEvent)) {
+    fn tick(&mut self, now: u64, mut take: impl FnMut(&TeeworldsPlay, GameEvent)) {
         self.pass(None, self.time.at(now), &mut take);
     }
 
     fn pass(
         &mut self,
-        event: Option<&Event<'_>>,
+        event: Option<&TeeworldsEvent<'_>>,
         now: u64,
-        take: &mut impl FnMut(&Play, GameEvent),
+        take: &mut impl FnMut(&TeeworldsPlay, GameEvent),
     ) {
         let mut events = Vec::new();
         self.play.pass(event, now, &mut events);

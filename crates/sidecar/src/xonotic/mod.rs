@@ -17,8 +17,8 @@ use evenkeel_ingest::{
     ClientTeam, GameEvent, stamp,
     xonotic::{
         GAME,
-        grammar::{self, Event},
-        server::LoggedServer,
+        grammar::{self, XonoticEvent},
+        server::XonoticServer,
     },
 };
 
@@ -33,7 +33,7 @@ pub struct Xonotic {
     opening: OpeningTime,
     /// Whether games begin with a warm-up, which a restart ends.
     warms_up: bool,
-    log: LoggedServer,
+    log: XonoticServer,
 }
 
 impl Xonotic {
@@ -44,7 +44,7 @@ impl Xonotic {
             commands,
             opening: OpeningTime::new(opening),
             warms_up,
-            log: LoggedServer::default(),
+            log: XonoticServer::default(),
         }
     }
 
@@ -138,11 +138,11 @@ impl Engine for Xonotic {
             return;
         };
         let date = match event {
-            Event::Time(date) => Some(date),
+            XonoticEvent::Time(date) => Some(date),
             _ => None,
         };
         self.opening.read(date, server.now());
-        if event != Event::Restart {
+        if event != XonoticEvent::Restart {
             self.open(server);
         }
         let mut events = Vec::new();

@@ -18,7 +18,7 @@ const MAX_COMMANDS: usize = 1_000;
 
 /// How a packet proves that its sender knows the password (`rcon_secure`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof<'a> {
+pub enum PasswordProof<'a> {
     /// By the password itself, which anybody on the way can read.
     Password,
     /// By a code that the server accepts for a few seconds of this time since 1970.
@@ -30,7 +30,7 @@ pub enum Proof<'a> {
 /// What a server sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DarkPlacesAnswer {
-    /// A text for [`Proof::Challenge`].
+    /// A text for [`PasswordProof::Challenge`].
     Challenge([u8; CHALLENGE]),
     /// What commands have printed; may be a part of it.
     Text(Vec<u8>),
@@ -60,17 +60,17 @@ pub fn lists(commands: &[String]) -> Vec<Vec<u8>> {
 }
 
 /// The packet that executes a list of commands.
-pub fn encode(password: &str, proof: Proof<'_>, list: &[u8]) -> Vec<u8> {
+pub fn encode(password: &str, proof: PasswordProof<'_>, list: &[u8]) -> Vec<u8> {
     let (name, said) = match proof {
-        Proof::Password => {
+        PasswordProof::Password => {
             let said = [b"rcon ", password.as_bytes(), b" ", list].concat();
             return [OUT_OF_BAND, &said].concat();
         }
-        Proof::Time(since) => {
+        PasswordProof::Time(since) => {
             let time = format!("{}.{:06} ", since.as_secs(), since.subsec_micros());
             (&b"TIME "[..], [time.as_bytes(), list].concat())
         }
-        Proof::Challenge(text) => (&b"CHALLENGE "[..], [&text[..], b" ", list].concat()),
+        PasswordProof::Challenge(text) => (&b"CHALLENGE "[..], [&text[..], b" ", list].concat()),
     };
     let code = code(password, &said);
     [OUT_OF_BAND, b"srcon HMAC-MD4 ", name, &code, b" ", &said].concat()
@@ -106,17 +106,21 @@ mod tests {
 
     #[test]
     fn packets_have_the_published_form() {
-        let plain = encode("passw", Proof::Password, b"status");
+        let plain = encode("passw", PasswordProof::Password, b"status");
         assert_eq!(plain, b"\xff\xff\xff\xffrcon passw status");
         // The codes of these two were computed with another program.
-        let time = encode("passw", Proof::Time(Duration::from_secs(100)), b"status");
+        let time = encode(
+            "passw",
+            PasswordProof::Time(Duration::from_secs(100)),
+            b"status",
+        );
         let expected = [
             &b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME "[..],
             b"R\xcbv\xf0\xa7p\xcd\xca\xf2!\xc3~\x06\xa9\x9f\xa8",
             b" 100.000000 status",
         ];
         assert_eq!(time, expected.concat());
-        let once = encode("passw", Proof::Challenge(b"11111111111"), b"status");
+        let once = encode("passw", PasswordProof::Challenge(b"11111111111"), b"status");
         let expected = [
             &b"\xff\xff\xff\xffsrcon HMAC-MD4 CHALLENGE "[..],
             b"D\x89\xfd\x15\xccZ\xea\xeb\x0e\xbfl\xd6C\x05T\x12",

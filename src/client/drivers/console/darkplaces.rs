@@ -12,7 +12,7 @@ use tokio::{net::UdpSocket, time::Instant};
 
 use super::{ANSWERS, ConsoleEvent, Password, RemoteConsole, connected, overdue, shown};
 use crate::sidecar::xonotic::rcon::{
-    DarkPlacesAnswer, Proof, answer, ask_challenge, encode, lists,
+    DarkPlacesAnswer, PasswordProof, answer, ask_challenge, encode, lists,
 };
 
 /// How long an answer may take. The server does not answer at all if the password is wrong.
@@ -73,7 +73,7 @@ impl DarkPlacesConsole {
     }
 
     /// Sends a list of commands, with a proof that needs no challenge or with this one.
-    async fn send_list(&self, proof: Proof<'_>, list: &[u8]) -> io::Result<()> {
+    async fn send_list(&self, proof: PasswordProof<'_>, list: &[u8]) -> io::Result<()> {
         let packet = encode(self.password.text(), proof, list);
         self.socket.send(&packet).await.map(|_| ())
     }
@@ -83,7 +83,7 @@ impl DarkPlacesConsole {
         match answer(packet)? {
             DarkPlacesAnswer::Challenge(text) => {
                 let list = self.waiting.pop_front()?;
-                let mut sent = self.send_list(Proof::Challenge(&text), &list).await;
+                let mut sent = self.send_list(PasswordProof::Challenge(&text), &list).await;
                 // A challenge is valid for one packet.
                 if !self.waiting.is_empty() {
                     sent = sent.and(self.socket.send(&ask_challenge()).await.map(|_| ()));
@@ -135,8 +135,8 @@ impl RemoteConsole for DarkPlacesConsole {
         for list in lists {
             let since = SystemTime::now().duration_since(UNIX_EPOCH);
             let proof = match self.security {
-                Security::Time => Proof::Time(since.unwrap_or_default()),
-                _ => Proof::Password,
+                Security::Time => PasswordProof::Time(since.unwrap_or_default()),
+                _ => PasswordProof::Password,
             };
             self.send_list(proof, &list).await?;
         }

@@ -19,7 +19,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// A log that is read as it grows.
 pub struct GameLog {
-    origin: LogOrigin,
+    origin: DriverLogOrigin,
     /// Whether the path of a file may turn out to be a folder.
     folders: bool,
     lines: Lines,
@@ -27,7 +27,7 @@ pub struct GameLog {
     unreadable: bool,
 }
 
-enum LogOrigin {
+enum DriverLogOrigin {
     File(Tail),
     Folder(NewestFile),
     Datagrams(Datagrams),
@@ -35,7 +35,7 @@ enum LogOrigin {
 }
 
 impl GameLog {
-    fn new(origin: LogOrigin) -> Self {
+    fn new(origin: DriverLogOrigin) -> Self {
         Self {
             origin,
             folders: false,
@@ -54,7 +54,7 @@ impl GameLog {
                 "{} is a folder: --log must name the file that the game server writes",
                 path.display()
             ))),
-            false => Ok(Self::new(LogOrigin::File(Tail::new(path)))),
+            false => Ok(Self::new(DriverLogOrigin::File(Tail::new(path)))),
         }
     }
 
@@ -62,7 +62,7 @@ impl GameLog {
     pub fn file_or_folder(path: &Path) -> Self {
         Self {
             folders: true,
-            ..Self::new(LogOrigin::File(Tail::new(path)))
+            ..Self::new(DriverLogOrigin::File(Tail::new(path)))
         }
     }
 
@@ -76,32 +76,32 @@ impl GameLog {
         secret: Option<String>,
     ) -> io::Result<Self> {
         let datagrams = Datagrams::listen(listen, server, secret)?;
-        Ok(Self::new(LogOrigin::Datagrams(datagrams)))
+        Ok(Self::new(DriverLogOrigin::Datagrams(datagrams)))
     }
 
     /// What the game server prints on its remote console, which has the lines.
     pub fn console() -> Self {
-        Self::new(LogOrigin::Console)
+        Self::new(DriverLogOrigin::Console)
     }
 
     /// Whether the lines come from the remote console.
     pub(super) fn is_console(&self) -> bool {
-        matches!(self.origin, LogOrigin::Console)
+        matches!(self.origin, DriverLogOrigin::Console)
     }
 
     /// What is followed, and what the operator has to wait for before anything comes from it.
     pub(super) fn describe(&self) -> String {
         match &self.origin {
-            LogOrigin::File(tail) if self.folders && tail.path().is_dir() => {
+            DriverLogOrigin::File(tail) if self.folders && tail.path().is_dir() => {
                 describe_folder(tail.path())
             }
-            LogOrigin::File(tail) => describe_file(tail.path()),
-            LogOrigin::Folder(newest) => describe_folder(&newest.folder),
-            LogOrigin::Datagrams(datagrams) => match datagrams.address() {
+            DriverLogOrigin::File(tail) => describe_file(tail.path()),
+            DriverLogOrigin::Folder(newest) => describe_folder(&newest.folder),
+            DriverLogOrigin::Datagrams(datagrams) => match datagrams.address() {
                 Ok(address) => format!("waiting for the log on {address}"),
                 Err(error) => format!("the log has no address: {error}"),
             },
-            LogOrigin::Console => "following what the remote console prints".to_owned(),
+            DriverLogOrigin::Console => "following what the remote console prints".to_owned(),
         }
     }
 
@@ -110,28 +110,28 @@ impl GameLog {
     /// # Errors
     /// Returns a line for the operator if the log cannot be read, once until it can be read again.
     pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), String> {
-        if let LogOrigin::File(tail) = &self.origin
+        if let DriverLogOrigin::File(tail) = &self.origin
             && self.folders
             && tail.id().is_none()
             && tail.path().is_dir()
         {
             let folder = tail.path().to_owned();
-            self.origin = LogOrigin::Folder(NewestFile::new(folder));
+            self.origin = DriverLogOrigin::Folder(NewestFile::new(folder));
         }
         let lines = &mut self.lines;
         let (name, done) = match &mut self.origin {
-            LogOrigin::File(tail) => (
+            DriverLogOrigin::File(tail) => (
                 tail.path().display().to_string(),
                 read_tail(tail, lines, &mut each),
             ),
-            LogOrigin::Folder(newest) => (
+            DriverLogOrigin::Folder(newest) => (
                 newest.folder.display().to_string(),
                 newest.read(lines, &mut each),
             ),
-            LogOrigin::Datagrams(datagrams) => {
+            DriverLogOrigin::Datagrams(datagrams) => {
                 ("the log's address".to_owned(), datagrams.read(&mut each))
             }
-            LogOrigin::Console => return Ok(()),
+            DriverLogOrigin::Console => return Ok(()),
         };
         match done {
             Ok(()) => {

@@ -26,7 +26,7 @@ fn append(path: &Path, text: &str) {
 
 /// Lets the folder be searched at the next read.
 fn search(log: &mut GameLog) {
-    if let LogOrigin::Folder(newest) = &mut log.origin {
+    if let DriverLogOrigin::Folder(newest) = &mut log.origin {
         newest.searched = None;
     }
 }
@@ -117,7 +117,7 @@ fn only_the_game_server_is_listened_to() {
     let here: SocketAddr = "127.0.0.1:0".parse().unwrap();
     for (server, heard) in [("127.0.0.1", 1), ("192.0.2.1", 0), ("::ffff:127.0.0.1", 1)] {
         let mut log = GameLog::datagrams(here, server.parse().unwrap(), None).unwrap();
-        let LogOrigin::Datagrams(datagrams) = &log.origin else {
+        let DriverLogOrigin::Datagrams(datagrams) = &log.origin else {
             unreachable!()
         };
         let to = datagrams.socket.local_addr().unwrap();

@@ -3,7 +3,7 @@
 
 mod verdict;
 
-pub(super) use verdict::{Share, cause_name};
+pub(super) use verdict::{FavouriteShare, cause_name};
 
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ use crate::{
         answer::Page,
         chances::{OF_DECIDED, OF_FORECAST},
         links::path_part,
-        pages::parts::{Span, Table},
+        pages::parts::{PageTable, RecentSpan},
         plot::{self, Bar, CalibrationPoint},
         words::{self, known, percent, tenths},
     },
 };
 
-use verdict::{CauseLine, Verdict};
+use verdict::{BalanceVerdict, CauseLine};
 
 /// The most weeks in the plot: the latest.
 const WEEKS: usize = 26;
@@ -41,7 +41,7 @@ pub(in crate::web) struct BalanceChoice {
     /// The date before and after which matches are compared.
     date: Option<String>,
     /// Of which time the causes are.
-    span: Span,
+    span: RecentSpan,
 }
 
 /// The balance report of a ruleset.
@@ -54,7 +54,7 @@ pub(in crate::web) struct BalancePage {
     /// Whether the predictions of the ruleset are better than a coin; `None` while its weights are derived again.
     predictions: Option<PredictionLine>,
     /// Whether the matches have become more even, and those that Evenkeel picked are.
-    verdict: Verdict,
+    verdict: BalanceVerdict,
     all: BalanceLine,
     /// The weeks that began before the date, and the others.
     before: Option<BalanceLine>,
@@ -65,7 +65,7 @@ pub(in crate::web) struct BalancePage {
     /// What one-sided matches have in common, and the date from which on they are looked at; `None` for all.
     causes_since: Option<String>,
     #[serde(skip)]
-    span: Span,
+    span: RecentSpan,
     causes: Vec<CauseLine>,
     /// The number of players of a team for which the maps have the chance between equally strong teams.
     usual_size: usize,
@@ -200,7 +200,7 @@ impl Page for BalancePage {
         let predictions = PredictionLine::of(site, &name);
         Ok(Self {
             predictions,
-            verdict: Verdict::new(&with_matches, &favoured),
+            verdict: BalanceVerdict::new(&with_matches, &favoured),
             before: from.map(|from| part(&|begins| begins < from)),
             after: from.map(|from| part(&|begins| begins >= from)),
             gaps: match all.mean_gap {
@@ -397,12 +397,12 @@ pub(super) fn balance_table<'a>(
     first: &str,
     lines: impl IntoIterator<Item = &'a NamedBalance>,
     team_0: &str,
-) -> Table<'a, NamedBalance> {
+) -> PageTable<'a, NamedBalance> {
     let is_date = first == WEEK_OF;
     let lines = lines.into_iter().filter(|of| of.line.matches > 0);
     let lines: Vec<&NamedBalance> = lines.collect();
     let any_side = lines.iter().any(|of| of.between_equals.is_some());
-    Table::of(label, lines)
+    PageTable::of(label, lines)
         .name(
             first,
             move |own| html! { span.date[is_date] { (own.name) } },

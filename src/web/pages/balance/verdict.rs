@@ -10,7 +10,7 @@ use crate::{
     model::{Cause, counted},
     rating::history::{Closeness, GapsByCauses},
     store::Favoured,
-    web::{pages::parts::Table, words},
+    web::{pages::parts::PageTable, words},
 };
 
 /// The fewest decided matches that are compared: of fewer, intervals are too wide to say anything.
@@ -18,14 +18,14 @@ const FEWEST: i64 = 10;
 
 /// How often the favourite won, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(in crate::web::pages) struct Share {
+pub(in crate::web::pages) struct FavouriteShare {
     decided: i64,
     won: f64,
     low: f64,
     high: f64,
 }
 
-impl Share {
+impl FavouriteShare {
     /// `None` for too few matches.
     pub(in crate::web::pages) fn of(won: i64, decided: i64) -> Option<Self> {
         let (low, high) = wilson(won, decided)?;
@@ -67,23 +67,23 @@ fn wilson(won: i64, of: i64) -> Option<(f64, f64)> {
 
 /// What the page answers first.
 #[derive(Debug, Serialize)]
-pub(super) struct Verdict {
+pub(super) struct BalanceVerdict {
     /// The latest four weeks with matches, and the four before them.
-    latest: Option<Share>,
-    before: Option<Share>,
+    latest: Option<FavouriteShare>,
+    before: Option<FavouriteShare>,
     sentence: String,
     /// Of the latest matches, those whose teams Evenkeel has picked, and all others.
-    picked: Option<Share>,
-    others: Option<Share>,
+    picked: Option<FavouriteShare>,
+    others: Option<FavouriteShare>,
 }
 
-impl Verdict {
+impl BalanceVerdict {
     /// Compares weeks, the last one at the end, and the matches that were picked with others.
     pub(super) fn new(weeks: &[Closeness], favoured: &[Favoured]) -> Self {
         let end = weeks.len();
         let part = |from: usize, to: usize| {
             let part = weeks.get(from..to).unwrap_or_default();
-            Share::of_closeness(&part.iter().copied().sum())
+            FavouriteShare::of_closeness(&part.iter().copied().sum())
         };
         let latest = part(end.saturating_sub(MONTH), end);
         let before = match end > MONTH {
@@ -92,7 +92,7 @@ impl Verdict {
         };
         let of = |picked| {
             let found = favoured.iter().find(|of| of.picked == picked)?;
-            Share::of(found.won, found.decided)
+            FavouriteShare::of(found.won, found.decided)
         };
         Self {
             sentence: sentence(latest, before),
@@ -108,14 +108,14 @@ impl Verdict {
             ("Teams picked by Evenkeel", self.picked),
             ("All others", self.others),
         ];
-        let rows: Vec<(&str, Share)> = rows
+        let rows: Vec<(&str, FavouriteShare)> = rows
             .into_iter()
             .filter_map(|(name, share)| Some((name, share?)))
             .collect();
         html! {
             p { strong { (self.sentence) } }
             @if !rows.is_empty() {
-                (Table::of("Does it help?", &rows)
+                (PageTable::of("Does it help?", &rows)
                     .name("Of the latest matches", |(name, _)| *name)
                     .num("Decided matches", |(_, share)| share.decided)
                     .num("Favourite won", |(_, share)| share.text()))
@@ -133,7 +133,7 @@ impl Verdict {
 const MONTH: usize = 4;
 
 /// Whether the latest weeks were more even.
-fn sentence(latest: Option<Share>, before: Option<Share>) -> String {
+fn sentence(latest: Option<FavouriteShare>, before: Option<FavouriteShare>) -> String {
     let Some(latest) = latest else {
         return format!(
             "It is too early for a verdict: that needs {0} with a forecast that \
@@ -147,7 +147,7 @@ fn sentence(latest: Option<Share>, before: Option<Share>) -> String {
             latest.text()
         );
     };
-    let uneven = |share: &Share| (share.won - 0.5).abs();
+    let uneven = |share: &FavouriteShare| (share.won - 0.5).abs();
     let overlap = latest.low <= before.high && before.low <= latest.high;
     let verdict = match uneven(&latest).total_cmp(&uneven(&before)) {
         _ if overlap => "About as even as the four weeks before",
@@ -197,13 +197,13 @@ pub(super) struct CauseLine {
 
 /// The differences of scores in some matches.
 #[derive(Clone, Copy, Default)]
-struct Gaps {
+struct GapCounts {
     matches: i64,
     gap: f64,
     squares: f64,
 }
 
-impl Gaps {
+impl GapCounts {
     fn of<'a>(lines: impl Iterator<Item = &'a GapsByCauses>) -> Self {
         lines.fold(Self::default(), |sum, of| Self {
             matches: sum.matches + of.matches,
@@ -228,7 +228,7 @@ impl Gaps {
 pub(super) fn causes(lines: &[GapsByCauses]) -> Vec<CauseLine> {
     let all: f64 = lines.iter().map(|of| of.gap).sum();
     let line = |cause: Cause| {
-        let part = |has| Gaps::of(lines.iter().filter(|of| of.causes.has(cause) == has));
+        let part = |has| GapCounts::of(lines.iter().filter(|of| of.causes.has(cause) == has));
         let (with, without) = (part(true), part(false));
         if with.matches.min(without.matches) < FEWEST_WITH_A_CAUSE || all <= 0.0 {
             return None;
@@ -279,7 +279,7 @@ pub(super) fn causes_body(
         @if lines.is_empty() {
             p { "Too few matches have a cause in this time." }
         } @else {
-            (Table::of("Causes", lines)
+            (PageTable::of("Causes", lines)
                 .name("What happened", |line| cause_name(line.of))
                 .num("Explains", CauseLine::text)
                 .num("Matches", |line| html! { a href=(matches(line.cause)) { (line.matches) } })
@@ -330,7 +330,7 @@ mod tests {
                 .iter()
                 .flat_map(|won| vec![week(*won, 100); MONTH])
                 .collect();
-            Verdict::new(&weeks, &[]).sentence
+            BalanceVerdict::new(&weeks, &[]).sentence
         };
         assert!(
             said(80, 55).starts_with("More even than"),
@@ -344,9 +344,9 @@ mod tests {
             "{}",
             said(60, 61)
         );
-        let early = Verdict::new(&[week(5, 9)], &[]);
+        let early = BalanceVerdict::new(&[week(5, 9)], &[]);
         assert!(early.latest.is_none() && early.sentence.starts_with("It is too early"));
-        let first = Verdict::new(&[week(6, 10)], &[]);
+        let first = BalanceVerdict::new(&[week(6, 10)], &[]);
         assert!(first.before.is_none() && first.sentence.starts_with("Favourites won 60 %"));
     }
 
@@ -357,7 +357,7 @@ mod tests {
             decided,
             won,
         };
-        let verdict = Verdict::new(&[], &[favoured(true, 52, 100), favoured(false, 8, 9)]);
+        let verdict = BalanceVerdict::new(&[], &[favoured(true, 52, 100), favoured(false, 8, 9)]);
         assert_eq!(verdict.picked.unwrap().won, 0.52);
         assert_eq!(verdict.others, None);
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::web) use super::standing::{KnownPlayer, PlayerStanding};
 use super::{
     distribution::Distribution,
-    parts::{Span, Table, kind},
+    parts::{PageTable, RecentSpan, kind},
     versus::{CompanionTables, companions},
 };
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     web::{Site, WebError, answer::Page, links::path_part, plot, share::share, words},
 };
 
-use past::{Progress, Record, Recounted, Since, in_a_line, read_recounts};
+use past::{Record, Recounted, Since, WeightProgress, in_a_line, read_recounts};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 300;
@@ -37,7 +37,7 @@ pub(in crate::web) struct KindChoice {
     /// The ruleset of the badge.
     pub(in crate::web) ruleset: Option<String>,
     /// Which time the plots show.
-    span: Span,
+    span: RecentSpan,
 }
 
 /// The page of a player.
@@ -48,19 +48,19 @@ pub(in crate::web) struct PlayerPage {
     identity: Option<String>,
     /// Which time the plots show.
     #[serde(skip)]
-    span: Span,
+    span: RecentSpan,
     /// Whether an operator has fixed the weight.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pinned: bool,
     /// How the weight under the first of the standings has moved, unless it is fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<Progress>,
+    progress: Option<WeightProgress>,
     record: Record,
     standings: Vec<PlayerStanding>,
     /// How strong the players of the first of the standings are.
     #[serde(skip_serializing_if = "Option::is_none")]
     distribution: Option<Distribution>,
-    form: Form,
+    form: RecentForm,
     /// The latest notices of corrections.
     recounts: Vec<Recounted>,
     /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
@@ -99,8 +99,8 @@ fn weight_here(own: &StandingLine) -> Option<WeightHere> {
 }
 
 impl PlayerPage {
-    fn standings<'a>(&'a self, site: &'a Site) -> Table<'a, PlayerStanding> {
-        Table::of("Standings", &self.standings)
+    fn standings<'a>(&'a self, site: &'a Site) -> PageTable<'a, PlayerStanding> {
+        PageTable::of("Standings", &self.standings)
             .name("Game type", |row| site.links.to_ruleset(&row.own.ruleset))
             .num("Weight", |row| words::or_dash(row.own.line.measure()))
             .only_if(site.settings.shows_numbers())
@@ -170,7 +170,7 @@ impl Page for PlayerPage {
         let first = standings.first().filter(|_| numbers);
         let progress = first.filter(|_| !pinned);
         let progress =
-            progress.and_then(|own| Progress::of(&games, &own.ruleset, own.line.weight?));
+            progress.and_then(|own| WeightProgress::of(&games, &own.ruleset, own.line.weight?));
         let placed = first.filter(|own| own.line.standing == Standing::Placed);
         let distribution = async {
             match placed {
@@ -194,7 +194,7 @@ impl Page for PlayerPage {
             recounts,
             why: why.iter().map(WhyWeight::from).collect(),
             companions,
-            form: Form::of(&games),
+            form: RecentForm::of(&games),
             games: listed,
             best_maps,
             worst_maps,
@@ -260,9 +260,9 @@ const FORM: usize = 10;
 
 /// The results of the last matches, the latest first: `W`, `D` or `L`.
 #[derive(Debug, Serialize)]
-struct Form(Vec<char>);
+struct RecentForm(Vec<char>);
 
-impl Form {
+impl RecentForm {
     /// The form after these matches, the latest first.
     pub fn of(games: &[GameOfPerson]) -> Self {
         let results = games.iter().filter_map(|game| game.result);
@@ -355,7 +355,7 @@ fn map_table(title: &str, list: &[MapResult]) -> Markup {
     html! {
         section {
             h3 { (title) }
-            (Table::of(title, list)
+            (PageTable::of(title, list)
                 .name("Map", |row| &row.map)
                 .num("Won", |row| words::percent(row.won))
                 .num("Games", |row| row.games))
@@ -390,7 +390,7 @@ impl PlayerPage {
         }
         let path = site.links.to(&self.path());
         Ok(html! {
-            @if many.clone().any(|row| Span::Month.part_of(&row.history).len() < row.history.len()) {
+            @if many.clone().any(|row| RecentSpan::Month.part_of(&row.history).len() < row.history.len()) {
                 (self.span.tabs("Time of the plots", |name| format!("{path}?span={name}")))
             }
             @for (ruleset, plot) in plots {

@@ -17,7 +17,7 @@ use crate::{
         Site, WebError,
         pages::{
             lists::{chance_head, match_link},
-            parts::Table,
+            parts::PageTable,
         },
         plot::{WeightPoint, peak},
         words::{self, known, rounded, tenths},
@@ -54,7 +54,7 @@ struct BestWin {
 
 /// How the weight under the ruleset with most matches has moved.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Progress {
+pub(super) struct WeightProgress {
     /// The number of matches over which it is taken.
     matches: usize,
     /// By how much the weight has changed over them.
@@ -135,7 +135,7 @@ impl Record {
     }
 }
 
-impl Progress {
+impl WeightProgress {
     /// The progress to the weight of `now` under a ruleset, as the matches have entered it; `None` without a match.
     pub(super) fn of(games: &[GameOfPerson], ruleset: &str, now: f64) -> Option<Self> {
         let own = games.iter().filter(|game| game.ruleset == ruleset);
@@ -161,7 +161,7 @@ impl Progress {
 pub(super) fn in_a_line(
     site: &Site,
     row: &PlayerStanding,
-    progress: Option<&Progress>,
+    progress: Option<&WeightProgress>,
     pinned: bool,
 ) -> Markup {
     let better = row.own.line.better_than();
@@ -300,13 +300,16 @@ fn chance(game: &PlayedMatch, as_started: bool) -> Option<f64> {
 }
 
 /// A table of the player's latest matches.
-pub(super) fn games_table<'a>(site: &'a Site, games: &'a [PlayedMatch]) -> Table<'a, PlayedMatch> {
+pub(super) fn games_table<'a>(
+    site: &'a Site,
+    games: &'a [PlayedMatch],
+) -> PageTable<'a, PlayedMatch> {
     let numbers = site.settings.shows_numbers();
     // A column has one kind of chance.
     let as_started = games.iter().any(|game| game.chance_as_started.is_some());
     let (head, means) = chance_head(as_started);
     let points = |game: &PlayedMatch| words::scores(&[game.points_for, game.points_against]);
-    Table::of("Matches", games)
+    PageTable::of("Matches", games)
         .text("Match", |game| match_link(site, game.id, game.ended))
         .text("Map", |game| plain_name(&game.map))
         .wide_text("Game type", |game| words::ruleset(&game.ruleset))
@@ -453,14 +456,14 @@ mod tests {
     fn progress_is_taken_over_twelve_matches_and_the_peak_over_all() {
         let games: Vec<_> = (0..20).rev().map(|id| game(id, "a", 1.0)).collect();
         // The weight after match n is 50 + n, and before it one less.
-        let progress = Progress::of(&games, "ctf", 69.0).unwrap();
+        let progress = WeightProgress::of(&games, "ctf", 69.0).unwrap();
         assert_eq!((progress.matches, progress.change), (12, 12.0));
         assert_eq!((progress.peak, progress.peak_match), (69.0, 19));
-        let few = Progress::of(&games[17..], "ctf", 52.0).unwrap();
+        let few = WeightProgress::of(&games[17..], "ctf", 52.0).unwrap();
         assert_eq!((few.matches, few.change), (3, 3.0));
-        let one = Progress::of(&games[19..], "ctf", 50.0).unwrap();
+        let one = WeightProgress::of(&games[19..], "ctf", 50.0).unwrap();
         assert_eq!((one.matches, one.change), (1, 1.0));
-        assert_eq!(Progress::of(&games, "other", 60.0), None);
+        assert_eq!(WeightProgress::of(&games, "other", 60.0), None);
         // Three matches later, in which nothing moved; then a season that brings the weight closer to 50.
         let held = |id| GameOfPerson {
             entry: games[0].entry.map(|entry| WeightEntry {
@@ -471,7 +474,7 @@ mod tests {
         };
         let held: Vec<_> = [22, 21, 20].map(held).into_iter().chain(games).collect();
         let told = |now| {
-            let progress = Progress::of(&held, "ctf", now).unwrap();
+            let progress = WeightProgress::of(&held, "ctf", now).unwrap();
             (progress.change, progress.peak, progress.peak_match)
         };
         assert_eq!(told(69.0), (9.0, 69.0, 19));

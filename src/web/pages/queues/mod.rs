@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::{balance::Share, parts::Table};
+use super::{balance::FavouriteShare, parts::PageTable};
 use crate::{
     matchmaking::RuleReport,
     model::{Timestamp, counted, plain_name},
@@ -18,7 +18,7 @@ use crate::{
     store::{HostedRow, InstanceRow, QueueEvenness, QueueHour, as_text},
     web::{
         Site, WebError,
-        answer::{Nothing, Page},
+        answer::{NoQuery, Page},
         plot::{self, Bar},
         words::{self, known},
     },
@@ -52,7 +52,7 @@ struct QueueSummary {
     /// What is usual in each hour of the week.
     week: UsualWeek,
     /// The sums and means of the last 24 hours.
-    day: QueueLine,
+    day: QueueTotals,
     hours: Vec<HourLine>,
     /// What the rules found in the last matches.
     matches_looked_at: usize,
@@ -61,7 +61,7 @@ struct QueueSummary {
 
 /// What became of the tickets that left a queue in some hours, and of its matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-struct QueueLine {
+struct QueueTotals {
     matches: i64,
     matched: i64,
     cancelled: i64,
@@ -80,10 +80,10 @@ struct HourLine {
     #[serde(serialize_with = "as_text")]
     from: Timestamp,
     #[serde(flatten)]
-    line: QueueLine,
+    line: QueueTotals,
 }
 
-impl QueueLine {
+impl QueueTotals {
     fn of<'a>(hours: impl Iterator<Item = &'a QueueHour> + Clone) -> Self {
         let sum = |of: fn(&QueueHour) -> i64| hours.clone().map(of).sum::<i64>();
         let (matches, matched) = (sum(|hour| hour.matches), sum(|hour| hour.matched));
@@ -116,14 +116,14 @@ impl QueueSummary {
             let own = hours.iter().filter(|own| own.number() == hour);
             HourLine {
                 from: Timestamp(hour.saturating_mul(HOUR)),
-                line: QueueLine::of(own),
+                line: QueueTotals::of(own),
             }
         };
         Self {
             line,
             now,
             week: UsualWeek::of(hours, at),
-            day: QueueLine::of(hours.iter().filter(|own| own.number() >= first)),
+            day: QueueTotals::of(hours.iter().filter(|own| own.number() >= first)),
             hours: (first..first + HOURS).map(hour_line).collect(),
             matches_looked_at,
             rules,
@@ -137,7 +137,7 @@ impl QueueSummary {
         let title = format!("Mean wait in {0} by hour, in seconds", self.line.name);
         let used = self.hours.iter().rev();
         let used: Vec<&HourLine> = used
-            .filter(|hour| hour.line != QueueLine::default())
+            .filter(|hour| hour.line != QueueTotals::default())
             .collect();
         Ok(html! {
             h2 { (self.line.name) }
@@ -175,8 +175,8 @@ fn wait_of(seconds: f64) -> String {
     words::length((seconds * 1_000.0) as i64)
 }
 
-fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> Table<'a, HourLine> {
-    Table::of(
+fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> PageTable<'a, HourLine> {
+    PageTable::of(
         &format!("Hours of {queue}", queue = queue),
         list.iter().copied(),
     )
@@ -193,11 +193,11 @@ fn hours<'a>(queue: &str, list: &[&'a HourLine]) -> Table<'a, HourLine> {
 }
 
 impl Page for QueuesPage {
-    type Choice = Nothing;
+    type Choice = NoQuery;
     const PATH: &str = "/queues";
 
     /// Reads the page of queues; there is none if no queues are configured.
-    async fn read(site: &Site, _: &str, _: &Nothing) -> Result<Self, WebError> {
+    async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
         let names = site.queues().names();
         if names.is_empty() {
             return Err(WebError::NotFound);
@@ -265,7 +265,7 @@ const MATCHES: i64 = 200;
 
 /// A ticket that waits.
 #[derive(Debug, Serialize)]
-struct Waiting {
+struct WaitingRow {
     players: usize,
     /// How long it has waited, in seconds.
     seconds: i64,
@@ -275,7 +275,7 @@ struct Waiting {
 #[derive(Debug, Default, Serialize)]
 struct QueueNow {
     /// The tickets that wait longest, the oldest first.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingRow>,
     even: Even,
 }
 
@@ -287,7 +287,7 @@ struct Even {
     /// The mean chance of the favourite.
     favourite: Option<f64>,
     /// How often the favourite has won.
-    won: Option<Share>,
+    won: Option<FavouriteShare>,
 }
 
 impl QueueNow {
@@ -297,7 +297,7 @@ impl QueueNow {
             .queues()
             .waiting_tickets(queue, TICKETS)
             .await?;
-        let waiting = tickets.iter().map(|ticket| Waiting {
+        let waiting = tickets.iter().map(|ticket| WaitingRow {
             players: ticket.players,
             seconds: (now.0 - ticket.since.0).max(0) / 1_000,
         });
@@ -315,7 +315,7 @@ impl QueueNow {
                 favourite: favourite
                     .filter(|_| numbers)
                     .map(|share| words::rounded(share, 4)),
-                won: Share::of(favoured, decided),
+                won: FavouriteShare::of(favoured, decided),
             },
         })
     }
@@ -330,7 +330,7 @@ impl QueueNow {
         let even = &self.even;
         html! {
             @if self.waiting.len() > 1 {
-                (Table::of(&format!("Who waits in {queue}", queue = queue), &self.waiting)
+                (PageTable::of(&format!("Who waits in {queue}", queue = queue), &self.waiting)
                     .name("Ticket", |ticket| counted(ticket.players, "player"))
                     .num("Has waited", |ticket| wait_of(ticket.seconds as f64)))
             }
@@ -396,7 +396,7 @@ fn rules_table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
     html! {
         h3 { (mark!("Penalties by rule, over the last {0}", { (counted(matches, "match")) })) }
         @if cost().next().is_none() { p { "No rule cost anything." } } @else {
-        (Table::of(&format!("Rules of {queue}", queue = queue), cost())
+        (PageTable::of(&format!("Rules of {queue}", queue = queue), cost())
             .name("Rule", |own| &own.rule)
             .num("Matches with a cost", |own| format!("{} ({})", own.violated, share(own.violated)))
             .num("Mean cost", |own| format!("{:.2}", own.mean_cost))
@@ -435,8 +435,8 @@ fn hosting_body(site: &Site, instances: &[InstanceRow], hosted: &[HostedRow]) ->
     }
 }
 
-fn instance_table(list: &[InstanceRow]) -> Table<'_, InstanceRow> {
-    Table::of("Instances", list)
+fn instance_table(list: &[InstanceRow]) -> PageTable<'_, InstanceRow> {
+    PageTable::of("Instances", list)
         .name("Instance", |row| plain_name(&row.name))
         .text("Region", |row| {
             words::or_dash(row.region.as_deref().map(plain_name))
@@ -445,12 +445,12 @@ fn instance_table(list: &[InstanceRow]) -> Table<'_, InstanceRow> {
         .text("State", |row| &row.state)
 }
 
-fn hosted_table<'a>(site: &'a Site, list: &'a [HostedRow]) -> Table<'a, HostedRow> {
+fn hosted_table<'a>(site: &'a Site, list: &'a [HostedRow]) -> PageTable<'a, HostedRow> {
     let number = |row: &HostedRow| match row.outcome.is_some() {
         true => html! { a href=(site.links.game(row.id)) { (row.id) } },
         false => html! { (row.id) },
     };
-    Table::of("Hosted matches", list)
+    PageTable::of("Hosted matches", list)
         .name("Match", number)
         .text("Queue", |row| &row.queue)
         .text("State", |row| &row.state)
@@ -490,7 +490,7 @@ mod tests {
         let summary = QueueSummary::new(line, &rows, now, (0, Vec::new()));
         assert_eq!(summary.hours.len(), HOURS as usize);
         assert_eq!(summary.hours[0].from, Timestamp(10 * HOUR));
-        assert_eq!(summary.hours[1].line, QueueLine::default());
+        assert_eq!(summary.hours[1].line, QueueTotals::default());
         assert_eq!(summary.day.mean_wait, Some(15.0));
         assert_eq!(summary.day.mean_penalty, Some(0.5));
         assert_eq!((summary.day.matched, summary.day.cancelled), (2, 2));

@@ -8,7 +8,7 @@ use crate::{
     model::Timestamp,
     store::QueueHour,
     web::{
-        pages::parts::Table,
+        pages::parts::PageTable,
         words::{self, known},
     },
 };
@@ -84,7 +84,7 @@ impl UsualWeek {
         }
         let next = self.at(hour_of_week(now.0.div_euclid(HOUR) + 1));
         let hours: Vec<i64> = (0..24).collect();
-        let mut table = Table::of(&format!("Usual week of {queue}", queue = queue), &hours)
+        let mut table = PageTable::of(&format!("Usual week of {queue}", queue = queue), &hours)
             .name("Hour", |hour| format!("{hour:02}"));
         for (day, name) in (0..).zip(DAYS) {
             table = table.num(name, move |hour| {

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use evenkeel_model::{MatchRecord, MatchRecorder, Timestamp};
 
 use super::{
-    clients::Client,
-    grammar::{Event, PlayerAction},
-    server::LoggedServer,
+    clients::SourceClient,
+    grammar::{PlayerAction, SourceEvent},
+    server::SourceServer,
     setup::{ControlPoints, ResultStyle},
     totals::SideTotals,
 };
@@ -29,7 +29,7 @@ pub(super) enum Beginning {
 }
 
 #[derive(Default)]
-pub(super) struct Game {
+pub(super) struct SourceGame {
     /// The line on which it began.
     pub(super) line: u64,
     /// When play began: in milliseconds since the log began, and as a date.
@@ -89,7 +89,7 @@ pub(super) struct Game {
     mutators: Vec<String>,
 }
 
-impl Game {
+impl SourceGame {
     /// The state before any game has begun.
     pub(super) fn new(line: u64) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Game {
     }
 
     /// Begins play. If play has begun already, everything before is discarded.
-    pub(super) fn begin(&mut self, line: u64, with: Beginning, log: &LoggedServer, now: Calendar) {
+    pub(super) fn begin(&mut self, line: u64, with: Beginning, log: &SourceServer, now: Calendar) {
         let (begun, foreign) = (self.has_begun(), self.foreign);
         let line = if begun || foreign { self.line } else { line };
         let is_known = (begun && self.first_scores.is_none()) || self.after;
@@ -182,22 +182,24 @@ impl Game {
     }
 
     /// Takes what a line states beside what it means to all.
-    pub(super) fn note(&mut self, line: u64, event: Event<'_>, now: Calendar) {
+    pub(super) fn note(&mut self, line: u64, event: SourceEvent<'_>, now: Calendar) {
         match event {
-            Event::Player(_, PlayerAction::Kill { knife, .. }) if !self.is_over() => {
+            SourceEvent::Player(_, PlayerAction::Kill { knife, .. }) if !self.is_over() => {
                 let kills = &mut self.kills[usize::from(!knife)];
                 *kills = kills.saturating_add(1);
                 self.play(line);
             }
-            Event::Player(_, PlayerAction::Capture) if !self.is_over() => self.seen = Some("ctf"),
-            Event::Point(name) => self.point(name),
-            Event::RoundEnd => self.play(line),
-            Event::RoundWon(_) => self.won = Some(now.position()),
-            Event::Over { .. } => {
+            SourceEvent::Player(_, PlayerAction::Capture) if !self.is_over() => {
+                self.seen = Some("ctf")
+            }
+            SourceEvent::Point(name) => self.point(name),
+            SourceEvent::RoundEnd => self.play(line),
+            SourceEvent::RoundWon(_) => self.won = Some(now.position()),
+            SourceEvent::Over { .. } => {
                 self.foreign |= self.lacks_beginning();
                 self.finals.clear();
             }
-            Event::GameOver => self.foreign |= self.lacks_beginning(),
+            SourceEvent::GameOver => self.foreign |= self.lacks_beginning(),
             _ => {}
         }
     }
@@ -213,7 +215,7 @@ impl Game {
         });
     }
 
-    pub(super) fn event(&mut self, event: GameEvent, log: &LoggedServer, now: Calendar) {
+    pub(super) fn event(&mut self, event: GameEvent, log: &SourceServer, now: Calendar) {
         match event {
             GameEvent::Round => self.round_started(log.style, now),
             GameEvent::RoundEnd => {
@@ -266,9 +268,9 @@ impl Game {
     }
 }
 
-impl Game {
+impl SourceGame {
     /// Takes what happens to players. Once the game is over, the next one begins with those who are there.
-    fn take_player(&mut self, event: GameEvent, log: &LoggedServer, now: Calendar) {
+    fn take_player(&mut self, event: GameEvent, log: &SourceServer, now: Calendar) {
         if self.began.is_none() || self.is_over() {
             return;
         }
@@ -285,7 +287,7 @@ impl Game {
             }
             GameEvent::Placed { client, since } => {
                 if let Some(client) = log.clients.at(client) {
-                    self.place(client, since, now);
+                    self.assign(client, since, now);
                 }
             }
             GameEvent::Left(slot) => {
@@ -309,7 +311,7 @@ impl Game {
     }
 
     /// Takes the team of a client since a time in milliseconds since the log began, or since the game began.
-    fn place(&mut self, client: &Client, since: Option<u64>, now: Calendar) {
+    fn assign(&mut self, client: &SourceClient, since: Option<u64>, now: Calendar) {
         let (before, team) = (self.visit(client.slot), client.team());
         let (at, began) = (self.millis(now), self.began.map_or(0, |(began, _)| began));
         let early = since.is_none_or(|since| since < now.position());
@@ -318,7 +320,7 @@ impl Game {
             self.recorder.set_team(visit, None, from);
         }
         let player = || (client.key(), client.name());
-        let Some(visit) = self.recorder.place(before, team, at, player) else {
+        let Some(visit) = self.recorder.assign(before, team, at, player) else {
             return;
         };
         self.visits.insert(client.slot, visit);
@@ -333,16 +335,16 @@ impl Game {
     }
 
     /// Begins with the clients who are there.
-    fn seat_all(&mut self, log: &LoggedServer, now: Calendar) {
-        let mut all: Vec<&Client> = log.clients.iter().collect();
+    fn seat_all(&mut self, log: &SourceServer, now: Calendar) {
+        let mut all: Vec<&SourceClient> = log.clients.iter().collect();
         all.sort_by_key(|client| client.number());
         for client in all {
-            self.place(client, None, now);
+            self.assign(client, None, now);
         }
     }
 
     /// Goes on with a record in which timelines are missing, or end elsewhere than the clients are now.
-    fn reseat(&mut self, log: &LoggedServer, now: Calendar) {
+    fn reseat(&mut self, log: &SourceServer, now: Calendar) {
         let known = self.recorder.players().len();
         self.visits.retain(|_, visit| *visit < known);
         let seated: BTreeSet<usize> = self.visits.values().copied().collect();
@@ -351,7 +353,7 @@ impl Game {
             self.recorder.set_team(visit, None, at);
         }
         for client in log.clients.iter() {
-            self.place(client, Some(now.position()), now);
+            self.assign(client, Some(now.position()), now);
         }
     }
 }
@@ -359,7 +361,7 @@ impl Game {
 /// The fewest rounds of a half before a restart; a single round decides who chooses the side.
 const HALF: f64 = 2.0;
 
-impl Game {
+impl SourceGame {
     /// The reason why a game without an end has no record; `None` if there was nothing to report.
     pub(super) fn unfinished(self, reason: Skip) -> Option<Skip> {
         match self.has_begun() {
@@ -379,7 +381,7 @@ impl Game {
 
     /// Whether a game of Team Fortress 2, where each round is announced, has a result that nothing in
     /// the log explains.
-    fn lacks_round(&self, scores: &[f64], log: &LoggedServer) -> bool {
+    fn lacks_round(&self, scores: &[f64], log: &SourceServer) -> bool {
         let is_tf2 = log.shown == Some("tf") && log.setup.may_be_tf2();
         let sums = self.recorder.sums(scores.len());
         let explained = sums == scores && scores.iter().any(|score| *score > 0.0);
@@ -410,7 +412,7 @@ impl Game {
     pub(super) fn finish(
         mut self,
         server: &str,
-        log: &LoggedServer,
+        log: &SourceServer,
     ) -> Result<(MatchRecord, bool), Skip> {
         let Some(lasted) = self.lasted else {
             return Err(Skip::Unfinished);
@@ -437,7 +439,7 @@ impl Game {
     /// What was played before a restart of a game of Counter-Strike that does not mark the end of a
     /// match, if it may be a half of one: at least [`HALF`] rounds, which were not fought with knives
     /// alone. It has the sides of its last round, with which it ends.
-    pub(super) fn into_half(mut self, server: &str, log: &LoggedServer) -> Option<MatchRecord> {
+    pub(super) fn into_half(mut self, server: &str, log: &SourceServer) -> Option<MatchRecord> {
         let begun = (self.has_begun() || self.foreign) && !self.is_over();
         let knives = self.kills[0] > 0 && self.kills[1] == 0;
         if !begun || knives || log.style != (ResultStyle::Rounds { has_end: false }) {
@@ -467,7 +469,7 @@ impl Game {
         scores: Vec<f64>,
         lasted: u64,
         server: &str,
-        log: &LoggedServer,
+        log: &SourceServer,
     ) -> Result<MatchRecord, Skip> {
         let (position, date) = self.began.ok_or(Skip::Unfinished)?;
         self.recorder.reconcile(&scores);

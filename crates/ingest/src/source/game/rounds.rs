@@ -6,13 +6,13 @@
 
 use evenkeel_model::{MatchRecorder, Timestamp, other_side};
 
-use super::Game;
+use super::SourceGame;
 use crate::{
     TEAMS,
     clock::Calendar,
     source::{
         ROUND_LAG,
-        server::LoggedServer,
+        server::SourceServer,
         setup::ResultStyle,
         totals::{BothScores, SideTotals},
     },
@@ -28,7 +28,7 @@ const SMALL_STEP: u64 = 30_000;
 /// By how much a round may seem shorter in the log than it was, in milliseconds.
 const ROUND_SLACK: u64 = 5_000;
 
-impl Game {
+impl SourceGame {
     pub(super) fn round_started(&mut self, style: ResultStyle, now: Calendar) {
         self.keep_checkpoint(style, now);
         self.round = true;
@@ -59,7 +59,7 @@ impl Game {
     pub(in crate::source) fn round_lasted(
         &mut self,
         millis: u64,
-        log: &LoggedServer,
+        log: &SourceServer,
         now: Calendar,
     ) -> u64 {
         if let Some(began) = self.round_began {
@@ -129,7 +129,7 @@ impl Game {
             .won
             .zip(self.began)
             .map(|(won, (began, _))| won.saturating_sub(began));
-        for since in self.recorder.settle_sides() {
+        for since in self.recorder.reconcile_sides() {
             self.exchanged = true;
             self.exchanged_late ^= won.is_some_and(|won| since >= won);
             self.totals.exchange();
@@ -148,7 +148,7 @@ pub(super) struct BrokenOff {
     stated: BothScores,
 }
 
-impl Game {
+impl SourceGame {
     /// What goes on if a round that begins now, without an end of the last one, is that one again; `None` if nothing
     /// was scored before.
     pub(super) fn break_off(&mut self, style: ResultStyle) -> Option<Box<BrokenOff>> {
@@ -226,7 +226,7 @@ pub(super) struct Checkpoint {
     pub(super) exchanged_late: bool,
 }
 
-impl Game {
+impl SourceGame {
     /// Keeps the game as it is now, as a round begins.
     pub(super) fn keep_checkpoint(&mut self, style: ResultStyle, now: Calendar) {
         let most = match style {
@@ -252,7 +252,7 @@ impl Game {
     }
 
     /// The game continues from an earlier round, so the round being played does not count.
-    pub(super) fn reloaded(&mut self, running: bool, log: &LoggedServer, now: Calendar) {
+    pub(super) fn reloaded(&mut self, running: bool, log: &SourceServer, now: Calendar) {
         self.round = false;
         if running && let Some(last) = self.checkpoints.len().checked_sub(1) {
             self.take_back(last, log, now);
@@ -260,7 +260,7 @@ impl Game {
     }
 
     /// The game continues from the round that began with these scores.
-    pub(super) fn restored(&mut self, scores: [f64; 2], log: &LoggedServer, now: Calendar) {
+    pub(super) fn restored(&mut self, scores: [f64; 2], log: &SourceServer, now: Calendar) {
         let began = |kept: &Checkpoint| [0, 1].map(|side| kept.totals.stated(side)) == scores;
         if let Some(at) = self.checkpoints.iter().rposition(began) {
             self.take_back(at, log, now);
@@ -269,7 +269,7 @@ impl Game {
 
     /// Takes back what was played since this checkpoint. Who is there now goes on. The checkpoint stays, because the
     /// scores may be stated only after suicides of the restore.
-    fn take_back(&mut self, at: usize, log: &LoggedServer, now: Calendar) {
+    fn take_back(&mut self, at: usize, log: &SourceServer, now: Calendar) {
         self.checkpoints.truncate(at + 1);
         let Some(kept) = self.checkpoints.back().cloned() else {
             return;

@@ -14,7 +14,7 @@ use world::{folder, map, over, setting, team, world};
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum SourceEvent<'a> {
     /// The log begins; the game's folder names the game.
     Started(&'a [u8]),
     /// The log ends.
@@ -33,9 +33,9 @@ pub enum Event<'a> {
     RoundLength(u64),
     /// Everything played so far does not count.
     Restart,
-    /// Like [`Event::Restart`], in Team Fortress Classic.
+    /// Like [`SourceEvent::Restart`], in Team Fortress Classic.
     MatchBegins,
-    /// Like [`Event::Restart`], on this map, where it is stated.
+    /// Like [`SourceEvent::Restart`], on this map, where it is stated.
     MatchStart(&'a [u8]),
     /// The game continues from an earlier round.
     Reloaded,
@@ -155,11 +155,11 @@ pub fn date(stamp: &[u8]) -> Option<Timestamp> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub fn read(rest: &[u8]) -> LineResult<Event<'_>> {
+pub fn read(rest: &[u8]) -> LineResult<SourceEvent<'_>> {
     Ok(match rest.first() {
         Some(b'"') => match who(rest) {
-            Ok((who, rest)) => Event::Player(who, act(rest)?),
-            Err(_) if is_json(rest) => Event::Other,
+            Ok((who, rest)) => SourceEvent::Player(who, act(rest)?),
+            Err(_) if is_json(rest) => SourceEvent::Other,
             Err(why) => cvar(rest).ok_or(why)?,
         },
         Some(b'T') if rest.starts_with(b"Team \"") => team(&rest[5..])?,
@@ -168,12 +168,12 @@ pub fn read(rest: &[u8]) -> LineResult<Event<'_>> {
                 let (what, rest) = quoted(rest)?;
                 world(what, rest)
             }
-            None => Event::Other,
+            None => SourceEvent::Other,
         },
         Some(b'G') if rest.starts_with(b"Game Over: ") => over(rest),
         Some(b'L') => match rest {
-            _ if rest.starts_with(b"Log file started") => Event::Started(folder(rest)),
-            _ if rest.starts_with(b"Log file closed") => Event::Closed,
+            _ if rest.starts_with(b"Log file started") => SourceEvent::Started(folder(rest)),
+            _ if rest.starts_with(b"Log file closed") => SourceEvent::Closed,
             _ => map(rest, b"Loading map "),
         },
         Some(b'S') => match rest.strip_prefix(b"Server cvar ") {
@@ -182,9 +182,9 @@ pub fn read(rest: &[u8]) -> LineResult<Event<'_>> {
         },
         Some(b's') => match rest.strip_prefix(b"server_cvar: ") {
             Some(rest) => setting(rest, b"\" \""),
-            None => Event::Other,
+            None => SourceEvent::Other,
         },
-        _ => Event::Other,
+        _ => SourceEvent::Other,
     })
 }
 
@@ -197,10 +197,10 @@ fn quoted(bytes: &[u8]) -> LineResult<(&[u8], &[u8])> {
 }
 
 /// Reads `"name" = "value"`, as a dump of the settings has it.
-fn cvar(rest: &[u8]) -> Option<Event<'_>> {
+fn cvar(rest: &[u8]) -> Option<SourceEvent<'_>> {
     let (name, value) = quoted(rest).ok()?;
     let value = value.strip_prefix(b" = \"")?.strip_suffix(b"\"")?;
-    Some(Event::Setting(name, value))
+    Some(SourceEvent::Setting(name, value))
 }
 
 /// Whether the line is `"key": value` or `"key" : value`, as in the statistics between `JSON_BEGIN{`
@@ -244,7 +244,7 @@ pub(super) fn is_team_name(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> LineResult<Event<'_>> {
+    fn parsed(line: &str) -> LineResult<SourceEvent<'_>> {
         read(line.as_bytes())
     }
 
@@ -292,7 +292,7 @@ mod tests {
         let b = who("B", 2, "BOT", ClientTeam::Team(1));
         assert_eq!(
             parsed(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
-            Ok(Event::Player(
+            Ok(SourceEvent::Player(
                 a,
                 PlayerAction::Kill {
                     victim: b,
@@ -304,7 +304,7 @@ mod tests {
             parsed(
                 r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (customkill "feign_death")"#
             ),
-            Ok(Event::Player(a, PlayerAction::Other))
+            Ok(SourceEvent::Player(a, PlayerAction::Other))
         );
         let acts = [
             (r#"committed suicide with "world" (x)"#, PlayerAction::Die),
@@ -334,48 +334,57 @@ mod tests {
         ];
         for (words, act) in acts {
             let line = format!(r#""A<1><STEAM_0:0:1><Red>" {words}"#);
-            assert_eq!(parsed(&line), Ok(Event::Player(a, act)), "{words}");
+            assert_eq!(parsed(&line), Ok(SourceEvent::Player(a, act)), "{words}");
         }
         let lines = [
             (
                 r#"Team "Red" current score "3" with "9" players"#,
-                Event::Current(0, 3.0),
+                SourceEvent::Current(0, 3.0),
             ),
             (
                 r#"Team "Blue" final score "7" with "9" players"#,
-                Event::Final(1, 7.0),
+                SourceEvent::Final(1, 7.0),
             ),
             (
                 r#"Team "Blue" scored "50" with "4" players"#,
-                Event::Scored(1, 50.0),
+                SourceEvent::Scored(1, 50.0),
             ),
             (
                 r#"Team "BLUE" triggered "Intermission_Win_Limit""#,
-                Event::Other,
+                SourceEvent::Other,
             ),
             (
                 r#"World triggered "Round_Win" (winner "Red")"#,
-                Event::RoundEnd,
+                SourceEvent::RoundEnd,
             ),
-            (r#"World triggered "Game_Over" reason "x""#, Event::GameOver),
+            (
+                r#"World triggered "Game_Over" reason "x""#,
+                SourceEvent::GameOver,
+            ),
             (
                 r#"World triggered "Restart_Round_(1_second)""#,
-                Event::Restart,
+                SourceEvent::Restart,
             ),
-            (r#"Loading map "ctf_2fort""#, Event::Map(b"ctf_2fort")),
-            (r#"Started map "schtop" (CRC "1")"#, Event::Map(b"schtop")),
+            (r#"Loading map "ctf_2fort""#, SourceEvent::Map(b"ctf_2fort")),
+            (
+                r#"Started map "schtop" (CRC "1")"#,
+                SourceEvent::Map(b"schtop"),
+            ),
             (
                 r#"Log file started (file "x") (game "C:\a\tf") (version "1")"#,
-                Event::Started(b"tf"),
+                SourceEvent::Started(b"tf"),
             ),
             (
                 r#"Server cvar "sv_gravity" = "800""#,
-                Event::Setting(b"sv_gravity", b"800"),
+                SourceEvent::Setting(b"sv_gravity", b"800"),
             ),
-            (r#"server_cvar: "tf_x" "1""#, Event::Setting(b"tf_x", b"1")),
-            (r#"rcon from "192.0.2.1": command "x""#, Event::Other),
-            ("[META] x", Event::Other),
-            ("", Event::Other),
+            (
+                r#"server_cvar: "tf_x" "1""#,
+                SourceEvent::Setting(b"tf_x", b"1"),
+            ),
+            (r#"rcon from "192.0.2.1": command "x""#, SourceEvent::Other),
+            ("[META] x", SourceEvent::Other),
+            ("", SourceEvent::Other),
         ];
         for (line, event) in lines {
             assert_eq!(parsed(line), Ok(event), "{line}");

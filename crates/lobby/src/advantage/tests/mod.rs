@@ -1,6 +1,6 @@
 use super::*;
-use crate::games::outlook;
-use evenkeel_model::{Outlook, units::UpToADay};
+use crate::games::win_model;
+use evenkeel_model::{WinModel, units::UpToADay};
 use proptest::prelude::*;
 
 fn factor(question: &Advantage) -> (u8, f64) {
@@ -8,8 +8,8 @@ fn factor(question: &Advantage) -> (u8, f64) {
     (help.team, (help.factor * 1e9).round() / 1e9)
 }
 
-/// The question, with strengths of 1 per 25 points above 50 where `known` has an outlook.
-fn asked(teams: &[(usize, f64, f64)], known: Known) -> Advantage {
+/// The question, with strengths of 1 per 25 points above 50 where `known` has a win model.
+fn asked(teams: &[(usize, f64, f64)], known: StrengthSource) -> Advantage {
     let state = |&(players, mean, score): &(usize, f64, f64)| TeamState {
         players,
         weight: players as f64 * mean,
@@ -31,10 +31,10 @@ fn asked(teams: &[(usize, f64, f64)], known: Known) -> Advantage {
     }
 }
 
-fn known() -> Known {
-    Known::Strengths(Outlook {
+fn known() -> StrengthSource {
+    StrengthSource::Strengths(WinModel {
         side: 0.0,
-        ..outlook()
+        ..win_model()
     })
 }
 
@@ -48,7 +48,7 @@ fn at_half_time(mut game: Advantage, matches: f64, square: f64) -> Advantage {
 
 #[test]
 fn heads_count_as_heads() {
-    for known in [Known::Weights, known()] {
+    for known in [StrengthSource::Weights, known()] {
         let game = asked(&[(3, 50.0, 0.0), (4, 50.0, 0.0)], known);
         assert_eq!(factor(&game), (0, (4e9_f64 / 3.0).round() / 1e9));
         assert_eq!(
@@ -78,12 +78,12 @@ fn strength_counts_by_what_is_sure_of_it() {
     let close = asked(&[(4, 52.4, 0.0), (4, 50.0, 0.0)], known()).answer(0);
     assert_eq!((close.help, close.factor), (None, 1.0));
     // One and a half times the weight, all of it known, is a factor of one and a half.
-    let Known::Strengths(outlook) = known() else {
+    let StrengthSource::Strengths(win_model) = known() else {
         unreachable!()
     };
-    let sure = Known::Strengths(Outlook {
-        doubt: 0.0,
-        ..outlook
+    let sure = StrengthSource::Strengths(WinModel {
+        deviation: 0.0,
+        ..win_model
     });
     let game = asked(&[(4, 50.0, 0.0), (4, 75.0, 0.0)], sure);
     assert!((game.answer(0).factor - 1.5).abs() < 1e-9);
@@ -91,11 +91,11 @@ fn strength_counts_by_what_is_sure_of_it() {
 
 #[test]
 fn a_side_that_is_surely_better_counts() {
-    let Known::Strengths(outlook) = known() else {
+    let StrengthSource::Strengths(win_model) = known() else {
         unreachable!()
     };
     for (side, team) in [(0.6, 1), (-0.6, 0)] {
-        let known = Known::Strengths(Outlook { side, ..outlook });
+        let known = StrengthSource::Strengths(WinModel { side, ..win_model });
         let game = asked(&[(4, 50.0, 0.0), (4, 50.0, 0.0)], known);
         assert_eq!(game.answer(0).help.map(|help| help.team), Some(team));
     }
@@ -142,17 +142,17 @@ fn who_is_there_counts_at_once_and_the_score_slowly() {
 
 #[test]
 fn a_team_without_players_takes_no_part() {
-    let help = |teams: &[_]| asked(teams, Known::Weights).answer(0).help;
+    let help = |teams: &[_]| asked(teams, StrengthSource::Weights).answer(0).help;
     assert_eq!(help(&[(3, 50.0, 0.0), (0, 0.0, 0.0)]), None);
     assert_eq!(help(&[(0, 0.0, 0.0), (0, 0.0, 0.0)]), None);
     let two = [(3, 60.0, 0.0), (0, 0.0, 0.0), (3, 50.0, 0.0)];
-    assert_eq!(factor(&asked(&two, Known::Weights)), (2, 1.2));
+    assert_eq!(factor(&asked(&two, StrengthSource::Weights)), (2, 1.2));
     assert_eq!(help(&[(3, 0.0, 0.0), (3, 0.0, 0.0)]), None, "no weight");
 }
 
 #[test]
 fn without_a_clock_the_usual_length_counts() {
-    let mut game = asked(&[(3, 50.0, 1.0), (3, 50.0, 3.0)], Known::Weights);
+    let mut game = asked(&[(3, 50.0, 1.0), (3, 50.0, 3.0)], StrengthSource::Weights);
     let trust = |game: &Advantage| game.answer(0).trust;
     game.elapsed = game.settings.usual_seconds.millis();
     assert_eq!(trust(&game), 1.0);
@@ -174,7 +174,7 @@ proptest! {
         last in proptest::collection::vec(-0.5..0.5, 0..8),
         strengths in any::<bool>(),
     ) {
-        let mut game = asked(&teams, if strengths { known() } else { Known::Weights });
+        let mut game = asked(&teams, if strengths { known() } else { StrengthSource::Weights });
         (game.elapsed, game.left, game.scored) = (elapsed, left, scored);
         game.basis = Basis {
             spread: ScoreSpread { matches, square },

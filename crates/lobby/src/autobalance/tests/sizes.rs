@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::games::outlook;
+use crate::games::win_model;
 use crate::{
     AutoBalanceRules, Command, Fate, Lobby, LobbySettings, Power, StayReason, Update,
     weights::tests::{WeightTable, ctf},
@@ -54,7 +54,7 @@ impl Evening {
         let by_chance = objective == Objective::Chance;
         let weights = WeightTable {
             humans: known.into_iter().collect(),
-            outlook: by_chance.then(outlook),
+            win_model: by_chance.then(win_model),
             ..WeightTable::default()
         };
         let mut evening = Self {
@@ -63,8 +63,8 @@ impl Evening {
             now: 0,
         };
         let teams = sizes.len() as u8;
-        evening.tell(Command::Teams { teams });
-        evening.tell(ctf());
+        evening.send(Command::Teams { teams });
+        evening.send(ctf());
         let mut n = 0;
         for (team, size) in (0u8..).zip(sizes) {
             for _ in 0..*size {
@@ -78,19 +78,19 @@ impl Evening {
                 n += 1;
             }
         }
-        evening.tell(Command::Start);
+        evening.send(Command::Start);
         evening.now = 20_000;
         evening
     }
 
-    fn tell(&mut self, command: Command) {
+    fn send(&mut self, command: Command) {
         self.lobby.apply(&command, self.now).unwrap();
         self.lobby.watch(&self.weights);
     }
 
     fn join(&mut self, who: usize, update: Update) {
         let id = Ident::from_text(&format!("p{who}"));
-        self.tell(Command::Join { id, update });
+        self.send(Command::Join { id, update });
     }
 
     /// Nothing is known of this human: they play for the first time.
@@ -198,7 +198,7 @@ fn the_best_by_points_go_if_nobody_else_may() {
         Objective::Ratio,
         AutoBalanceRules::sectors_edge(),
     );
-    evening.tell(Command::Points {
+    evening.send(Command::Points {
         id: Ident::from_text("p0"),
         points: 9.0,
     });
@@ -208,7 +208,7 @@ fn the_best_by_points_go_if_nobody_else_may() {
     );
     for who in [1, 2, 3] {
         let id = Ident::from_text(&format!("p{who}"));
-        evening.tell(Command::Protect { id, millis: None });
+        evening.send(Command::Protect { id, millis: None });
         let why = StayReason::Held(MoveBlock::Protected);
         assert_eq!(evening.die(who), Fate::Stays(why));
     }
@@ -277,7 +277,7 @@ fn who_plays_for_the_first_time_goes_last() {
         let mut evening = Evening::new(&[4, 2], &[50.0; 6], Objective::Chance, rules);
         newcomers.iter().for_each(|&who| evening.is_new(who));
         let id = Ident::from_text("p3");
-        evening.tell(Command::Points { id, points: 9.0 });
+        evening.send(Command::Points { id, points: 9.0 });
         evening
     };
     let stays = Fate::Stays(StayReason::Newcomer);
@@ -319,7 +319,7 @@ impl Evening {
     fn take(&mut self, turn: &Turn, humans: usize) {
         let id = |who: &usize| Ident::from_text(&format!("p{}", who % humans));
         match turn {
-            Turn::Protect(who) => self.tell(Command::Protect {
+            Turn::Protect(who) => self.send(Command::Protect {
                 id: id(who),
                 millis: None,
             }),
@@ -342,7 +342,7 @@ impl Evening {
                 );
             }
             Turn::Party(who) => self.join(who % humans, party("p")),
-            Turn::Points(who, points) => self.tell(Command::Points {
+            Turn::Points(who, points) => self.send(Command::Points {
                 id: id(who),
                 points: f64::from(*points),
             }),

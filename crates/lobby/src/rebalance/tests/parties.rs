@@ -79,7 +79,7 @@ fn a_party_is_split_for_a_team_that_is_empty_or_outnumbered() {
                 let game = parties(teams);
                 let mut game = if chances { by_chance(game) } else { game };
                 if let Some(chance) = &mut game.chance {
-                    chance.outlook.side = 0.0; // no side is worth another move
+                    chance.win_model.side = 0.0; // no side is worth another move
                 }
                 let settings = RebalanceSettings::default();
                 let decided = Decided::by(
@@ -94,8 +94,9 @@ fn a_party_is_split_for_a_team_that_is_empty_or_outnumbered() {
                 let went = (decided.answer.moves.len(), torn(&game, &of));
                 assert_eq!(went, (moves, split), "{teams:?} {decided}");
                 let notes = decided.to_string();
-                let told = notes.matches("is torn, because a team would be empty or outnumbered");
-                assert_eq!(told.count(), split, "{decided}");
+                let announced =
+                    notes.matches("is torn, because a team would be empty or outnumbered");
+                assert_eq!(announced.count(), split, "{decided}");
             }
         }
     }

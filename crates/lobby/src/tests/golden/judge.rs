@@ -84,7 +84,7 @@ impl Worth {
 /// How even the teams are, 0 to 1.
 fn evenness(game: &GameView, loads: &[TeamLoad], weights: &[f64]) -> f64 {
     if let Some(model) = &game.chance {
-        return model.outlook.evenness(loads);
+        return model.win_model.evenness(loads);
     }
     let most = weights.iter().copied().fold(0.0, f64::max);
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
@@ -139,7 +139,7 @@ fn totals(game: &GameView, on: &[Option<usize>], sizes: &[usize]) -> (Vec<TeamLo
                 &|who| {
                     let (alone, friends) = (model.humans[who], friends(who));
                     let multiplier = factor(&model.party_multiplier, friends + 1);
-                    alone + model.outlook.befriended(alone, friends, multiplier)
+                    alone + model.win_model.befriended(alone, friends, multiplier)
                 },
                 &|bot| model.bots[bot],
                 model.next_bot,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::games::outlook;
+use crate::games::win_model;
 use crate::{
     AutoBalanceRules, Command, Lobby, LobbySettings, PlaceSettings, RebalanceSettings,
     RosterSettings, Update,
@@ -89,9 +89,9 @@ impl Story {
         };
         let mut weights = WeightTable::default();
         if random.index(4) > 0 {
-            let mut outlook = outlook();
-            outlook.side *= random.index(2) as f64;
-            weights.outlook = Some(outlook);
+            let mut win_model = win_model();
+            win_model.side *= random.index(2) as f64;
+            weights.win_model = Some(win_model);
         }
         let mut story = Self {
             number,
@@ -328,11 +328,11 @@ impl Story {
             looks > LOOKS
         };
         let decided = question.decide(self.number, &mut out_of_time).unwrap();
-        let told = self.lobby.follow(&decided, &self.weights).unwrap();
-        let chance = told.chance.map(|chance| format!("{chance:.6}"));
+        let announced = self.lobby.follow(&decided, &self.weights).unwrap();
+        let chance = announced.chance.map(|chance| format!("{chance:.6}"));
         self.note(&format!(
             "{decided}{:.6} {chance:?} {:?}",
-            told.ratio, told.bots
+            announced.ratio, announced.bots
         ));
     }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::lifecycle::Wanted;
+use crate::lifecycle::WantedInstance;
 
 fn settings() -> AgonesSettings {
     let fleet = ("agones.dev/fleet".to_owned(), "arena".to_owned());
@@ -21,24 +21,24 @@ fn settings() -> AgonesSettings {
     }
 }
 
-fn wanted(latencies: &[(&str, f64)], ceiling: Option<f64>) -> Wanted {
+fn wanted(latencies: &[(&str, f64)], ceiling: Option<f64>) -> WantedInstance {
     let latency = |(region, latency): &(&str, f64)| ((*region).to_owned(), *latency);
-    Wanted {
+    WantedInstance {
         mode: Some("ctf".to_owned()),
         map: Some("q3ctf1".to_owned()),
         latencies: latencies.iter().map(latency).collect(),
         ceiling,
         wait: 1_000,
-        ..Wanted::default()
+        ..WantedInstance::default()
     }
 }
 
-fn request(wanted: &Wanted) -> Result<Value, String> {
+fn request(wanted: &WantedInstance) -> Result<Value, String> {
     let text = settings().request(17, "duel", wanted)?;
     Ok(serde_json::from_str(&text).unwrap())
 }
 
-fn regions(wanted: &Wanted) -> Vec<Value> {
+fn regions(wanted: &WantedInstance) -> Vec<Value> {
     let request = request(wanted).unwrap();
     let selectors = request["gameServerSelectors"].as_array().unwrap();
     let region = |one: &Value| one["matchLabels"]["region"].clone();
@@ -83,7 +83,7 @@ fn the_nearest_region_is_asked_for_first() {
 fn a_map_that_cannot_be_a_label_is_not_asked_for() {
     for map in ["a b", "-x", "x_", &"x".repeat(64), "\u{e9}", "a\"}"] {
         let map = Some(map.to_owned());
-        let wanted = Wanted {
+        let wanted = WantedInstance {
             map,
             ..wanted(&[], None)
         };

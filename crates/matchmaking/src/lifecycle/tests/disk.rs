@@ -11,7 +11,7 @@ pub struct Disk {
     pub players: BTreeMap<(String, String), TicketNumber>,
     pub matches: BTreeMap<MatchId, Match>,
     pub hosted: BTreeMap<MatchId, Match>,
-    pub offers: BTreeMap<String, Offer>,
+    pub offers: BTreeMap<String, InstanceOffer>,
     pub owed: BTreeMap<(String, MatchId), Why>,
 }
 
@@ -82,7 +82,7 @@ impl Disk {
                 let hosting = Match {
                     proposal: Proposal::default(),
                     seats: Vec::new(),
-                    wanted: Wanted::default(),
+                    wanted: WantedInstance::default(),
                     version: 0,
                     present: Default::default(),
                     ..*hosted
@@ -93,18 +93,18 @@ impl Disk {
             Change::Instance(one) => drop(self.offers.insert(one.offer.name.clone(), one.offer)),
             Change::InstanceGone(name) => drop(self.offers.remove(&name)),
             Change::Owed { instance, id, why } => drop(self.owed.insert((instance, id), why)),
-            Change::Settled { instance, id } => drop(self.owed.remove(&(instance, id))),
+            Change::Finalised { instance, id } => drop(self.owed.remove(&(instance, id))),
             change => panic!("{change:?}"),
         }
     }
 
-    pub fn stored(&self) -> Stored {
+    pub fn stored(&self) -> StoredState {
         let owed = self.owed.iter();
         let players = self.players.iter();
-        Stored {
+        StoredState {
             tickets: self.tickets.values().cloned().collect(),
             players: players
-                .map(|((group, player), ticket)| TicketPlayer {
+                .map(|((group, player), ticket)| QueuedPlayer {
                     group: group.clone(),
                     player: player.clone(),
                     ticket: *ticket,

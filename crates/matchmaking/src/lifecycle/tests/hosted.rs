@@ -27,10 +27,10 @@ fn formed(queue: &str) -> Lifecycle {
 
 /// An instance gets the match, and is ready for it. Returns what is written.
 fn call(life: &mut Lifecycle, id: MatchId) -> Vec<Change> {
-    let offer = Offer {
+    let offer = InstanceOffer {
         name: "a".to_owned(),
         slots: 1,
-        ..Offer::default()
+        ..InstanceOffer::default()
     };
     life.joined(offer).unwrap();
     let mut written = changes(life);
@@ -265,10 +265,10 @@ fn nobody_is_charged_for_a_match_that_the_daemon_has_sent_them_away_from() {
         index.remove_player(group, "ann", 1);
     }
     life.propose("y", vec![proposal(&[&[2], &[4]])], 8);
-    let other = Offer {
+    let other = InstanceOffer {
         name: "b".to_owned(),
         slots: 1,
-        ..Offer::default()
+        ..InstanceOffer::default()
     };
     life.joined(other).unwrap();
     changes(&mut life);

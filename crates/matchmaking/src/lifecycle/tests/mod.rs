@@ -27,9 +27,13 @@ fn queues() -> Vec<(String, QueueTerms)> {
 
 /// Nothing is stored.
 fn begin(settings: CoordinatorSettings, queues: Vec<(String, QueueTerms)>, now: i64) -> Lifecycle {
-    Lifecycle::restore(settings, queues, Stored::default(), Timestamp(now), |_| {
-        true
-    })
+    Lifecycle::restore(
+        settings,
+        queues,
+        StoredState::default(),
+        Timestamp(now),
+        |_| true,
+    )
 }
 
 fn life(now: i64) -> Lifecycle {

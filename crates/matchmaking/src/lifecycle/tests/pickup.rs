@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::lifecycle::{
-    Picked, Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage,
+    Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage, PickupTeams,
     RecordedPickup, Said,
 };
 
 const WON: PickupOutcome = PickupOutcome::Won(0);
 
-fn teams(place: u32) -> Picked {
+fn teams(place: u32) -> PickupTeams {
     let team = |names: [&str; 2]| names.map(str::to_owned).to_vec();
-    Picked {
+    PickupTeams {
         place,
         teams: vec![team(["ann", "bob"]), team(["cid", "dan"])],
         answer: Value::Null,

@@ -2,7 +2,7 @@
 //!
 //! It computes the subset sums of each half of the atoms, sorted and by number of humans
 //! ([`sums`]), and joins the two lists with two pointers, bounded by the K-th best gap so far
-//! ([`Walk`]). Then it converts the best pairs of sums back to subsets ([`Tree`]). Equal sums share
+//! ([`SumWalk`]). Then it converts the best pairs of sums back to subsets ([`Tree`]). Equal sums share
 //! an entry, so instances of many equal or few different weights stay small at any size.
 //!
 //! Time and memory O(2^(atoms/2)), or the number of different sums if that is smaller.
@@ -298,8 +298,8 @@ fn nearest(
             return false;
         }
         let from = starts[start].gap;
-        let mut window = Window::new(from, best.largest_gap(total));
-        let mut walk = Walk::new(low.sums, high.sums, window);
+        let mut window = SumWindow::new(from, best.largest_gap(total));
+        let mut walk = SumWalk::new(low.sums, high.sums, window);
         while let Some((one, others)) = walk.next(window) {
             for &other in others.iter().rev() {
                 if one + other < window.least {
@@ -312,7 +312,7 @@ fn nearest(
                 };
                 let gap = from + 2 * (one + other);
                 if best.offer(Evenness::of_gap(gap.abs(), total), cell) {
-                    window = Window::new(from, best.largest_gap(total));
+                    window = SumWindow::new(from, best.largest_gap(total));
                 }
             }
         }
@@ -397,12 +397,12 @@ fn each_pair<W: Ways>(
 
 /// The range of sums that are wanted, both ends included; empty if `most` is below `least`.
 #[derive(Clone, Copy)]
-struct Window {
+struct SumWindow {
     pub least: i64,
     pub most: i64,
 }
 
-impl Window {
+impl SumWindow {
     /// The sums for which `|start + 2 sum| ≤ gap`.
     pub fn new(start: i64, gap: i64) -> Self {
         Self {
@@ -417,7 +417,7 @@ impl Window {
 ///
 /// Each step depends on the comparison before it, so two walks, through the two halves of the low
 /// list, take little more time side by side than one alone.
-struct Walk<'a> {
+struct SumWalk<'a> {
     low: [&'a [i64]; 2],
     high: &'a [i64],
     /// The next index in each part of the low list.
@@ -426,8 +426,8 @@ struct Walk<'a> {
     j: [usize; 2],
 }
 
-impl<'a> Walk<'a> {
-    pub fn new(low: &'a [i64], high: &'a [i64], window: Window) -> Self {
+impl<'a> SumWalk<'a> {
+    pub fn new(low: &'a [i64], high: &'a [i64], window: SumWindow) -> Self {
         // Skip numbers that are too small or too large with any partner.
         let (Some(first), Some(last)) = (high.first(), high.last()) else {
             return Self {
@@ -458,8 +458,8 @@ impl<'a> Walk<'a> {
     /// with the high list up to its largest partner.
     // Not inlined, so that the loop's variables stay in registers.
     #[inline(never)]
-    pub fn next(&mut self, window: Window) -> Option<(i64, &'a [i64])> {
-        let (Window { least, most }, high) = (window, self.high);
+    pub fn next(&mut self, window: SumWindow) -> Option<(i64, &'a [i64])> {
+        let (SumWindow { least, most }, high) = (window, self.high);
         let width = u64::try_from(most - least).ok()?;
         // One comparison instead of two: smaller numbers wrap around to large ones.
         let within = |sum: i64| sum.wrapping_sub(least) as u64 <= width;
@@ -566,7 +566,7 @@ impl Tree {
             rank -= if here { 0 } else { ways };
             here
         });
-        let Some(Pair { humans, sums, ways }) = found else {
+        let Some(SumPair { humans, sums, ways }) = found else {
             return 0;
         };
         let [low, high] = &parts.trees;
@@ -577,7 +577,7 @@ impl Tree {
 }
 
 /// A pair of sums, one of each part, that add up to the requested sum.
-struct Pair {
+struct SumPair {
     humans: [usize; 2],
     sums: [i64; 2],
     ways: [u64; 2],
@@ -586,7 +586,12 @@ struct Pair {
 impl TreeParts {
     /// The first pair of sums of the two parts, with this total and this many humans, that `wanted`
     /// accepts.
-    fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
+    fn find(
+        &self,
+        humans: usize,
+        sum: i64,
+        mut wanted: impl FnMut(&SumPair) -> bool,
+    ) -> Option<SumPair> {
         // All lists are stored, so the scratch memory stays empty.
         let mut scratch = [Scratch::default(), Scratch::default()];
         let [scratch_low, scratch_high] = &mut scratch;
@@ -599,7 +604,7 @@ impl TreeParts {
             while i < low.sums.len() && j > 0 {
                 let sums = [low.sums[i], high.sums[j - 1]];
                 if sums[0] + sums[1] == sum {
-                    let pair = Pair {
+                    let pair = SumPair {
                         humans,
                         sums,
                         ways: [low.ways[i], high.ways[j - 1]],

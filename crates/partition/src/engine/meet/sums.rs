@@ -72,7 +72,7 @@ impl<W: Ways> Sums<W> {
         let mut ways = vec![W::ONE; sums.len()];
         let mut scratch = Scratch::default();
 
-        let mut room = Room {
+        let mut room = ListRoom {
             sums: &mut sums,
             ways: &mut ways,
         };
@@ -171,8 +171,8 @@ impl HalfSums {
 /// Sahni, Computing partitions with applications to the knapsack problem (1974).
 fn fill<W: Ways>(
     (above_bots, sizes): Atoms,
-    home: &mut Room<W>,
-    spare: &mut Room<W>,
+    home: &mut ListRoom<W>,
+    spare: &mut ListRoom<W>,
     scratch: &mut Scratch<W>,
     clock: &mut StepClock,
 ) -> Option<HalfSums> {
@@ -316,26 +316,26 @@ impl<'a, W> List<'a, W> {
 }
 
 /// Writable memory for a list.
-pub(super) struct Room<'a, W> {
+pub(super) struct ListRoom<'a, W> {
     pub sums: &'a mut [i64],
     pub ways: &'a mut [W],
 }
 
-impl<W> Room<'_, W> {
+impl<W> ListRoom<'_, W> {
     /// Borrows the same memory from index `at` on.
-    pub fn from(&mut self, at: usize) -> Room<'_, W> {
-        Room {
+    pub fn from(&mut self, at: usize) -> ListRoom<'_, W> {
+        ListRoom {
             sums: &mut self.sums[at..],
             ways: &mut self.ways[at..],
         }
     }
 
-    pub fn split_at(&mut self, at: usize) -> [Room<'_, W>; 2] {
+    pub fn split_at(&mut self, at: usize) -> [ListRoom<'_, W>; 2] {
         let (sums, more_sums) = self.sums.split_at_mut(at);
         let (ways, more_ways) = self.ways.split_at_mut(at);
         [
-            Room { sums, ways },
-            Room {
+            ListRoom { sums, ways },
+            ListRoom {
                 sums: more_sums,
                 ways: more_ways,
             },
@@ -348,7 +348,12 @@ impl<W> Room<'_, W> {
 ///
 /// Each step of a merge depends on the comparison before it, so two merges run side by side, of the
 /// lower and the upper half.
-pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, above_bot: i64, mut room: Room<W>) -> usize {
+pub(super) fn merge<W: Ways>(
+    a: List<W>,
+    b: List<W>,
+    above_bot: i64,
+    mut room: ListRoom<W>,
+) -> usize {
     let (i, j) = middle(a.sums, b.sums, above_bot);
     let ([a_low, a_high], [b_low, b_high]) = (a.split_at(i), b.split_at(j));
     let [low, high] = room.split_at(i + j);
@@ -392,7 +397,7 @@ fn middle(a: &[i64], b: &[i64], above_bot: i64) -> (usize, usize) {
 struct Lane<'a, W> {
     a: List<'a, W>,
     b: List<'a, W>,
-    room: Room<'a, W>,
+    room: ListRoom<'a, W>,
     /// Number of items of `a` merged so far.
     i: usize,
     /// Number of items of `b` merged so far.
@@ -402,7 +407,7 @@ struct Lane<'a, W> {
 }
 
 impl<'a, W: Ways> Lane<'a, W> {
-    fn new(a: List<'a, W>, b: List<'a, W>, room: Room<'a, W>) -> Self {
+    fn new(a: List<'a, W>, b: List<'a, W>, room: ListRoom<'a, W>) -> Self {
         Self {
             a,
             b,
@@ -522,7 +527,7 @@ mod tests {
             let (threes, fives) = (vec![3; a.len()], vec![5; b.len()]);
             let a = List { sums: &a, ways: &threes };
             let b = List { sums: &b, ways: &fives };
-            let room = Room { sums: &mut sums, ways: &mut ways };
+            let room = ListRoom { sums: &mut sums, ways: &mut ways };
             let count = merge(a, b, above_bot, room);
             let found = sums.into_iter().zip(ways).take(count);
             prop_assert_eq!(found.collect::<Vec<_>>(), wanted.into_iter().collect::<Vec<_>>());

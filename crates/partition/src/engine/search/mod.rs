@@ -12,12 +12,12 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use evenkeel_model::{Stream, StreamPurpose};
 
-use super::{Order, StepClock, meet, two::TwoTeams};
+use super::{EngineOrder, StepClock, meet, two::TwoTeams};
 use crate::{
     MAX_TEAMS,
     balance::Evenness,
     best::Ranked,
-    instance::{Instance, Split},
+    instance::{AtomInstance, Split},
 };
 
 use state::SearchState;
@@ -26,7 +26,7 @@ use state::SearchState;
 const ENOUGH: [i64; 2] = [999_999_999, 1_000_000_000];
 /// Number of atoms in a core of two teams.
 const CORE: usize = 36;
-/// The same where wishes must be granted, which multiplies the lists of sums.
+/// The same where wishes must be satisfied, which multiplies the lists of sums.
 const WISHED_CORE: usize = 26;
 /// Number of atoms in a core of one pair of more than two teams; smaller, because many pairs are
 /// solved.
@@ -36,8 +36,8 @@ const ROUNDS: usize = 16;
 
 /// Offers to `best` the splits it finds. Returns the number of combinations considered.
 pub(crate) fn solve(
-    instance: &Instance,
-    order: Order,
+    instance: &AtomInstance,
+    order: EngineOrder,
     clock: &mut StepClock,
     best: &mut Ranked,
 ) -> u128 {
@@ -70,8 +70,8 @@ pub(crate) fn solve(
 }
 
 struct ImprovingSearch<'a> {
-    instance: &'a Instance,
-    order: Order,
+    instance: &'a AtomInstance,
+    order: EngineOrder,
     rng: Stream,
     best: &'a mut Ranked,
     considered: u128,
@@ -92,7 +92,7 @@ impl<'a> ImprovingSearch<'a> {
         clock: &mut StepClock,
     ) -> SearchState<'a> {
         if self.instance.counts.teams == 2 {
-            let most = match self.instance.least_granted {
+            let most = match self.instance.least_satisfied {
                 0 => CORE,
                 _ => WISHED_CORE,
             };
@@ -181,7 +181,7 @@ struct Partial {
 /// A legal split. Places parties so that single humans can complete the teams; then places the
 /// humans from the strongest down, each on the weakest team that has room (R. L. Graham's longest
 /// processing time rule). `None` if it finds no legal split.
-fn place(instance: &Instance) -> Option<Split> {
+fn place(instance: &AtomInstance) -> Option<Split> {
     let mut split: Split = instance
         .atoms
         .iter()
@@ -212,7 +212,7 @@ fn place(instance: &Instance) -> Option<Split> {
 
 /// A team for each party, and how many of the `singles` each team gets.
 fn place_parties(
-    instance: &Instance,
+    instance: &AtomInstance,
     parties: &[usize],
     singles: usize,
 ) -> Option<(Counts, Partial)> {

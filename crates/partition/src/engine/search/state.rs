@@ -6,23 +6,23 @@ use crate::{
     MAX_TEAMS,
     balance::Evenness,
     engine::StepClock,
-    instance::{Instance, Split},
+    instance::{AtomInstance, Split},
 };
 
 /// A legal split, with each team's sum above bots and number of humans.
 #[derive(Clone)]
 pub(super) struct SearchState<'a> {
-    instance: &'a Instance,
+    instance: &'a AtomInstance,
     pub split: Split,
     above_bots: [i64; MAX_TEAMS],
     humans: [usize; MAX_TEAMS],
-    /// The number of wishes that are granted.
-    granted: usize,
+    /// The number of wishes that are satisfied.
+    satisfied: usize,
 }
 
 /// One change of a [`SearchState`].
 #[derive(Clone, Copy)]
-pub(super) enum Change {
+pub(super) enum SplitChange {
     /// Moves an atom to another team.
     Move(usize, u8),
     /// Exchanges two atoms of different teams.
@@ -30,7 +30,7 @@ pub(super) enum Change {
 }
 
 impl<'a> SearchState<'a> {
-    pub fn new(instance: &'a Instance, split: Split) -> Self {
+    pub fn new(instance: &'a AtomInstance, split: Split) -> Self {
         let (mut above_bots, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for (atom, &team) in instance.atoms.iter().zip(&split) {
             above_bots[usize::from(team)] += atom.above_bot;
@@ -38,7 +38,7 @@ impl<'a> SearchState<'a> {
         }
         Self {
             instance,
-            granted: instance.granted(&split),
+            satisfied: instance.satisfied(&split),
             split,
             above_bots,
             humans,
@@ -53,16 +53,16 @@ impl<'a> SearchState<'a> {
     /// How much a change adds to the sum of the teams' squared sums; `None` if the change is
     /// illegal. That sum is smallest for even teams, and unlike the ratio it also improves if only
     /// some of several uneven teams do. O(teams).
-    pub fn cost(&self, change: Change) -> Option<f64> {
+    pub fn cost(&self, change: SplitChange) -> Option<f64> {
         let atoms = &self.instance.atoms;
         let (from, to, above_bot, size) = match change {
-            Change::Move(atom, to) => (
+            SplitChange::Move(atom, to) => (
                 self.split[atom],
                 to,
                 atoms[atom].above_bot,
                 atoms[atom].size as i64,
             ),
-            Change::Swap(one, other) => (
+            SplitChange::Swap(one, other) => (
                 self.split[one],
                 self.split[other],
                 atoms[one].above_bot - atoms[other].above_bot,
@@ -70,14 +70,14 @@ impl<'a> SearchState<'a> {
             ),
         };
         let fixed = match change {
-            Change::Move(atom, _) => atoms[atom].team.is_some(),
-            Change::Swap(one, other) => atoms[one].team.or(atoms[other].team).is_some(),
+            SplitChange::Move(atom, _) => atoms[atom].team.is_some(),
+            SplitChange::Swap(one, other) => atoms[one].team.or(atoms[other].team).is_some(),
         };
         if fixed || from == to {
             return None;
         }
-        let short =
-            self.granted_by(change) < 0 && self.granted_after(change) < self.instance.least_granted;
+        let short = self.satisfied_by(change) < 0
+            && self.satisfied_after(change) < self.instance.least_satisfied;
         if short {
             return None;
         }
@@ -96,29 +96,30 @@ impl<'a> SearchState<'a> {
     }
 
     /// How many more wishes a change grants; negative if it grants fewer.
-    fn granted_by(&self, change: Change) -> isize {
+    fn satisfied_by(&self, change: SplitChange) -> isize {
         let on = |atom: usize, team: u8| {
             isize::from(self.instance.atoms[atom].wishes[usize::from(team)])
         };
         let moved = |atom: usize, to: u8| on(atom, to) - on(atom, self.split[atom]);
         match change {
-            Change::Move(atom, to) => moved(atom, to),
-            Change::Swap(one, other) => {
+            SplitChange::Move(atom, to) => moved(atom, to),
+            SplitChange::Swap(one, other) => {
                 moved(one, self.split[other]) + moved(other, self.split[one])
             }
         }
     }
 
-    fn granted_after(&self, change: Change) -> usize {
-        self.granted.saturating_add_signed(self.granted_by(change))
+    fn satisfied_after(&self, change: SplitChange) -> usize {
+        self.satisfied
+            .saturating_add_signed(self.satisfied_by(change))
     }
 
-    /// Makes changes that grant more wishes until enough are granted, or none helps; each time the one that makes the
+    /// Makes changes that grant more wishes until enough are satisfied, or none helps; each time the one that makes the
     /// teams least uneven. O(atoms² × wishes).
     pub fn grant(&mut self) {
-        while self.granted < self.instance.least_granted {
+        while self.satisfied < self.instance.least_satisfied {
             let changes = self.changes();
-            let costs = changes.filter(|change| self.granted_by(*change) > 0);
+            let costs = changes.filter(|change| self.satisfied_by(*change) > 0);
             let costs = costs.filter_map(|change| Some((self.cost(change)?, change)));
             let Some((_, change)) = costs.min_by(|(a, _), (b, _)| a.total_cmp(b)) else {
                 return;
@@ -128,11 +129,11 @@ impl<'a> SearchState<'a> {
     }
 
     /// Makes a change, which must be legal.
-    pub fn apply(&mut self, change: Change) {
-        self.granted = self.granted_after(change);
+    pub fn apply(&mut self, change: SplitChange) {
+        self.satisfied = self.satisfied_after(change);
         match change {
-            Change::Move(atom, to) => self.put(atom, to),
-            Change::Swap(one, other) => {
+            SplitChange::Move(atom, to) => self.put(atom, to),
+            SplitChange::Swap(one, other) => {
                 let (team, others) = (self.split[one], self.split[other]);
                 self.put(one, others);
                 self.put(other, team);
@@ -161,8 +162,12 @@ impl<'a> SearchState<'a> {
         for _ in 0..4 * self.split.len() {
             let [weak, strong] = self.extremes();
             let [weaker, stronger] = [weak, strong].map(|team| self.on(team));
-            let moves = stronger.iter().map(|&atom| Change::Move(atom, weak));
-            let swap = |&one: &usize| weaker.iter().map(move |&other| Change::Swap(one, other));
+            let moves = stronger.iter().map(|&atom| SplitChange::Move(atom, weak));
+            let swap = |&one: &usize| {
+                weaker
+                    .iter()
+                    .map(move |&other| SplitChange::Swap(one, other))
+            };
             let swaps = stronger.iter().flat_map(swap);
             let Some(change) = self.best(moves.chain(swaps)).or_else(|| {
                 let over = clock.spend(self.split.len() * self.split.len());
@@ -194,16 +199,16 @@ impl<'a> SearchState<'a> {
     }
 
     /// All possible changes, legal or not.
-    fn changes(&self) -> impl Iterator<Item = Change> {
+    fn changes(&self) -> impl Iterator<Item = SplitChange> {
         let (atoms, teams) = (0..self.split.len(), 0..self.instance.counts.teams as u8);
         let moves = atoms
             .clone()
-            .flat_map(move |atom| teams.clone().map(move |team| Change::Move(atom, team)));
-        moves.chain(atoms.flat_map(|one| (0..one).map(move |other| Change::Swap(one, other))))
+            .flat_map(move |atom| teams.clone().map(move |team| SplitChange::Move(atom, team)));
+        moves.chain(atoms.flat_map(|one| (0..one).map(move |other| SplitChange::Swap(one, other))))
     }
 
     /// The legal change that evens the teams most; `None` if none does.
-    fn best(&self, changes: impl Iterator<Item = Change>) -> Option<Change> {
+    fn best(&self, changes: impl Iterator<Item = SplitChange>) -> Option<SplitChange> {
         let costs = changes.filter_map(|change| Some((self.cost(change)?, change)));
         let (cost, change) = costs.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
         (cost < 0.0).then_some(change)
@@ -224,7 +229,7 @@ pub(super) fn anneal(state: &mut SearchState, rng: &mut Stream, clock: &mut Step
     let steps = STEPS.min(50 * atoms * atoms);
     let random_change = |rng: &mut Stream| {
         let (one, other) = (rng.wide_index(atoms), rng.wide_index(atoms));
-        Change::Swap(one, other)
+        SplitChange::Swap(one, other)
     };
     let sample = (0..100).filter_map(|_| state.cost(random_change(rng)));
     let hot = sample.map(f64::abs).fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! How even the rated matches were, by ruleset.
 //!
-//! [`Balance`] keeps 48 bytes of each rated match. Whatever somebody asks is counted over the matches of one ruleset
+//! [`BalanceStatistics`] keeps 48 bytes of each rated match. Whatever somebody asks is counted over the matches of one ruleset
 //! then; only the sums over a whole ruleset are kept, for lists of all rulesets. Peers can invent rulesets and maps:
 //! the name of each is kept once, so that there are at most as many as rated matches, each as long as a record may
 //! state it.
@@ -18,7 +18,7 @@ use crate::{Player, PlayerMap, Shared};
 
 /// How even the rated matches were. A copy shares with it whatever neither changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Balance {
+pub struct BalanceStatistics {
     rulesets: Numbered<Shared<OfRuleset>>,
     /// The names of all maps.
     maps: Numbered<Box<str>>,
@@ -32,7 +32,7 @@ struct OfRuleset {
     last: Timestamp,
     all: Closeness,
     /// They are numbered from 0 in the order in which they were folded.
-    matches: PlayerMap<MatchLine>,
+    matches: PlayerMap<CompactMatch>,
 }
 
 /// A ruleset with rated matches, and how even they all were.
@@ -70,7 +70,7 @@ impl Keyed for Shared<OfRuleset> {
     }
 }
 
-impl Balance {
+impl BalanceStatistics {
     /// Adds a match that was folded, as the fold has ruled on it.
     pub fn push(&mut self, record: &MatchRecord, ruling: &Ruling) {
         let name = ruling.ruleset.to_string();
@@ -92,7 +92,7 @@ impl Balance {
             }))
         });
         if let Some(own) = self.rulesets.get_mut(number) {
-            let line = MatchLine::new(record, ruling, played, map);
+            let line = CompactMatch::new(record, ruling, played, map);
             let own = own.edit();
             own.matches.set(own.next(), line);
             own.last = record.end;
@@ -115,7 +115,7 @@ impl Balance {
         };
         let of_ruleset = |own: &Shared<OfRuleset>| {
             let lines = own.matches.values().filter(|line| line.map == map);
-            own.totals(lines.map(MatchLine::closeness).sum())
+            own.totals(lines.map(CompactMatch::closeness).sum())
         };
         let all = self.rulesets.iter().map(of_ruleset);
         let mut all: Vec<RulesetTotals> = all.filter(|own| own.closeness.matches > 0).collect();
@@ -150,7 +150,7 @@ impl OfRuleset {
     }
 
     /// The matches, the last one first.
-    fn latest(&self) -> impl Iterator<Item = &MatchLine> {
+    fn latest(&self) -> impl Iterator<Item = &CompactMatch> {
         let numbers = (0..self.next().0).rev().map(Player);
         numbers.filter_map(|number| self.matches.get(number))
     }
@@ -317,7 +317,7 @@ const STEPS: [f64; 9] = [0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95];
 const USUAL_GAPS: usize = 1_024;
 
 impl<'a> BalanceOfRuleset<'a> {
-    fn lines(self) -> impl Iterator<Item = &'a MatchLine> {
+    fn lines(self) -> impl Iterator<Item = &'a CompactMatch> {
         let own = self.own.into_iter();
         own.flat_map(|own| own.matches.values())
     }
@@ -381,7 +381,7 @@ impl<'a> BalanceOfRuleset<'a> {
     pub fn gaps(self) -> Vec<(i64, i64)> {
         let mut usual = vec![0; USUAL_GAPS];
         let mut large: BTreeMap<i64, i64> = BTreeMap::new();
-        for gap in self.lines().filter_map(MatchLine::gap) {
+        for gap in self.lines().filter_map(CompactMatch::gap) {
             let gap = gap.round() as i64;
             let place = usize::try_from(gap).ok();
             match place.and_then(|place| usual.get_mut(place)) {
@@ -396,7 +396,7 @@ impl<'a> BalanceOfRuleset<'a> {
     /// The predictions in steps of 5 %, ascending.
     pub fn chances(self) -> Vec<ChanceStep> {
         let mut steps = [(0, 0.0, 0.0); STEPS.len() + 1];
-        for (chance, won) in self.lines().filter_map(MatchLine::favourite) {
+        for (chance, won) in self.lines().filter_map(CompactMatch::favourite) {
             let step = STEPS.iter().filter(|begin| chance >= **begin).count();
             let (matches, chances, wins) = &mut steps[step];
             *matches += 1;
@@ -447,7 +447,7 @@ impl<'a> BalanceOfRuleset<'a> {
 
 /// What is kept of a rated match: 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct MatchLine {
+struct CompactMatch {
     /// The length of play.
     pub minutes: f64,
     /// The difference between the highest and the lowest score; 0 without teams.
@@ -502,7 +502,7 @@ fn rounded(number: f64, parts: f64) -> f64 {
     (number * parts).round() / parts
 }
 
-impl MatchLine {
+impl CompactMatch {
     pub fn new(record: &MatchRecord, ruling: &Ruling, played: &[Played], map: u32) -> Self {
         let of_teams = played.iter().filter(|own| {
             let player = record.participants.get(own.participant);

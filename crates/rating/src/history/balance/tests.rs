@@ -67,8 +67,8 @@ fn folded(
     Folded { record, ruling }
 }
 
-fn balance(all: &[Folded]) -> Balance {
-    let mut balance = Balance::default();
+fn balance(all: &[Folded]) -> BalanceStatistics {
+    let mut balance = BalanceStatistics::default();
     for one in all {
         balance.push(&one.record, &one.ruling);
     }
@@ -254,7 +254,7 @@ proptest! {
         let whole = balance(&all);
         let bytes = postcard::to_stdvec(&whole).unwrap();
         prop_assert_eq!(postcard::to_stdvec(&own).unwrap(), bytes.clone());
-        let read: Balance = postcard::from_bytes(&bytes).unwrap();
+        let read: BalanceStatistics = postcard::from_bytes(&bytes).unwrap();
         prop_assert_eq!(read.rulesets(10), whole.rulesets(10));
         prop_assert_eq!(read.on_map("map1", 10), whole.on_map("map1", 10));
         let mut backwards = all.clone();
@@ -274,7 +274,7 @@ proptest! {
 
 #[test]
 fn a_line_has_48_bytes() {
-    assert_eq!(size_of::<MatchLine>(), 48);
+    assert_eq!(size_of::<CompactMatch>(), 48);
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn weeks_begin_on_mondays_also_before_1970_and_at_the_ends_of_time() {
 
 #[test]
 fn many_invented_names_are_all_found() {
-    let mut balance = Balance::default();
+    let mut balance = BalanceStatistics::default();
     for number in 0..5_000 {
         let _kept = balance.clone(); // as it is published
         let name = format!("r{number}");

@@ -12,7 +12,7 @@
 use evenkeel_model::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span};
 
 use super::{
-    points::{own_seats, ranks, share, standing},
+    points::{own_seats, ranks, score_at, share},
     ruling,
 };
 use crate::{Arrival, Departure, Player, RatedGame, Seat, Tally};
@@ -127,7 +127,7 @@ fn as_it_stood(
     Some(Departure {
         player,
         played: at as f64 / record.millis().max(1) as f64,
-        game: part(record, game, seats, standing(record, at))?,
+        game: part(record, game, seats, score_at(record, at))?,
     })
 }
 
@@ -206,9 +206,9 @@ fn stretch(
             ..seat
         }));
     }
-    let scores = standing(record, own.from);
+    let scores = score_at(record, own.from);
     let after = match own.to < record.millis() {
-        true => standing(record, own.to),
+        true => score_at(record, own.to),
         false => game.scores.clone(), // includes what happened in the last millisecond
     };
     let scores = after.into_iter().zip(scores);

@@ -13,14 +13,14 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use crate::{
     self as rating, SystemName,
     history::{
-        Comparison, Digest, FEWEST_COMPARED, Forecast, Interval, Levels, Metrics, Season, Settings,
-        Starts, digest::Digested, metrics,
+        Digest, FEWEST_COMPARED, Forecast, Interval, Levels, Metrics, Season, Settings, Starts,
+        SystemComparison, digest::Digested, metrics,
     },
 };
 
 /// Which systems to evaluate, and how. Plain data.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct EvaluationPlan {
     /// The systems, in the order of the report.
     pub systems: Vec<SystemName>,
     /// The share of all matches, from the first one on, from which the systems learn without being
@@ -35,7 +35,7 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Default for Plan {
+impl Default for EvaluationPlan {
     fn default() -> Self {
         Self {
             systems: SystemName::ALL.to_vec(),
@@ -49,7 +49,7 @@ impl Default for Plan {
 
 /// One predicted match between two teams, of which one won.
 #[derive(Clone, Debug)]
-struct Trial {
+struct PredictedMatch {
     /// The number of the match, from 0, in the order given.
     number: usize,
     exchanged: bool,
@@ -66,7 +66,7 @@ struct Trial {
 pub enum Subset {
     /// All matches after the warm-up.
     All,
-    /// Matches after the warm-up in which every player was experienced ([`Plan::experience`]).
+    /// Matches after the warm-up in which every player was experienced ([`EvaluationPlan::experience`]).
     Experienced,
 }
 
@@ -85,7 +85,7 @@ pub struct Evaluation {
     pub undecided: usize,
     /// Seconds that each system took, by the caller's timer.
     pub seconds: Vec<f64>,
-    trials: Vec<Trial>,
+    trials: Vec<PredictedMatch>,
     seed: u64,
     exchanged: bool,
 }
@@ -104,7 +104,7 @@ pub struct Prediction {
 
 /// The line of a table for one system.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct SystemLine {
     /// The system; `None` is the base rate, which uses only how often side 0 has won.
     pub system: Option<SystemName>,
     /// The measures of its predictions.
@@ -114,12 +114,12 @@ pub struct Line {
     pub against: Option<Interval>,
 }
 
-impl Line {
+impl SystemLine {
     /// Compares the system with the reference of the table, at the level of
     /// [`CONFIDENCE`](crate::history::CONFIDENCE); `None` below [`FEWEST_COMPARED`] matches.
-    pub fn comparison(&self) -> Option<Comparison> {
+    pub fn comparison(&self) -> Option<SystemComparison> {
         let enough = self.metrics.matches >= FEWEST_COMPARED;
-        self.against.filter(|_| enough).map(Comparison::of)
+        self.against.filter(|_| enough).map(SystemComparison::of)
     }
 }
 
@@ -131,14 +131,14 @@ impl Evaluation {
         ruleset: Option<&Ruleset>,
         subset: Subset,
         reference: Option<SystemName>,
-    ) -> Vec<Line> {
+    ) -> Vec<SystemLine> {
         let number = ruleset.map(|r| self.rulesets.iter().position(|own| own == r));
-        let wanted = |t: &&Trial| {
+        let wanted = |t: &&PredictedMatch| {
             number.is_none_or(|n| n == Some(t.ruleset)) && (subset == Subset::All || t.experienced)
         };
-        let trials: Vec<&Trial> = self.trials.iter().filter(wanted).collect();
+        let trials: Vec<&PredictedMatch> = self.trials.iter().filter(wanted).collect();
         let forecasts = |column: usize| -> Vec<Forecast> {
-            let of = |t: &&Trial| Forecast {
+            let of = |t: &&PredictedMatch| Forecast {
                 chance: t.chances[column],
                 won: t.won,
             };
@@ -151,7 +151,7 @@ impl Evaluation {
             let forecasts = forecasts(column);
             let pairs = forecasts.iter().zip(&reference);
             let worse: Vec<f64> = pairs.map(|(f, r)| f.log_loss() - r.log_loss()).collect();
-            Line {
+            SystemLine {
                 system,
                 metrics: Metrics::of(&forecasts, self.exchanged),
                 against: metrics::interval(&worse, self.seed),
@@ -184,7 +184,7 @@ impl Evaluation {
     /// The system that predicts a ruleset best, and its line. It is the default one unless another is better beyond
     /// chance over at least 500 matches; of several such, that with the lowest log loss. `rating.system = "auto"` chooses
     /// by this. Without the default system, that with the lowest log loss. `None` if there are no predictions.
-    pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, Line)> {
+    pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, SystemLine)> {
         let usual = SystemName::default();
         let table = self.table(Some(ruleset), Subset::All, Some(usual));
         let systems = table
@@ -194,11 +194,11 @@ impl Evaluation {
             .filter(|(_, line)| line.metrics.matches > 0)
             .collect();
         some.sort_by(|(_, a), (_, b)| a.metrics.log_loss.total_cmp(&b.metrics.log_loss));
-        let is_better = |(_, line): &(SystemName, Line)| {
-            line.metrics.matches >= ENOUGH && line.comparison() == Some(Comparison::Better)
+        let is_better = |(_, line): &(SystemName, SystemLine)| {
+            line.metrics.matches >= ENOUGH && line.comparison() == Some(SystemComparison::Better)
         };
         let known = some.iter().any(|(system, _)| *system == usual);
-        let of_usual = |(system, _): &(SystemName, Line)| !known || *system == usual;
+        let of_usual = |(system, _): &(SystemName, SystemLine)| !known || *system == usual;
         let better = some.iter().position(is_better).filter(|_| known);
         let at = better.or_else(|| some.iter().position(of_usual))?;
         Some(some.swap_remove(at))
@@ -221,7 +221,7 @@ const STEP: usize = 25;
 
 /// What the systems predicted of a history that was begun anew again and again.
 #[derive(Clone, Debug)]
-pub struct Fresh {
+pub struct FreshPlayers {
     /// The systems, in the order of the plan.
     pub systems: Vec<SystemName>,
     /// Number of starts.
@@ -256,8 +256,8 @@ pub struct FirstMatches {
 
 impl FirstMatches {
     /// Compares the system with a coin.
-    pub fn comparison(&self) -> Comparison {
-        Comparison::of(self.beside_coin)
+    pub fn comparison(&self) -> SystemComparison {
+        SystemComparison::of(self.beside_coin)
     }
 }
 
@@ -268,14 +268,14 @@ pub fn fresh<M: Borrow<MatchRecord>>(
     every: usize,
     rulebook: &Rulebook,
     settings: &Settings,
-    plan: &Plan,
+    plan: &EvaluationPlan,
     progress: &mut dyn FnMut(usize),
-) -> Fresh {
-    let plan = Plan {
+) -> FreshPlayers {
+    let plan = EvaluationPlan {
         warm_up: 0.0,
         ..plan.clone()
     };
-    let mut fresh = Fresh {
+    let mut fresh = FreshPlayers {
         systems: plan.systems.clone(),
         starts: 0,
         beside_coin: vec![Vec::new(); plan.systems.len() + 1],
@@ -322,7 +322,7 @@ fn worse_than_coin(evaluation: &Evaluation) -> Vec<Vec<f64>> {
     systems.map(of).collect()
 }
 
-impl Fresh {
+impl FreshPlayers {
     /// Adds what was predicted after one more start.
     fn add(&mut self, one: Evaluator) {
         self.starts += 1;
@@ -357,7 +357,7 @@ impl Fresh {
     fn beats_coin_after(&self, starts: &[Vec<f64>]) -> Option<usize> {
         let better = |from: usize, to: usize| {
             let over = self.over(starts, from, to);
-            over.is_some_and(|over| over.comparison() == Comparison::Better)
+            over.is_some_and(|over| over.comparison() == SystemComparison::Better)
         };
         // A short history has no start with `HORIZON` matches.
         let longest = starts.iter().map(Vec::len).max().unwrap_or(0);
@@ -375,7 +375,7 @@ pub fn evaluate<M: Borrow<MatchRecord>>(
     count: usize,
     rulebook: &Rulebook,
     settings: &Settings,
-    plan: &Plan,
+    plan: &EvaluationPlan,
     timer: &mut dyn FnMut() -> f64,
     progress: &mut dyn FnMut(usize),
 ) -> Evaluation {
@@ -410,7 +410,12 @@ impl std::fmt::Debug for Evaluator {
 
 impl Evaluator {
     /// An evaluation of `count` matches, see [`evaluate`].
-    pub fn new(count: usize, rulebook: &Rulebook, settings: &Settings, plan: &Plan) -> Self {
+    pub fn new(
+        count: usize,
+        rulebook: &Rulebook,
+        settings: &Settings,
+        plan: &EvaluationPlan,
+    ) -> Self {
         let settings = Settings {
             sides: settings.sides && plan.exchange.is_none(),
             ..settings.clone()
@@ -501,7 +506,7 @@ impl Evaluator {
                 *base = (base.0 + 1.0, base.1 + f64::from(u8::from(won)));
                 if counted {
                     let ruleset = self.number(&ruleset);
-                    self.result.trials.push(Trial {
+                    self.result.trials.push(PredictedMatch {
                         number,
                         exchanged: exchanged.is_some(),
                         ruleset,

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use super::*;
 use crate::{
     self as rating, SystemName,
-    history::{Comparison, Settings},
+    history::{Settings, SystemComparison},
 };
 
 fn rulebook() -> Rulebook {
@@ -72,7 +72,7 @@ fn participant((place, number): (usize, &u32)) -> Participant {
     }
 }
 
-fn run(matches: &[MatchRecord], plan: &Plan) -> Evaluation {
+fn run(matches: &[MatchRecord], plan: &EvaluationPlan) -> Evaluation {
     let mut now = 0.0;
     let mut timer = || {
         now += 1.0;
@@ -95,7 +95,7 @@ fn run(matches: &[MatchRecord], plan: &Plan) -> Evaluation {
 
 #[test]
 fn systems_beat_the_base_rate_where_players_differ() {
-    let evaluation = run(&history(600, 1.0, 0.0), &Plan::default());
+    let evaluation = run(&history(600, 1.0, 0.0), &EvaluationPlan::default());
     let table = evaluation.table(None, Subset::All, Some(SystemName::Joint));
     assert_eq!(table.len(), 1 + SystemName::ALL.len());
     let joint = table[1].metrics.log_loss;
@@ -127,15 +127,15 @@ fn systems_beat_the_base_rate_where_players_differ() {
 #[test]
 fn sides_are_learned_unless_teams_are_exchanged() {
     let matches = history(600, 0.0, 0.7);
-    let joint = |plan: &Plan| {
+    let joint = |plan: &EvaluationPlan| {
         let table = run(&matches, plan).table(None, Subset::All, None);
         (table[0].metrics.log_loss, table[1].metrics.log_loss)
     };
-    let (base, own) = joint(&Plan::default());
+    let (base, own) = joint(&EvaluationPlan::default());
     assert!(base < 0.6 && own < base + 0.02, "{base} {own}");
-    let exchanged = Plan {
+    let exchanged = EvaluationPlan {
         exchange: Some(3),
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     let (base, own) = joint(&exchanged);
     assert!(base > 0.68 && own > 0.68, "{base} {own}");
@@ -143,13 +143,13 @@ fn sides_are_learned_unless_teams_are_exchanged() {
 
 #[test]
 fn only_who_has_played_enough_is_experienced() {
-    let evaluation = run(&history(100, 1.0, 0.0), &Plan::default());
+    let evaluation = run(&history(100, 1.0, 0.0), &EvaluationPlan::default());
     let count = |subset| evaluation.table(None, subset, None)[0].metrics.matches;
     assert_eq!(count(Subset::All), 80);
     assert!(count(Subset::Experienced) > 60 && count(Subset::Experienced) <= 80);
-    let strict = Plan {
+    let strict = EvaluationPlan {
         experience: 1_000,
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     let none = run(&history(100, 1.0, 0.0), &strict);
     assert_eq!(
@@ -165,7 +165,7 @@ fn unrated_and_undecided_matches_are_counted_apart() {
     let mut matches = history(10, 1.0, 0.0);
     matches[8].outcome = Outcome::Draw;
     matches[9].end = matches[9].start;
-    let evaluation = run(&matches, &Plan::default());
+    let evaluation = run(&matches, &EvaluationPlan::default());
     assert_eq!((evaluation.unrated, evaluation.undecided), (1, 1));
     assert_eq!(
         evaluation.table(None, Subset::All, None)[0].metrics.matches,
@@ -173,10 +173,10 @@ fn unrated_and_undecided_matches_are_counted_apart() {
     );
 }
 
-fn begun_anew(matches: &[MatchRecord], every: usize) -> Fresh {
-    let plan = Plan {
+fn begun_anew(matches: &[MatchRecord], every: usize) -> FreshPlayers {
+    let plan = EvaluationPlan {
         systems: vec![SystemName::Joint],
-        ..Plan::default()
+        ..EvaluationPlan::default()
     };
     let mut seen = 0;
     let mut progress = |done| seen = done;
@@ -205,7 +205,7 @@ fn fresh_starts_show_when_a_system_begins_to_beat_a_coin() {
     assert_eq!(first.map(|f| f.starts), [5, 5, 5]);
     let losses = first.map(|f| f.log_loss);
     assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
-    assert_eq!(first[2].comparison(), Comparison::Better);
+    assert_eq!(first[2].comparison(), SystemComparison::Better);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_short_history_has_only_the_columns_that_it_fills() {
 
 #[test]
 fn few_matches_are_not_compared() {
-    let line = |matches| Line {
+    let line = |matches| SystemLine {
         system: None,
         metrics: Metrics {
             matches,
@@ -245,5 +245,8 @@ fn few_matches_are_not_compared() {
         }),
     };
     assert_eq!(line(FEWEST_COMPARED - 1).comparison(), None);
-    assert_eq!(line(FEWEST_COMPARED).comparison(), Some(Comparison::Worse));
+    assert_eq!(
+        line(FEWEST_COMPARED).comparison(),
+        Some(SystemComparison::Worse)
+    );
 }

@@ -8,8 +8,8 @@ use evenkeel_model::{
 };
 
 use super::{
-    Digest, Level, Levels, LineupReading, People, Played, Ruling, Season, Settings, Spread,
-    Standing, Starts, Suspect, Weight, digest::Digested, levels::Learned,
+    Digest, Level, Levels, LineupReading, People, Played, RatingPool, Ruling, Season, Settings,
+    Spread, Starts, Suspect, Weight, digest::Digested, levels::LearnedGame,
 };
 use crate::{self as rating, Player, RatedGame, Shared, divisions};
 
@@ -72,7 +72,7 @@ impl Fold {
         self.last = place;
         self.begin_seasons(record.end);
         let (ruleset, digested) = self.digest.digest(record);
-        let mut learned = Learned::default();
+        let mut learned = LearnedGame::default();
         let mut causes = None;
         let rated = digested.map(|Digested { game, mut played }| {
             causes = self.causes(record, &ruleset, &game, &played);
@@ -110,7 +110,7 @@ impl Fold {
         game: &RatedGame,
         played: &[Played],
     ) -> Option<Causes> {
-        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = self.levels.pool(ruleset, Level::Ruleset);
         let games = |player| own.map_or(0, |own| own.games(player));
         let has_newcomer = || game.tallies.iter().any(|one| games(one.player) < NEWCOMER);
         let rated = played.iter().map(|own| own.participant);
@@ -146,7 +146,7 @@ impl Fold {
     /// # Errors
     /// Fails if `to` does.
     pub fn save(&self, to: impl io::Write) -> Result<(), BadState> {
-        let state = (self.digest.known(), self.levels.standings(), self.last);
+        let state = (self.digest.known(), self.levels.pools(), self.last);
         postcard::to_io(&state, to)?;
         Ok(())
     }
@@ -165,10 +165,10 @@ impl Fold {
         if !rest.is_empty() {
             return Err(postcard::Error::DeserializeBadEncoding.into());
         }
-        let (known, standings, last): (_, _, Option<(Timestamp, Fingerprint)>) = read;
+        let (known, pools, last): (_, _, Option<(Timestamp, Fingerprint)>) = read;
         let mut fold = Self::new(rulebook, settings);
         fold.digest.resume(known);
-        fold.levels.resume(standings);
+        fold.levels.resume(pools);
         if let Some((end, _)) = last {
             fold.season.begun_by(end); // applied before the checkpoint already
         }
@@ -207,8 +207,8 @@ impl Fold {
         ruleset: &'a Ruleset,
         level: Level,
     ) -> impl Iterator<Item = Weight<'a>> {
-        let standing = self.levels.standing(ruleset, level).into_iter();
-        standing.flat_map(move |s| s.weights(ruleset, self.digest.people()))
+        let pool = self.levels.pool(ruleset, level).into_iter();
+        pool.flat_map(move |s| s.weights(ruleset, self.digest.people()))
     }
 
     /// A player's weight for a ruleset, which is the prior of a player without games of it, and the level from which
@@ -224,14 +224,13 @@ impl Fold {
         let people = self.digest.people();
         let player = people.number(kind, id)?;
         let person = people.get(player)?;
-        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = self.levels.pool(ruleset, Level::Ruleset);
         if let Some(weight) = own.and_then(|own| own.weight(ruleset, person, player)) {
             return Some((weight, Level::Ruleset));
         }
-        let standings = self.levels.farthest_first(ruleset).into_iter().rev();
-        let mut known = standings.filter_map(|(level, standing)| {
-            Some((standing.weight(ruleset, person, player)?, level))
-        });
+        let pools = self.levels.farthest_first(ruleset).into_iter().rev();
+        let mut known =
+            pools.filter_map(|(level, pool)| Some((pool.weight(ruleset, person, player)?, level)));
         let (mut weight, level) = known.next()?;
         let starts = self.starts.among(people);
         if let Some(own) = self.levels.own(ruleset, [player].into_iter(), starts) {
@@ -263,13 +262,13 @@ impl Fold {
     pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> Vec<f64> {
         let game = self.digest.lineup(ruleset, map, teams);
         match self.own(ruleset, &game) {
-            Some(standing) => rating::chances(standing.system.as_ref(), &game),
+            Some(pool) => rating::chances(pool.system.as_ref(), &game),
             None => vec![1.0 / teams.len().max(1) as f64; teams.len()],
         }
     }
 
-    /// The standing of a ruleset for a lineup.
-    fn own(&self, ruleset: &Ruleset, game: &RatedGame) -> Option<Cow<'_, Standing>> {
+    /// The rating pool of a ruleset for a lineup.
+    fn own(&self, ruleset: &Ruleset, game: &RatedGame) -> Option<Cow<'_, RatingPool>> {
         let starts = self.starts.among(self.digest.people());
         self.levels.for_game(ruleset, game, starts)
     }
@@ -301,8 +300,8 @@ impl Fold {
     /// How far apart the final scores of the ruleset's matches are. `None` before any game of the
     /// ruleset.
     pub fn spread(&self, ruleset: &Ruleset) -> Option<Spread> {
-        let own = self.levels.standing(ruleset, Level::Ruleset);
-        let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
+        let own = self.levels.pool(ruleset, Level::Ruleset);
+        let own = own.or_else(|| self.levels.pool(ruleset, Level::FewerMutators));
         Some(own?.spread())
     }
 
@@ -321,20 +320,20 @@ impl Fold {
     /// The weight of somebody of whom nothing is known, under a ruleset: 50 before any game.
     pub fn unknown_weight(&self, ruleset: &Ruleset) -> f64 {
         let best = self.levels.best(ruleset);
-        best.map_or(50.0, Standing::unknown_weight)
+        best.map_or(50.0, RatingPool::unknown_weight)
     }
 
     /// The rank that a weight has under a ruleset, or under the closest one with fewer mutators. `None` without
     /// divisions, and before any game.
     pub fn rank_of_weight(&self, ruleset: &Ruleset, weight: f64) -> Option<Rank> {
-        let own = self.levels.standing(ruleset, Level::Ruleset);
-        let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
+        let own = self.levels.pool(ruleset, Level::Ruleset);
+        let own = own.or_else(|| self.levels.pool(ruleset, Level::FewerMutators));
         own?.rank_of_weight(weight)
     }
 
     /// The humans who play far above a newcomer with few matches under a ruleset, the most striking first.
     pub fn suspects(&self, ruleset: &Ruleset) -> Vec<Suspect> {
-        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = self.levels.pool(ruleset, Level::Ruleset);
         own.map_or(Vec::new(), |own| {
             own.suspects(ruleset, self.digest.people())
         })
@@ -342,8 +341,8 @@ impl Fold {
 
     /// Warnings for the operator on the rating of a ruleset, one sentence each.
     pub fn warnings(&self, ruleset: &Ruleset) -> Vec<String> {
-        let standing = self.levels.best(ruleset);
-        standing.map_or(Vec::new(), |standing| standing.warnings())
+        let pool = self.levels.best(ruleset);
+        pool.map_or(Vec::new(), |pool| pool.warnings())
     }
 }
 
@@ -360,11 +359,11 @@ impl Fold {
         before: &Self,
         ruleset: &Ruleset,
     ) -> impl Iterator<Item = &'a PlayerKey> {
-        let standing = |fold: &'a Self| fold.levels().standing(ruleset, Level::Ruleset);
-        let old = before.levels().standing(ruleset, Level::Ruleset);
-        let players = match (standing(self), old) {
+        let pool = |fold: &'a Self| fold.levels().pool(ruleset, Level::Ruleset);
+        let old = before.levels().pool(ruleset, Level::Ruleset);
+        let players = match (pool(self), old) {
             (Some(own), Some(old)) => own.played_since(old),
-            (own, _) => own.into_iter().flat_map(Standing::players).collect(),
+            (own, _) => own.into_iter().flat_map(RatingPool::players).collect(),
         };
         self.keys_of(players)
     }
@@ -394,19 +393,19 @@ impl Fold {
     ) -> Option<Weight<'a>> {
         let people = self.people();
         let player = people.number(kind, id)?;
-        let own = self.levels().standing(ruleset, Level::Ruleset)?;
+        let own = self.levels().pool(ruleset, Level::Ruleset)?;
         own.weight(ruleset, people.get(player)?, player)
     }
 
     /// Of each division of a ruleset, the weights at which its progress is 0 and 1; none before anybody has one.
     pub fn spans(&self, ruleset: &Ruleset) -> Vec<(f64, f64)> {
-        let own = self.levels().standing(ruleset, Level::Ruleset);
+        let own = self.levels().pool(ruleset, Level::Ruleset);
         own.map_or(Vec::new(), |own| own.ladder().spans())
     }
 
     /// The number of players of a ruleset, those without a rated game included.
     pub fn players_of(&self, ruleset: &Ruleset) -> usize {
-        let own = self.levels().standing(ruleset, Level::Ruleset);
+        let own = self.levels().pool(ruleset, Level::Ruleset);
         own.map_or(0, |own| own.players().count())
     }
 }

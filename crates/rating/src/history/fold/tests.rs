@@ -3,8 +3,8 @@
 mod elsewhere;
 mod one_match;
 mod order;
-mod outlook;
 mod rulesets;
+mod win_model;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    columns::{Column, Row},
+    columns::{Column, MatchRow},
     triangle::Triangle,
 };
 use crate::{
@@ -245,7 +245,7 @@ impl Filter {
 
     /// The latent difference of a row; writes S·a to `gain`. Columns without a number contribute
     /// their prior. O(columns · factors).
-    pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
+    pub fn latent(&self, row: &MatchRow, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
         self.covariance.times(&row.known, gain);
         let own = row.known.iter().map(|&(column, _)| gain[column]);
         let mut latent = self.latent_of(row, prior, own);
@@ -254,7 +254,7 @@ impl Filter {
     }
 
     /// The same without the gains. O(factors²).
-    pub fn prediction(&self, row: &Row, prior: &Prior) -> Latent {
+    pub fn prediction(&self, row: &MatchRow, prior: &Prior) -> Latent {
         let own = self.covariance.times_within(&row.known);
         let mut latent = self.latent_of(row, prior, own.into_iter());
         latent.mean -= self.optional.pull(|effect| {
@@ -265,7 +265,7 @@ impl Filter {
     }
 
     /// The latent difference of a row whose known columns have these gains, with the optional effects.
-    fn latent_of(&self, row: &Row, prior: &Prior, gains: impl Iterator<Item = f64>) -> Latent {
+    fn latent_of(&self, row: &MatchRow, prior: &Prior, gains: impl Iterator<Item = f64>) -> Latent {
         let known = row.known.iter();
         let variance = known.zip(gains).map(|(&(_, x), gain)| x * gain);
         let variance = variance.sum::<f64>();

@@ -21,8 +21,8 @@ fn players(strengths: &[(f64, f64)]) -> Filter {
     filter
 }
 
-fn row(factors: &[f64]) -> Row {
-    Row {
+fn row(factors: &[f64]) -> MatchRow {
+    MatchRow {
         known: factors.iter().copied().enumerate().collect(),
         new: vec![],
     }

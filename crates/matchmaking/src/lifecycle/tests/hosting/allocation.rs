@@ -44,7 +44,7 @@ fn the_region_with_the_lowest_worst_latency_under_the_ceiling() {
     for (name, region) in [("e", Some("eu")), ("u", Some("us")), ("x", None)] {
         let region = region.map(str::to_owned);
         let offer = offer(name, name, 8);
-        life.joined(Offer { region, ..offer }).unwrap();
+        life.joined(InstanceOffer { region, ..offer }).unwrap();
     }
     // As its tickets state it, and its queue limits it.
     let near = |life: &mut Lifecycle, id, latencies: &[(&str, f64)], ceiling: Option<f64>| {
@@ -71,7 +71,7 @@ fn the_region_with_the_lowest_worst_latency_under_the_ceiling() {
 fn only_who_has_the_mode_and_the_map_and_does_not_drain() {
     let mut life = life();
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let special = Offer {
+    let special = InstanceOffer {
         modes: words(&["ctf"]),
         maps: words(&["ps37ctf"]),
         ..offer("a", "a", 8)

@@ -76,7 +76,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 /// What the client of a ticket was told last of its match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Announced {
     Matched,
     Called,
     Begun,
@@ -91,7 +91,7 @@ struct World {
     holds: BTreeMap<String, BTreeSet<MatchId>>,
     connected: BTreeSet<String>,
     /// What was told of each ticket that a match was formed of.
-    told: BTreeMap<(MatchId, TicketNumber), Told>,
+    announced: BTreeMap<(MatchId, TicketNumber), Announced>,
     /// The tickets that have joined a match in play.
     joined: BTreeSet<TicketNumber>,
     /// Where each match was begun, as an instance knows it.
@@ -118,7 +118,7 @@ impl World {
             disk: Disk::default(),
             holds: BTreeMap::new(),
             connected: BTreeSet::new(),
-            told: BTreeMap::new(),
+            announced: BTreeMap::new(),
             joined: BTreeSet::new(),
             begun: BTreeMap::new(),
             requests: Vec::new(),
@@ -425,23 +425,26 @@ impl World {
         else {
             return;
         };
-        let told = self.told.get(&(id, ticket)).copied();
-        let (told, follows) = match state {
-            State::Hosted(_) => (Told::Matched, matches!(told, None | Some(Told::Called))),
-            State::Called(_) => (
-                Told::Called,
-                matches!(told, Some(Told::Matched | Told::Called)),
+        let announced = self.announced.get(&(id, ticket)).copied();
+        let (announced, follows) = match state {
+            State::Hosted(_) => (
+                Announced::Matched,
+                matches!(announced, None | Some(Announced::Called)),
             ),
-            State::Matched(_) => (Told::Begun, told == Some(Told::Called)),
+            State::Called(_) => (
+                Announced::Called,
+                matches!(announced, Some(Announced::Matched | Announced::Called)),
+            ),
+            State::Matched(_) => (Announced::Begun, announced == Some(Announced::Called)),
             _ => (
-                Told::Requeued,
-                matches!(told, Some(Told::Matched | Told::Called)),
+                Announced::Requeued,
+                matches!(announced, Some(Announced::Matched | Announced::Called)),
             ),
         };
         // A ticket whose joining was taken back has never been in a match of its own.
-        if told != Told::Requeued || self.told.contains_key(&(id, ticket)) {
+        if announced != Announced::Requeued || self.announced.contains_key(&(id, ticket)) {
             assert!(follows, "{ticket} in {id}: {state:?}");
-            self.told.insert((id, ticket), told);
+            self.announced.insert((id, ticket), announced);
         }
     }
 
@@ -481,10 +484,10 @@ impl World {
         self.came.clear();
         self.life = Lifecycle::restore(settings, queues(), self.disk.stored(), now, |_| true);
         // A match whose forming was not written is lost with it.
-        let told = &self.told;
+        let announced = &self.announced;
         let has_begun = |id: MatchId| {
-            let mut all = told.range((id, 0)..(id + 1, 0));
-            all.any(|(_, told)| *told == Told::Begun)
+            let mut all = announced.range((id, 0)..(id + 1, 0));
+            all.any(|(_, announced)| *announced == Announced::Begun)
         };
         self.begun.retain(|id, _| has_begun(*id));
         self.connected.clear();
@@ -551,15 +554,15 @@ impl World {
     /// After a write: what was told is true, and nobody holds what another instance was given.
     fn check_written(&self) {
         for hosted in self.life.hosted_matches() {
-            let allowed: &[Told] = match hosted.stage {
-                Stage::Reserved | Stage::Opening => &[Told::Matched],
-                Stage::Ready | Stage::Joining => &[Told::Called],
-                Stage::Playing | Stage::Over => &[Told::Begun],
-                Stage::Failed => &[Told::Begun, Told::Requeued],
+            let allowed: &[Announced] = match hosted.stage {
+                Stage::Reserved | Stage::Opening => &[Announced::Matched],
+                Stage::Ready | Stage::Joining => &[Announced::Called],
+                Stage::Playing | Stage::Over => &[Announced::Begun],
+                Stage::Failed => &[Announced::Begun, Announced::Requeued],
                 Stage::Proposed | Stage::Formed => unreachable!(),
             };
-            for (_, told) in self.told.range((hosted.id, 0)..(hosted.id + 1, 0)) {
-                assert!(allowed.contains(told), "{told:?} {hosted:?}");
+            for (_, announced) in self.announced.range((hosted.id, 0)..(hosted.id + 1, 0)) {
+                assert!(allowed.contains(announced), "{announced:?} {hosted:?}");
             }
         }
         for (id, called) in &self.called {

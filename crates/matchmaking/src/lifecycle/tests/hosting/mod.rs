@@ -10,12 +10,12 @@ use super::{begin, disk::Disk, take};
 use evenkeel_model::{MatchId, Timestamp};
 
 /// An instance on a machine, for any mode and map.
-fn offer(name: &str, machine: &str, slots: u32) -> Offer {
-    Offer {
+fn offer(name: &str, machine: &str, slots: u32) -> InstanceOffer {
+    InstanceOffer {
         name: name.to_owned(),
         address: format!("{machine}:27960"),
         slots,
-        ..Offer::default()
+        ..InstanceOffer::default()
     }
 }
 

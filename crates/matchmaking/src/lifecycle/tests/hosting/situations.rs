@@ -249,11 +249,11 @@ fn an_instance_that_was_away_hears_of_a_lost_match_after_a_restart_of_the_daemon
     restored.joined(offer("a", "m", 1)).unwrap();
     let ready = take(&mut restored);
     assert_eq!(ready.send, [close("a", 1, Why::Lost)]);
-    let settled = Change::Settled {
+    let finalised = Change::Finalised {
         instance: "a".to_owned(),
         id: 1,
     };
-    assert!(ready.write.contains(&settled));
+    assert!(ready.write.contains(&finalised));
     restored.lost("a");
     restored.joined(offer("a", "m", 1)).unwrap();
     assert_eq!(sent(&mut restored), [], "once");

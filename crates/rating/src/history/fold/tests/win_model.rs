@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
+fn strengths_and_win_model_find_the_split_whose_chance_is_nearest_to_even() {
     let matches = sided(600);
     // A system whose chance depends on the sum of strengths alone finds it exactly; the noise of
     // joint differs slightly between splits.
@@ -27,14 +27,14 @@ fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
             vec![team(0), team(1)]
         };
         let reading = |mask| fold.reading(&ruleset, "m", &split(mask)).unwrap();
-        let outlook = reading(0b0000_1111).outlook;
+        let win_model = reading(0b0000_1111).win_model;
         let load = |team: &[LineupPlayer]| TeamLoad {
             heads: team.len(),
             strength: team.iter().map(|player| strengths[&player.key]).sum(),
         };
         let edge = |mask| {
             let teams = split(mask);
-            outlook.edge(load(&teams[0]), load(&teams[1])) + outlook.side
+            win_model.edge(load(&teams[0]), load(&teams[1])) + win_model.side
         };
         let odds = |mask| (fold.chances(&ruleset, "m", &split(mask))[0] - 0.5).abs();
         let splits = || (0..256_u32).filter(|mask| mask.count_ones() == 4);
@@ -48,17 +48,20 @@ fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
         );
         for mask in splits() {
             let chance = fold.chances(&ruleset, "m", &split(mask))[0];
-            let by_outlook = outlook.link.chance(edge(mask));
+            let by_win_model = win_model.link.chance(edge(mask));
             assert!(
-                (chance - by_outlook).abs() < 0.02,
-                "{system}: {chance} {by_outlook}"
+                (chance - by_win_model).abs() < 0.02,
+                "{system}: {chance} {by_win_model}"
             );
             let reading = reading(mask);
-            assert!((reading.outlook.link.chance(reading.edge) - chance).abs() < 1e-9);
+            assert!((reading.win_model.link.chance(reading.edge) - chance).abs() < 1e-9);
             assert!((reading.strengths[0] - load(&split(mask)[0]).strength).abs() < 1e-9);
         }
         if system != SystemName::TrueSkill {
-            assert!(outlook.side > 0.1, "{system} knows the side: {outlook:?}");
+            assert!(
+                win_model.side > 0.1,
+                "{system} knows the side: {win_model:?}"
+            );
         }
     }
 }
@@ -67,23 +70,23 @@ fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
 fn one_head_more_counts_what_was_learned_of_it() {
     let matches = sided(600);
     let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
-    let outlook = |system| {
+    let win_model = |system| {
         let stranger = PlayerKey {
             kind: Kind::Human,
             id: "nobody".into(),
         };
         let teams = [5, 4].map(|size| vec![stranger.clone().into(); size]);
         let reading = folded_by(system, &matches).reading(&ruleset, "m", &teams);
-        reading.unwrap().outlook
+        reading.unwrap().win_model
     };
     assert_eq!(
-        outlook(SystemName::Presence).per_head,
+        win_model(SystemName::Presence).per_head,
         0.0,
         "it compares with 50"
     );
-    let hive = outlook(SystemName::Hive);
+    let hive = win_model(SystemName::Hive);
     assert!(hive.learned_heads(5, 4) > 0.1, "{hive:?}");
-    let joint = outlook(SystemName::Joint);
+    let joint = win_model(SystemName::Joint);
     assert!(
         joint.learned_heads(5, 4) > 0.1,
         "{joint:?}: it learned something"
@@ -146,9 +149,9 @@ fn a_party_counts_in_predictions_what_was_learned_of_friends() {
     let reading = |party| fold.reading(&ruleset, "m", &teams(party)).unwrap();
     let (alone, together) = (reading(None), reading(Some(3)));
     let added = together.strengths[0] - alone.strengths[0];
-    let per_friend = together.outlook.company.per_friend;
+    let per_friend = together.win_model.company.per_friend;
     assert!((added - 2.0 * per_friend).abs() < 1e-12);
-    let edge = together.outlook.per_strength * added;
+    let edge = together.win_model.per_strength * added;
     assert!(
         (together.edge - alone.edge - edge).abs() < 0.02 * edge,
         "{edge}"
@@ -237,7 +240,7 @@ fn predictions_count_who_will_command() {
         let reading = |teams: &[Vec<LineupPlayer>]| fold.reading(&ruleset, "m", teams).unwrap();
         let (with, without) = (reading(&with), reading(&without));
         assert!((with.strengths[0] - without.strengths[0] - command).abs() < 1e-9);
-        let edge = with.outlook.per_strength * command;
+        let edge = with.win_model.per_strength * command;
         let differ = with.edge - without.edge;
         assert!(
             (differ - edge).abs() < 0.1 * edge,

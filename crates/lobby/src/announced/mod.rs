@@ -68,14 +68,14 @@ impl Lobby {
     ///
     /// # Errors
     /// Fails if there is no game, or if the numbers are impossible.
-    pub(super) fn tell_chances(&mut self, told: &TeamChances) -> Result<(), LobbyError> {
+    pub(super) fn announce_chances(&mut self, announced: &TeamChances) -> Result<(), LobbyError> {
         let game = self.game_mut()?;
-        if !told.is_sound() {
+        if !announced.is_sound() {
             return Err(LobbyError::BadChances);
         }
         match game.recorder.is_running() {
-            true => game.recorder.chances.tell(told),
-            false => game.recorder.chances.pick(told),
+            true => game.recorder.chances.announce(announced),
+            false => game.recorder.chances.pick(announced),
         }
         Ok(())
     }
@@ -89,8 +89,8 @@ impl Lobby {
             return;
         }
         // The game is in play in teams, so nothing here can fail.
-        let told = self.chances_of_present(weights);
-        let _ = told.and_then(|told| self.change(Command::Chances(told)));
+        let announced = self.chances_of_present(weights);
+        let _ = announced.and_then(|announced| self.change(Command::Chances(announced)));
     }
 
     /// The chances of the teams with the players who are there now. A team without players has no chance that could be

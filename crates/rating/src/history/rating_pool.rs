@@ -9,10 +9,10 @@ use evenkeel_model::{Rank, RoleWeights, Ruleset, StartWeight, Timestamp, WeightE
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, LineupReading, Measured, People, Spread, StartsByNumber, Weight,
+    Ladder, LineupReading, MeasuredPlayer, People, Spread, StartsByNumber, Weight,
     account::{self, Account, TeamResult},
     curve::{AverageSeat, Curve, soft},
-    newcomers::{Elsewhere, Features, Known, Newcomers, SETTLED},
+    newcomers::{Elsewhere, Features, KnownElsewhere, Newcomers, SETTLED},
     people::Person,
     settings::prior,
 };
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// A rating system, and the players who have been in its games.
-pub(super) struct Standing {
+pub(super) struct RatingPool {
     name: SystemName,
     pub system: Box<dyn System>,
     pub(super) careers: PlayerMap<Career>,
@@ -54,7 +54,7 @@ pub(super) struct Career {
     pub(super) account: Option<Account>,
 }
 
-impl Clone for Standing {
+impl Clone for RatingPool {
     fn clone(&self) -> Self {
         Self {
             name: self.name,
@@ -69,7 +69,7 @@ impl Clone for Standing {
     }
 }
 
-impl Serialize for Standing {
+impl Serialize for RatingPool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let state = self.system.save().map_err(ser::Error::custom)?;
         let state = Blob(state);
@@ -87,7 +87,7 @@ impl Serialize for Standing {
     }
 }
 
-impl<'de> Deserialize<'de> for Standing {
+impl<'de> Deserialize<'de> for RatingPool {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (name, state, learned) = <(SystemName, &[u8], _)>::deserialize(deserializer)?;
         let (careers, average, newcomers, spread, ladder, elsewhere) = learned;
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for Standing {
     }
 }
 
-impl Standing {
+impl RatingPool {
     pub fn new(settings: &Settings) -> Self {
         Self {
             name: settings.system.name(),
@@ -152,7 +152,7 @@ impl Standing {
         self.spread.add(&game.scores);
         for tally in game.tallies.iter().filter(|t| t.learns) {
             let started = starts.of(tally.player).is_some();
-            self.place(game, tally.player, started);
+            self.seed(game, tally.player, started);
             self.compare(tally.player);
         }
         for (player, deviation) in newcomers {
@@ -298,11 +298,11 @@ impl Standing {
         self.ladder = ladder;
     }
 
-    /// The weight of a player with a rated game in this standing, and how sure it is.
-    pub(super) fn measured(&self, player: Player) -> Option<Measured> {
+    /// The weight of a player with a rated game in this rating pool, and how sure it is.
+    pub(super) fn measured(&self, player: Player) -> Option<MeasuredPlayer> {
         let career = self.careers.get(player)?;
         let account = career.account.as_ref()?;
-        Some(Measured {
+        Some(MeasuredPlayer {
             player,
             weight: account.weight,
             deviation: account.deviation,
@@ -324,12 +324,12 @@ impl Standing {
         self.careers.unlike(&before.careers)
     }
 
-    /// The rank that a weight has in this standing. `None` where there are no divisions.
+    /// The rank that a weight has in this rating pool. `None` where there are no divisions.
     pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
         self.ladder.rank_of_weight(weight)
     }
 
-    /// Lets the players of a game who are new to this standing start at these weights, unless they are known from
+    /// Lets the players of a game who are new to this rating pool start at these weights, unless they are known from
     /// elsewhere.
     fn start(&mut self, game: &RatedGame, starts: StartsByNumber<'_>) {
         for player in game.tallies.iter().map(|tally| tally.player) {
@@ -358,9 +358,9 @@ impl Standing {
         prior(start, above, self.system.scale())
     }
 
-    /// Takes over what is known elsewhere of a player without a rated game in this standing as a prior, in the place of an
+    /// Takes over what is known elsewhere of a player without a rated game in this rating pool as a prior, in the place of an
     /// earlier one.
-    pub fn adopt(&mut self, player: Player, known: Known, start: Option<StartWeight>) {
+    pub fn adopt(&mut self, player: Player, known: KnownElsewhere, start: Option<StartWeight>) {
         let unknown = start.map_or_else(|| self.nobody(), |start| self.stated(start));
         let prior = self.elsewhere.prior(known, unknown);
         self.system.adopt(player, prior);
@@ -386,7 +386,7 @@ impl Standing {
         Some(Strength { mean, ..strength })
     }
 
-    /// Replaces a weight from elsewhere by the one that its player has in this standing before the first game.
+    /// Replaces a weight from elsewhere by the one that its player has in this rating pool before the first game.
     pub fn convert(&self, player: Player, weight: &mut Weight<'_>, starts: StartsByNumber<'_>) {
         let Some(strength) = self.system.strength(player) else {
             return;
@@ -396,12 +396,12 @@ impl Standing {
         weight.deviation = curve.deviation(strength);
         weight.strength = strength.mean - curve.newcomer();
         weight.points = curve.points(strength.mean);
-        weight.doubt = strength.deviation;
+        weight.strength_deviation = strength.deviation;
     }
 
     /// After a player's first game, combines their estimate with the newcomer regression's; after
     /// [`SETTLED`] games, lets the regression learn from the player's first game.
-    fn place(&mut self, game: &RatedGame, player: Player, started: bool) {
+    fn seed(&mut self, game: &RatedGame, player: Player, started: bool) {
         let Some(career) = self.careers.get_mut(player) else {
             return;
         };
@@ -436,19 +436,19 @@ impl Standing {
         self.system.warning().into_iter().chain(newcomers).collect()
     }
 
-    /// Whether the player has a rated game in this standing.
+    /// Whether the player has a rated game in this rating pool.
     pub fn knows(&self, player: Player) -> bool {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
     /// The rating system's prediction for a lineup of two teams, with its inputs.
     pub fn reading(&self, game: &RatedGame) -> LineupReading {
-        let (outlook, chance) = self.system.outlook_and_chance(game);
+        let (win_model, chance) = self.system.win_model_and_chance(game);
         let newcomer = self.system.scale().newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
         let sum = |team: usize| -> f64 {
             let seats = game.team(team).iter();
-            let friends = |seat| outlook.company.per_friend * game.friends(seat) as f64;
+            let friends = |seat| win_model.company.per_friend * game.friends(seat) as f64;
             let command = |seat: &Seat| match seat.command > 0.0 {
                 true => seat.command * self.system.command(seat.player, game),
                 false => 0.0,
@@ -458,8 +458,8 @@ impl Standing {
                 .sum()
         };
         LineupReading {
-            outlook,
-            edge: outlook.link.edge(chance),
+            win_model,
+            edge: win_model.link.edge(chance),
             strengths: [sum(0), sum(1)],
         }
     }
@@ -480,7 +480,7 @@ impl Standing {
         curve.points(curve.newcomer() + strength)
     }
 
-    /// All players who have been in a game of this standing, rated or not.
+    /// All players who have been in a game of this rating pool, rated or not.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()
     }
@@ -497,8 +497,8 @@ fn learners(game: &RatedGame) -> Vec<Player> {
     learners
 }
 
-impl Standing {
-    /// A player's weight, labelled with `ruleset`; `None` without a rated game in this standing.
+impl RatingPool {
+    /// A player's weight, labelled with `ruleset`; `None` without a rated game in this rating pool.
     pub fn weight<'a>(
         &self,
         ruleset: &'a Ruleset,
@@ -517,7 +517,7 @@ impl Standing {
             deviation: account.deviation,
             strength: strength.mean - curve.newcomer(),
             points: curve.points(strength.mean),
-            doubt: strength.deviation,
+            strength_deviation: strength.deviation,
             rank: self.ladder.rank(player, account.weight),
             roles: self.role_weights(curve, player),
             games: career.games,
@@ -528,7 +528,7 @@ impl Standing {
         })
     }
 
-    /// The weights of all players with a rated game in this standing, by key, labelled with `ruleset`.
+    /// The weights of all players with a rated game in this rating pool, by key, labelled with `ruleset`.
     pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a People) -> Vec<Weight<'a>> {
         let players = self.careers.players();
         let weight = |player| self.weight(ruleset, people.get(player)?, player);

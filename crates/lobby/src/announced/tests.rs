@@ -10,7 +10,7 @@ use crate::{
     weights::tests::{ctf, game},
 };
 use evenkeel_model::{
-    LeaveReason, LineupPlayer, MAX_TEAM_CHANGES, MatchChances, Outlook, Verdict,
+    LeaveReason, LineupPlayer, MAX_TEAM_CHANGES, MatchChances, Verdict, WinModel,
     units::{MaxDifference, PositiveShare},
 };
 use evenkeel_partition::SizeLimits;
@@ -32,7 +32,7 @@ impl Weights for BySize {
         (50.0, 0)
     }
 
-    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
+    fn win_model(&self, _teams: &[Vec<LineupPlayer>]) -> Option<WinModel> {
         None
     }
 
@@ -166,9 +166,9 @@ fn without_bots() -> LobbySettings {
 }
 
 /// The course of a match of two teams: for each change the cause, the seat, the teams, and the sizes.
-type Told = (TeamCause, Option<u32>, Option<u8>, Option<u8>, String);
+type Announced = (TeamCause, Option<u32>, Option<u8>, Option<u8>, String);
 
-fn told(chances: &MatchChances) -> Vec<Told> {
+fn announced(chances: &MatchChances) -> Vec<Announced> {
     let one = |change: &TeamChange| {
         let sizes = change.teams.sizes();
         (change.cause, change.who, change.from, change.to, sizes)
@@ -210,7 +210,7 @@ fn the_fourteenth_player_is_not_in_the_chance_as_picked() {
     assert_eq!(sizes(&chances.started), sizes(&picked));
     let small = chances.changes[0].to;
     assert_eq!(
-        told(&chances),
+        announced(&chances),
         [
             (TeamCause::Place, Some(13), None, small, "7 v 7".into()),
             (
@@ -256,7 +256,7 @@ fn each_change_has_its_cause_its_teams_and_the_chance_after_it() {
     let [c, bot] = [Some(2), Some(3)];
     let one = |cause, who, from, to, sizes: &str| (cause, who, from, to, sizes.to_owned());
     assert_eq!(
-        told(&chances),
+        announced(&chances),
         [
             one(TeamCause::Join, c, None, Some(1), "1 v 2"),
             one(TeamCause::Move, c, Some(1), Some(0), "2 v 1"),

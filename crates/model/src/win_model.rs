@@ -36,7 +36,7 @@ pub enum Crowding {
 /// and its side of the map. The strength of a team is the sum of its players' strengths. Those are
 /// in the rating system's own unit, and that of an average newcomer is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Outlook {
+pub struct WinModel {
     /// The function that turns the edge into a chance.
     pub link: Link,
     /// The edge per unit of strength, above 0, in a match of `players` players.
@@ -56,7 +56,8 @@ pub struct Outlook {
     /// The unit of weights: a sixth of the strength from the weight 50 to 100.
     pub unit: f64,
     /// The standard deviation of the edge that comes from the uncertainty of the strengths.
-    pub doubt: f64,
+    #[serde(alias = "doubt")] // as decisions of 0.2 have it
+    pub deviation: f64,
     /// The strength that premade parties add.
     pub company: Company,
 }
@@ -135,11 +136,11 @@ impl Link {
     }
 }
 
-impl Outlook {
+impl WinModel {
     /// Whether all numbers are finite, and a stronger team has a larger edge.
     pub fn is_sound(&self) -> bool {
         let numbers = [self.per_strength, self.players, self.unit];
-        let doubtful = self.doubt >= 0.0 && self.doubt.is_finite();
+        let doubtful = self.deviation >= 0.0 && self.deviation.is_finite();
         let positive = |number: f64| number > 0.0 && number.is_finite();
         doubtful
             && numbers.into_iter().all(positive)
@@ -154,7 +155,7 @@ impl Outlook {
             && (0.0..=1.0).contains(&self.company.learned)
     }
 
-    /// The outlook of a rating system that learns strengths alone, without deviations, where the numbers of players
+    /// The win model of a rating system that learns strengths alone, without deviations, where the numbers of players
     /// and the sides do not matter. Each strength is assumed to have a standard deviation of half of
     /// [`unit`](Self::unit).
     pub fn of_strengths(
@@ -173,7 +174,7 @@ impl Outlook {
             per_log_size: 0.0,
             side: 0.0,
             unit,
-            doubt: per_strength * libm::sqrt(players) * unit / 2.0,
+            deviation: per_strength * libm::sqrt(players) * unit / 2.0,
             company: Company::default(),
         }
     }
@@ -281,8 +282,8 @@ impl Outlook {
     }
 
     /// The standard deviation of the strength of a player as uncertain as the mean player of this lineup.
-    pub fn usual_doubt(&self) -> f64 {
-        self.doubt / (self.per_strength * libm::sqrt(self.players))
+    pub fn usual_deviation(&self) -> f64 {
+        self.deviation / (self.per_strength * libm::sqrt(self.players))
     }
 
     /// The strength that a party adds to a player of this strength who has `friends` other members
@@ -297,7 +298,7 @@ impl Outlook {
     }
 }
 
-/// The number of [units](Outlook::unit) of strength from the weight 50 to the weight 100, for all rating systems and
+/// The number of [units](WinModel::unit) of strength from the weight 50 to the weight 100, for all rating systems and
 /// for ever: a weight is 50 + 50 · strength / (6 units), and at least 0 and at most 100.
 pub const UNITS: f64 = 6.0;
 
@@ -349,8 +350,8 @@ mod tests {
 
     use super::*;
 
-    fn outlook(link: Link, crowding: Crowding) -> Outlook {
-        Outlook {
+    fn win_model(link: Link, crowding: Crowding) -> WinModel {
+        WinModel {
             link,
             per_strength: 0.5,
             players: 8.0,
@@ -359,7 +360,7 @@ mod tests {
             per_log_size: 0.0,
             side: 0.0,
             unit: 1.0,
-            doubt: 0.0,
+            deviation: 0.0,
             company: Company::default(),
         }
     }
@@ -396,15 +397,15 @@ mod tests {
 
     #[test]
     fn unknown_teams_are_as_even_as_their_sizes() {
-        let logistic = outlook(Link::Logistic, Crowding::Root);
-        let heads = |outlook: &Outlook, one, other| {
-            outlook.heads(TeamLoad::alike(one, 0.0), TeamLoad::alike(other, 0.0))
+        let logistic = win_model(Link::Logistic, Crowding::Root);
+        let heads = |win_model: &WinModel, one, other| {
+            win_model.heads(TeamLoad::alike(one, 0.0), TeamLoad::alike(other, 0.0))
         };
         assert!((logistic.link.evenness(heads(&logistic, 4, 1)) - 0.25).abs() < 1e-12);
         assert!((logistic.link.evenness(heads(&logistic, 5, 6)) - 5.0 / 6.0).abs() < 1e-12);
         assert_eq!(heads(&logistic, 3, 3), 0.0);
         assert_eq!(heads(&logistic, 2, 5), -heads(&logistic, 5, 2));
-        let learned = Outlook {
+        let learned = WinModel {
             per_head: 1.0,
             ..logistic
         };
@@ -415,10 +416,10 @@ mod tests {
     fn seven_weak_players_are_as_even_as_seven_newcomers() {
         // The weight 27 is a strength of 6 · (27 − 50) / 50.
         let weak = 6.0 * (27.0 - 50.0) / 50.0;
-        let outlook = outlook(Link::Normal, Crowding::Root);
-        let edge = |each| outlook.edge(TeamLoad::alike(3, each), TeamLoad::alike(4, each));
+        let win_model = win_model(Link::Normal, Crowding::Root);
+        let edge = |each| win_model.edge(TeamLoad::alike(3, each), TeamLoad::alike(4, each));
         assert!((edge(weak) - edge(0.0)).abs() < 1e-12);
-        assert!((outlook.link.chance(edge(weak)) - 0.43).abs() < 0.01);
+        assert!((win_model.link.chance(edge(weak)) - 0.43).abs() < 0.01);
     }
 
     proptest! {
@@ -432,16 +433,16 @@ mod tests {
         ) {
             let link = if normal { Link::Normal } else { Link::Logistic };
             let crowding = [Crowding::None, Crowding::Root, Crowding::Mean][crowd];
-            let outlook = Outlook { per_strength, players, per_head, per_log_size, ..outlook(link, crowding) };
+            let win_model = WinModel { per_strength, players, per_head, per_log_size, ..win_model(link, crowding) };
             let (small, large) = (TeamLoad::alike(fewer, each), TeamLoad::alike(fewer + more, each));
             let odds = log_size(large.heads, small.heads) * link.per_log_odds();
-            let edge = outlook.edge(large, small);
+            let edge = win_model.edge(large, small);
             prop_assert!(edge >= odds - 1e-9, "{edge} {odds}");
-            prop_assert!((edge + outlook.edge(small, large)).abs() < 1e-9);
-            prop_assert!(outlook.edge_of_players(large, small).abs() < 1e-9);
+            prop_assert!((edge + win_model.edge(small, large)).abs() < 1e-9);
+            prop_assert!(win_model.edge_of_players(large, small).abs() < 1e-9);
             // What was learned counts in full where it says that the larger team is ahead by that much.
-            let learned = outlook.per_strength_at(small.heads + large.heads) * each * more as f64
-                + outlook.learned_heads(large.heads, small.heads);
+            let learned = win_model.per_strength_at(small.heads + large.heads) * each * more as f64
+                + win_model.learned_heads(large.heads, small.heads);
             prop_assert!((edge - learned.max(odds)).abs() < 1e-9, "{edge} {learned} {odds}");
         }
 
@@ -452,21 +453,21 @@ mod tests {
             by in 0.0..4.0f64,
             per_head in -1.0..1.0f64,
         ) {
-            let outlook = Outlook { per_head, ..outlook(Link::Normal, Crowding::Root) };
+            let win_model = WinModel { per_head, ..win_model(Link::Normal, Crowding::Root) };
             let cut = cut.min(strengths.len() - 1);
             let load = |team: &[f64]| TeamLoad { heads: team.len(), strength: team.iter().sum() };
             let (one, other) = (load(&strengths[..cut]), load(&strengths[cut..]));
             let stronger = TeamLoad { strength: one.strength + by, ..one };
-            prop_assert!(outlook.edge(stronger, other) >= outlook.edge(one, other) - 1e-9);
+            prop_assert!(win_model.edge(stronger, other) >= win_model.edge(one, other) - 1e-9);
             let equal = TeamLoad { heads: one.heads, ..other };
-            let plain = outlook.per_strength_at(2 * one.heads) * (one.strength - equal.strength);
-            prop_assert_eq!(outlook.edge(one, equal), plain + 0.0);
+            let plain = win_model.per_strength_at(2 * one.heads) * (one.strength - equal.strength);
+            prop_assert_eq!(win_model.edge(one, equal), plain + 0.0);
         }
     }
 
     #[test]
     fn one_player_counts_less_in_a_crowd() {
-        let at = |crowding| outlook(Link::Normal, crowding).per_strength_at(32);
+        let at = |crowding| win_model(Link::Normal, crowding).per_strength_at(32);
         assert_eq!(at(Crowding::None), 0.5);
         assert_eq!(at(Crowding::Root), 0.25);
         assert_eq!(at(Crowding::Mean), 0.125);
