@@ -175,6 +175,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "logs",
             "session",
             "server",
+            "web",
             "client",
             "config",
             "simulate",
