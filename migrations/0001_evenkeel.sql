@@ -657,8 +657,8 @@ CREATE VIEW leaderboard AS
 SELECT
     w.ruleset,
     w.kind,
-    CASE w.standing WHEN 'placed' THEN
-        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing ORDER BY w.weight - w.deviation DESC)
+    CASE WHEN w.standing = 'placed' AND NOT w.is_hidden THEN
+        rank() OVER (PARTITION BY w.ruleset, w.kind, w.standing, w.is_hidden ORDER BY w.weight - w.deviation DESC)
     END AS place,
     w.name,
     w.player,
@@ -677,6 +677,9 @@ FROM (
         CASE WHEN julianday(w.last_seen) < julianday(max(w.last_seen) OVER (PARTITION BY w.ruleset)) - 60 THEN 'away'
              WHEN w.games < 10 OR w.deviation > 15.0 THEN 'placing'
              ELSE 'placed' END AS standing,
+        -- Nobody sees who is hidden or was forgotten, and they leave no gap in the places.
+        (w.name = '' AND w.player LIKE 'forgotten-%') OR EXISTS (
+            SELECT 1 FROM player_settings h WHERE h.kind = w.kind AND h.player = w.player AND h.hidden) AS is_hidden,
         CASE WHEN w.division IS NOT NULL THEN max(0, w.division
             + CASE WHEN d.high > d.low THEN min(max((w.weight - d.low) / (d.high - d.low), 0.0), 1.0) ELSE 0.0 END
             - CASE d.decay_days WHEN 0 THEN 0 ELSE max(0,

@@ -151,7 +151,7 @@ class Hosted(Story):
         """What the operator sees of the matches: the state of each."""
         command = [self.evenkeel, "hosting", "matches", "--json", *self.options]
         rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        return {row["match"]: row["state"] for row in rows}
+        return {row["id"]: row["state"] for row in rows}
 
 
 def first_match(live):

@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use super::{
     CliError, CommonArgs, open, print_json,
@@ -12,10 +11,7 @@ use super::{
     sidecar::{AgentArgs, TeeworldsAgentArgs, run_agent, run_teeworlds_agent},
     table::{Table, or_dash, printable},
 };
-use crate::{
-    config::Config,
-    store::{HostedRow, InstanceRow},
-};
+use crate::config::Config;
 
 /// Show the instances and the matches that they host, or make a game server an instance
 ///
@@ -89,17 +85,17 @@ async fn instances(args: &InstancesArgs) -> Result<(), CliError> {
     let rows = service.store().queues().instance_rows(i64::MAX).await?;
     service.close().await;
     if args.json {
-        return print_json(&rows.iter().map(instance_json).collect::<Vec<_>>());
+        return print_json(&rows);
     }
     let none = format!("no instance has connected{}", without_queues(&config));
     Table::of(&rows)
         .text("instance", |row| &row.name)
-        .text("address", |row| &row.address)
+        .text("address", |row| or_dash(row.address.as_ref()))
         .text("region", |row| or_dash(row.region.as_ref()))
         .num("used", |row| row.used)
         .num("slots", |row| row.slots)
-        .num("load", |row| format!("{:.2}", row.load))
-        .text("state", InstanceRow::state)
+        .num("load", |row| format!("{:.2}", row.load.unwrap_or_default()))
+        .text("state", |row| &row.state)
         .print_or(&none)
 }
 
@@ -109,18 +105,6 @@ fn without_queues(config: &Config) -> String {
         true => format!(", and {NO_QUEUE}"),
         false => String::new(),
     }
-}
-
-fn instance_json(row: &InstanceRow) -> serde_json::Value {
-    json!({
-        "instance": row.name,
-        "address": row.address,
-        "region": row.region,
-        "used": row.used,
-        "slots": row.slots,
-        "load": row.load,
-        "state": row.state(),
-    })
 }
 
 async fn drain(args: &DrainArgs) -> Result<(), CliError> {
@@ -150,7 +134,7 @@ async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
     let rows = service.store().queues().hosted_rows(args.limit).await?;
     service.close().await;
     if args.json {
-        return print_json(&rows.iter().map(hosted_json).collect::<Vec<_>>());
+        return print_json(&rows);
     }
     let none = "no instance has hosted a match in the last day";
     let none = format!("{none}{}", without_queues(&config));
@@ -160,23 +144,9 @@ async fn matches(args: &MatchesArgs) -> Result<(), CliError> {
         .text("state", |row| &row.state)
         .text("since", |row| row.since)
         .text("instance", |row| or_dash(row.instance.as_ref()))
-        .num("tries", |row| row.tries)
+        .num("tries", |row| row.tries.unwrap_or_default())
         .num("players", |row| row.players)
-        .text("why", |row| &row.why)
+        .text("why", |row| row.why.as_deref().unwrap_or_default())
         .text("outcome", |row| or_dash(row.outcome.as_ref()))
         .print_or(&none)
-}
-
-fn hosted_json(row: &HostedRow) -> serde_json::Value {
-    json!({
-        "match": row.id,
-        "queue": row.queue,
-        "state": row.state,
-        "since": row.since.to_string(),
-        "instance": row.instance,
-        "tries": row.tries,
-        "players": row.players,
-        "why": row.why,
-        "outcome": row.outcome,
-    })
 }

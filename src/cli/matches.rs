@@ -20,13 +20,13 @@ use crate::{
     model::{
         Kind, MatchRecord, Outcome, Participant, Timestamp,
         holder::Holder,
-        match_chances::{ChanceSummary, TeamChange, versus},
+        match_chances::{TeamChange, versus},
         names::plain_name,
         record::score_text,
         text::counted,
     },
     server::{Service, access::AddressKey},
-    store::{MatchLine, PageMatch},
+    store::{MatchLine, MatchSeat, PageMatch, Player},
 };
 
 /// List or show matches, or leave matches out of the weights
@@ -303,54 +303,13 @@ pub(super) struct ListArgs {
     #[arg(long, requires = "player")]
     bot: bool,
     /// The most matches to list
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(i64).range(1..=1_000))]
-    limit: i64,
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    limit: u16,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     common: CommonArgs,
-}
-
-/// One match. The field names are the keys of `--json`.
-#[derive(Debug, Serialize)]
-pub(super) struct ListedMatch {
-    id: i64,
-    ended: String,
-    minutes: f64,
-    ruleset: Option<String>,
-    map: String,
-    server: String,
-    scores: Vec<Option<f64>>,
-    outcome: String,
-    winner: Option<u8>,
-    humans: i64,
-    bots: i64,
-    /// The chance of team 0, as predicted before the match was learned from.
-    forecast: Option<f64>,
-    /// Why it is not rated.
-    unrated: Option<String>,
-}
-
-impl From<MatchLine> for ListedMatch {
-    fn from(line: MatchLine) -> Self {
-        let millis = line.ended.0.saturating_sub(line.started.0);
-        Self {
-            id: line.id,
-            ended: line.ended.to_string(),
-            minutes: millis as f64 / 60_000.0,
-            ruleset: line.ruleset,
-            map: line.map,
-            server: line.server,
-            scores: line.scores,
-            outcome: line.outcome,
-            winner: line.winner,
-            humans: line.humans,
-            bots: line.bots,
-            forecast: line.forecast,
-            unrated: line.unrated,
-        }
-    }
 }
 
 /// Prints the matches, the last one first.
@@ -363,23 +322,22 @@ async fn run_match_list(args: &ListArgs) -> Result<(), CliError> {
             service
                 .store()
                 .matches()
-                .latest_matches(game, None, args.limit)
+                .latest_matches(game, args.limit.into())
                 .await?
         }
     };
     service.close().await;
-    let lines: Vec<ListedMatch> = latest.into_iter().map(ListedMatch::from).collect();
     if args.json {
-        return print_json(&lines);
+        return print_json(&latest);
     }
     let of = args.game.as_deref().map(printable);
     let of = of.map_or(String::new(), |game| format!(" of {game}"));
     let none = format!("there is no match{of}");
-    let scores = |line: &ListedMatch| score_text(&line.scores);
-    Table::of(&lines)
+    let scores = |line: &MatchLine| score_text(&line.scores);
+    Table::of(&latest)
         .num("id", |line| line.id)
-        .text("ended (UTC)", |line| &line.ended)
-        .num("minutes", |line| format!("{:.1}", line.minutes))
+        .text("ended (UTC)", |line| line.ended)
+        .num("minutes", |line| format!("{:.1}", line.minutes()))
         .text("ruleset", |line| or_dash(line.ruleset.as_ref()))
         .text("map", |line| plain_name(&line.map))
         .text("server", |line| plain_name(&line.server))
@@ -403,7 +361,7 @@ async fn of_player(
         .matches()
         .matches_of(&key, Timestamp(i64::MIN))
         .await?;
-    let most = usize::try_from(args.limit).unwrap_or(0);
+    let most = usize::from(args.limit);
     let wanted = |line: &MatchLine| args.game.is_none() || line.ruleset == args.game;
     let mut latest = Vec::new();
     for some in ids.rchunks(READ) {
@@ -445,31 +403,23 @@ pub(super) fn unknown(id: i64) -> CliError {
 #[derive(Debug, Serialize)]
 struct ShownMatch<'a> {
     #[serde(flatten)]
-    line: ListedMatch,
+    line: &'a MatchLine,
     game_type: &'a str,
     /// Which client has brought it; empty if it is not known.
     client: &'a str,
     mutators: &'a [String],
     /// Whether it is rated; `None` if no weights have been derived from it yet.
     rated: Option<bool>,
-    players: Vec<ShownPlayer<'a>>,
-    chances: &'a ChanceSummary,
+    players: Vec<ShownPlayer>,
     /// The changes of the teams during play; `who` is the place in `players`.
     changes: &'a [TeamChange],
 }
 
 /// A player of the match.
 #[derive(Debug, Serialize)]
-struct ShownPlayer<'a> {
-    kind: &'static str,
-    name: &'a str,
-    id: &'a str,
-    /// The teams that the player was on, in order.
-    teams: Vec<u8>,
-    minutes: f64,
-    points: Option<f64>,
-    kills: u32,
-    deaths: u32,
+struct ShownPlayer {
+    #[serde(flatten)]
+    seat: MatchSeat,
     /// `won`, `lost`, `draw` or `abandoned`, for the team that the player was on for longest; or empty.
     outcome: &'static str,
 }
@@ -501,28 +451,26 @@ fn print_match(
 ) -> Result<(), CliError> {
     let player = |one| ShownPlayer::new(record, one);
     print_json(&ShownMatch {
-        line: shown.line.clone().into(),
+        line: &shown.line,
         game_type: &record.game_type,
         client: &record.client,
         mutators: &record.mutators,
         rated: ruling.map(|unrated| unrated.is_none()),
         players: record.participants.iter().map(player).collect(),
-        chances: &shown.line.chances,
         changes: &shown.changes,
     })
 }
 
-impl<'a> ShownPlayer<'a> {
-    fn new(record: &MatchRecord, participant: &'a Participant) -> Self {
+impl ShownPlayer {
+    fn new(record: &MatchRecord, participant: &Participant) -> Self {
+        let key = &participant.key;
+        let name = name_or_id(&participant.name, &key.id).to_owned();
+        let player = Player {
+            id: Some(key.id.clone()),
+            ..Player::new(None, Some(name), key.kind)
+        };
         Self {
-            kind: participant.key.kind.as_str(),
-            name: name_or_id(&participant.name, &participant.key.id),
-            id: &participant.key.id,
-            teams: teams(record, participant),
-            minutes: minutes(participant),
-            points: participant.points,
-            kills: participant.kills,
-            deaths: participant.deaths,
+            seat: MatchSeat::new(player, participant),
             outcome: own_outcome(record.outcome, participant),
         }
     }

@@ -6,14 +6,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{
-    CliError, CommonArgs, csv_cell, name_or_id, open, print_json,
-    table::{Table, printable},
+    CliError, CommonArgs, csv_cell, open, print_json,
+    table::{Table, or_dash, printable},
 };
-use crate::{model::Kind, rating::worth::worth, store::WeightRow};
+use crate::{learning::BoardLine, model::Kind, rating::worth::worth};
 
-/// List the weights of the players of one ruleset, strongest first
+/// List the weights of the players of one ruleset, in the order of their places
 ///
-/// A weight is 0 to 100, and 50 is the average of those who play. `±` is its standard deviation.
+/// Places are those of the pages: by the weight minus one deviation. A weight is 0 to 100, and 50 is the average of those who play. `±` is its standard deviation.
 /// Without --game, the rulesets that have weights are listed.
 #[derive(Debug, Args)]
 pub(super) struct WeightsArgs {
@@ -44,19 +44,7 @@ struct RankedPlayers<'a> {
     /// The chance of a team of four to win against another if one of its players has ten points more than the
     /// others, by the configured rating system; `None` for systems without strengths.
     ten_points: Option<f64>,
-    players: &'a [RankedPlayer<'a>],
-}
-
-/// One player of the list. The field names are the keys of `--json` and the columns of `--csv`.
-#[derive(Debug, Serialize)]
-struct RankedPlayer<'a> {
-    place: usize,
-    name: &'a str,
-    id: &'a str,
-    weight: f64,
-    deviation: f64,
-    games: u32,
-    last_seen: String,
+    players: &'a [BoardLine],
 }
 
 pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
@@ -80,8 +68,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
         }
     };
     let kind = if args.bots { Kind::Bot } else { Kind::Human };
-    let rows = service.store().learned().weights(&ruleset, kind).await?;
-    let players = ranked(&rows);
+    let players = service.learning().stored_board(&ruleset, kind).await?;
     let mut out = io::stdout().lock();
     if args.json {
         let all = RankedPlayers {
@@ -121,45 +108,21 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Numbers the rows, which are sorted by descending weight; equal weights share a place.
-fn ranked(rows: &[WeightRow]) -> Vec<RankedPlayer<'_>> {
-    let mut players: Vec<RankedPlayer<'_>> = Vec::with_capacity(rows.len());
-    for (index, row) in rows.iter().enumerate() {
-        let place = match players.last() {
-            Some(above) if above.weight == row.weight => above.place,
-            _ => index + 1,
-        };
-        players.push(RankedPlayer {
-            place,
-            name: name_or_id(&row.name, &row.key.id),
-            id: &row.key.id,
-            weight: row.weight,
-            deviation: row.deviation,
-            games: row.games,
-            last_seen: row.last_seen.to_string(),
-        });
-    }
-    players
-}
-
-fn write_table(
-    out: &mut impl Write,
-    ruleset: &str,
-    players: &[RankedPlayer<'_>],
-) -> io::Result<()> {
+fn write_table(out: &mut impl Write, ruleset: &str, players: &[BoardLine]) -> io::Result<()> {
+    let thousandths = |number: Option<f64>| format!("{:.3}", number.unwrap_or_default());
     let table = Table::of(players)
-        .num("", |player| player.place)
-        .text("name", |player| player.name)
-        .text("id", |player| player.id)
-        .num("weight", |player| format!("{:.3}", player.weight))
-        .num("±", |player| format!("{:.3}", player.deviation))
-        .num("games", |player| player.games)
-        .text("last seen", |player| &player.last_seen);
+        .num("place", |line| or_dash(line.place))
+        .text("name", |line| &line.player.raw)
+        .text("id", |line| &line.key.id)
+        .num("weight", |line| thousandths(line.weight))
+        .num("±", |line| thousandths(line.deviation))
+        .num("games", |line| line.games)
+        .text("last seen", |line| line.last_seen);
     writeln!(out, "{}\n{table}", printable(ruleset))
 }
 
 /// Writes the header, and a line for each player; only the header for an empty list.
-fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), CliError> {
+fn write_csv(out: &mut impl Write, players: &[BoardLine]) -> Result<(), CliError> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
         .from_writer(out);
@@ -172,14 +135,16 @@ fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), C
         "games",
         "last_seen",
     ])?;
-    for player in players {
-        let (name, id) = (csv_cell(player.name), csv_cell(player.id));
-        writer.serialize(RankedPlayer {
-            name: &name,
-            id: &id,
-            last_seen: player.last_seen.clone(),
-            ..*player
-        })?;
+    for line in players {
+        writer.serialize((
+            line.place,
+            csv_cell(&line.player.raw),
+            csv_cell(&line.key.id),
+            line.weight,
+            line.deviation,
+            line.games,
+            line.last_seen.to_string(),
+        ))?;
     }
     writer.flush()?;
     Ok(())

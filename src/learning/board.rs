@@ -11,7 +11,7 @@ use crate::{
 
 const MILLIS_A_DAY: i64 = 86_400_000;
 
-/// Whether a player has a place in a leaderboard. The view `ranked_weights` decides it in the same way.
+/// Whether a player has a place in a leaderboard. The view `leaderboard` decides it in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
@@ -89,8 +89,10 @@ pub(super) struct BoardPlayer {
     /// The division that the player has reached.
     pub(super) rank: Option<Rank>,
     pub(super) standing: Standing,
-    /// The place in the order, from 0, among all.
+    /// The position in the order, from 0, among all.
     pub(super) position: usize,
+    /// That of the first of those who are equal to this player, with whom the player shares a place.
+    pub(super) first: usize,
 }
 
 impl Boards {
@@ -132,8 +134,15 @@ impl BoardOfKind {
             listed: up_to(Standing::Placing),
             all: up_to(Standing::Away),
         };
+        let mut first = 0;
         for (position, at) in order.iter().enumerate() {
-            lines[*at].position = position;
+            let is_equal = |one: &BoardPlayer, other: &BoardPlayer| {
+                (one.standing, one.at_least()) == (other.standing, other.at_least())
+            };
+            if position > 0 && !is_equal(&lines[*at], &lines[order[position - 1]]) {
+                first = position;
+            }
+            (lines[*at].position, lines[*at].first) = (position, first);
         }
         Self { lines, order, size }
     }
@@ -177,6 +186,7 @@ impl BoardPlayer {
             rank: row.rank,
             standing,
             position: 0,
+            first: 0,
         }
     }
 
@@ -252,6 +262,12 @@ mod tests {
         assert_eq!((placed, listed, all), (4, 6, 7));
         assert_eq!(boards.latest, Some(Timestamp(100 * DAY)));
         assert_eq!(boards.of(Kind::Bot).size, BoardSize::default());
+        let firsts = board.at_positions(0, 4).map(|line| line.first);
+        assert_eq!(
+            firsts.collect::<Vec<_>>(),
+            [0, 1, 1, 3],
+            "ann and bob share one"
+        );
         let found = board.those(|line| line.has("n"));
         let found: Vec<usize> = found.iter().map(|line| line.position).collect();
         assert_eq!(found, [1, 4]);

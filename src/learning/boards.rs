@@ -11,6 +11,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use serde::Serialize;
 use tokio::time::Instant;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     model::{Kind, PlayerKey, Timestamp, shown_name::own_name},
     rating::divisions,
-    store::{Handles, PersonRow, WeightRow},
+    store::{Handles, PersonRow, Player, WeightRow, as_text, as_thousandths},
 };
 
 /// The boards of a ruleset are sorted again after this many times as long as it took, at the earliest.
@@ -54,56 +55,83 @@ pub struct BoardQuery<'a> {
     pub limit: i64,
 }
 
-/// A line of a leaderboard.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoardRow {
-    /// The player; the identity is not for the page.
-    pub key: PlayerKey,
+/// A line of a leaderboard, as pages, `/v1` and commands show it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardLine {
+    /// The place, from 1, among those who are not hidden; equal players share one. `None` without a place, and where
+    /// numbers are not shown.
+    pub place: Option<i64>,
     /// Whether the player has a place.
     pub standing: Standing,
-    /// The place, from 1, among those who are not hidden.
-    pub place: Option<i64>,
-    /// The handle of the player.
-    pub handle: String,
-    /// The name in the player's latest match.
-    pub name: String,
-    /// The weight, 0 to 100.
-    pub weight: f64,
+    /// The player, with the name of the latest match.
+    pub player: Player,
+    /// The weight, 0 to 100; `None` where numbers are not shown, as the deviation.
+    #[serde(
+        serialize_with = "as_thousandths",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub weight: Option<f64>,
     /// The standard deviation of the weight.
-    pub deviation: f64,
+    #[serde(
+        serialize_with = "as_thousandths",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub deviation: Option<f64>,
+    /// The name of the division as it is displayed now.
+    pub division: Option<String>,
+    /// The percentage of the other players with a place who have a lower one; `None` without a place, and for the only
+    /// player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<f64>,
     /// Number of rated matches.
     pub games: i64,
     /// The end of the latest of them.
+    #[serde(serialize_with = "as_text")]
     pub last_seen: Timestamp,
-    /// The name of the division as it is displayed now.
-    pub division: Option<String>,
+    /// Whether the player is in a running game of this daemon.
+    pub plays_now: bool,
+    /// The player; the identity is not for visitors.
+    #[serde(skip)]
+    pub key: PlayerKey,
+}
+
+impl BoardLine {
+    /// The line for those who may not see numbers.
+    #[must_use]
+    pub fn without_numbers(self) -> Self {
+        Self {
+            place: None,
+            weight: None,
+            deviation: None,
+            ..self
+        }
+    }
 }
 
 /// A player's standing under one ruleset.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StandingLine {
     /// The key of the ruleset.
     pub ruleset: String,
     /// The number of players of this kind who have a place there.
-    pub of: i64,
+    pub players: i64,
     /// When the latest match of the ruleset ended, from which the weight was learned; `None` without any.
+    #[serde(skip)]
     pub learned: Option<Timestamp>,
     /// The player's line in the leaderboard.
-    pub row: BoardRow,
+    #[serde(flatten)]
+    pub line: BoardLine,
 }
 
-/// A player whom a search has found, with a page.
-#[derive(Clone, Debug, PartialEq)]
+/// A player whom a search has found, with a page, as pages and `/v1` show it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FoundPerson {
-    /// The public handle.
-    pub handle: String,
-    /// The kind of the player.
-    pub kind: Kind,
-    /// The latest name, as the game sent it.
-    pub name: String,
+    /// The player, with the latest name.
+    pub player: Player,
     /// Number of rated matches in all rulesets.
     pub games: i64,
     /// The end of the latest of them.
+    #[serde(serialize_with = "as_text")]
     pub last_seen: Timestamp,
     /// The ruleset with most of them.
     pub ruleset: String,
@@ -197,11 +225,11 @@ impl Learning {
         ))
     }
 
-    /// A part of a leaderboard, and how many players it has.
+    /// A part of a leaderboard, how many players it has, and whether more come after the part.
     pub async fn board(
         &self,
         query: BoardQuery<'_>,
-    ) -> Result<(Vec<BoardRow>, BoardSize), LearningError> {
+    ) -> Result<(Vec<BoardLine>, BoardSize, bool), LearningError> {
         let (boards, shown) = self.boards_of(query.ruleset).await?;
         let [skip, limit] = [query.skip, query.limit].map(as_count);
         let (kind, search) = (query.kind, query.search.to_owned());
@@ -212,12 +240,36 @@ impl Learning {
             let board = boards.of(kind);
             if search.is_empty() {
                 let limit = limit.min(last.saturating_sub(skip));
-                return shown.rows(board, board.at_positions(skip, limit));
+                let rows = shown.rows(board, board.at_positions(skip, limit));
+                return rows.map(|rows| (rows, last > skip + limit));
             }
             let found = board.those(|line| line.has(&search) && shown.has(line));
-            shown.rows(board, found.into_iter().skip(skip).take(limit))
+            let has_next = found.len() > skip + limit;
+            let rows = shown.rows(board, found.into_iter().skip(skip).take(limit));
+            rows.map(|rows| (rows, has_next))
         });
-        Ok((self.with_names(query.ruleset, rows.await??).await?, size))
+        let (rows, has_next) = rows.await??;
+        Ok((self.with_names(query.ruleset, rows).await?, size, has_next))
+    }
+
+    /// The whole leaderboard by the weights in the database, for operators: the identity is with each player, and it is the
+    /// name of somebody without one. Those who are hidden are among them, without a place.
+    pub async fn stored_board(
+        &self,
+        ruleset: &str,
+        kind: Kind,
+    ) -> Result<Vec<BoardLine>, LearningError> {
+        let mut rows = self.store.learned().weights(ruleset, kind).await?;
+        rows.sort_by(|a, b| a.key.cmp(&b.key));
+        let boards = Boards::new(rows);
+        let mut lines = self.shown().await?.every(boards.of(kind))?;
+        for line in &mut lines {
+            if line.player.is_nameless() {
+                line.player.call(line.key.id.clone());
+            }
+            line.player.id = Some(line.key.id.clone());
+        }
+        Ok(lines)
     }
 
     /// How many humans and how many bots the leaderboards of these rulesets have.
@@ -236,7 +288,7 @@ impl Learning {
         &self,
         ruleset: &str,
         texts: &BTreeSet<String>,
-    ) -> Result<Vec<BoardRow>, LearningError> {
+    ) -> Result<Vec<BoardLine>, LearningError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
@@ -258,7 +310,7 @@ impl Learning {
         &self,
         ruleset: &str,
         limit: i64,
-    ) -> Result<Vec<BoardRow>, LearningError> {
+    ) -> Result<Vec<BoardLine>, LearningError> {
         let (boards, shown) = self.boards_of(ruleset).await?;
         let board = boards.of(Kind::Human);
         let latest = self
@@ -303,12 +355,12 @@ impl Learning {
             let board = boards.of(person.key.kind);
             // Somebody who is new may not be in it yet.
             let rows = shown.rows(board, board.find(&person.key).into_iter())?;
-            for row in self.with_names(&ruleset, rows).await? {
+            for line in self.with_names(&ruleset, rows).await? {
                 lines.push(StandingLine {
                     ruleset: ruleset.clone(),
-                    of: board.size.placed,
+                    players: board.size.placed,
                     learned: boards.latest,
-                    row,
+                    line,
                 });
             }
         }
@@ -337,10 +389,11 @@ impl Learning {
     }
 
     /// The players of all rulesets with this text, in lower case, in their names, those with most matches first; of the first
-    /// 200 names that have it.
+    /// 200 names that have it. With a kind, only that.
     pub async fn find_persons(
         &self,
         text: &str,
+        kind: Option<Kind>,
         limit: usize,
     ) -> Result<Vec<FoundPerson>, LearningError> {
         let Some(known) = self.known() else {
@@ -350,9 +403,13 @@ impl Learning {
         let boards = self.boards(&rulesets).await?;
         let (shown, text) = (self.shown().await?, text.to_owned());
         let found = on_blocking_thread(move || {
+            let kinds = [Kind::Bot, Kind::Human].into_iter();
+            let kinds: Vec<Kind> = kinds
+                .filter(|own| kind.is_none_or(|kind| kind == *own))
+                .collect();
             let boards = boards
                 .iter()
-                .flat_map(|own| [Kind::Bot, Kind::Human].map(|kind| own.of(kind)));
+                .flat_map(|own| kinds.iter().map(|kind| own.of(*kind)));
             let lines = boards.flat_map(|board| board.those(|line| line.has(&text)));
             let keys: BTreeSet<&PlayerKey> = lines
                 .take(FOUND)
@@ -370,14 +427,18 @@ impl Learning {
             found.collect::<Result<Vec<(PlayerKey, FoundPerson)>, _>>()
         });
         let mut found = found.await??;
-        found.sort_by(|(_, a), (_, b)| (b.games, &a.handle).cmp(&(a.games, &b.handle)));
+        found.sort_by(|(_, a), (_, b)| {
+            (b.games, &a.player.handle).cmp(&(a.games, &b.player.handle))
+        });
         found.truncate(limit);
         let mut persons = Vec::with_capacity(found.len());
         for (key, mut person) in found {
-            if person.name.is_empty() {
+            if person.player.is_nameless() {
                 let unnamed = BTreeSet::from([&key]);
                 let names = self.store.learned().nameless(&person.ruleset, &unnamed);
-                person.name = names.await?.remove(&key).unwrap_or_default();
+                person
+                    .player
+                    .call(names.await?.remove(&key).unwrap_or_default());
             }
             persons.push(person);
         }
@@ -388,14 +449,14 @@ impl Learning {
     async fn with_names(
         &self,
         ruleset: &str,
-        mut rows: Vec<BoardRow>,
-    ) -> Result<Vec<BoardRow>, LearningError> {
-        let unnamed = rows.iter().filter(|row| row.name.is_empty());
+        mut rows: Vec<BoardLine>,
+    ) -> Result<Vec<BoardLine>, LearningError> {
+        let unnamed = rows.iter().filter(|row| row.player.is_nameless());
         let unnamed = unnamed.map(|row| &row.key).collect();
         let mut names = self.store.learned().nameless(ruleset, &unnamed).await?;
         for row in &mut rows {
             if let Some(name) = names.remove(&row.key) {
-                row.name = name;
+                row.player.call(name);
             }
         }
         Ok(rows)
@@ -430,10 +491,9 @@ fn found_person(handle: String, rows: Vec<WeightRow>) -> Option<FoundPerson> {
     // Of those that are equal, the first ruleset.
     let latest = rows.iter().rev().max_by_key(|row| row.last_seen)?;
     let usual = rows.iter().rev().max_by_key(|row| row.games)?;
+    let name = own_name(&latest.key, latest.name.clone()).unwrap_or_default();
     Some(FoundPerson {
-        handle,
-        kind: latest.key.kind,
-        name: own_name(&latest.key, latest.name.clone()).unwrap_or_default(),
+        player: Player::new(Some(handle), Some(name), latest.key.kind),
         games: rows.iter().map(|row| i64::from(row.games)).sum(),
         last_seen: latest.last_seen,
         ruleset: usual.ruleset.clone(),
@@ -457,35 +517,66 @@ impl BoardView {
         &self,
         board: &BoardOfKind,
         lines: impl Iterator<Item = &'a BoardPlayer>,
-    ) -> Result<Vec<BoardRow>, LearningError> {
+    ) -> Result<Vec<BoardLine>, LearningError> {
         let hidden = self.handles.hidden.iter().filter_map(|key| board.find(key));
         let mut hidden: Vec<usize> = hidden.map(|line| line.position).collect();
         hidden.sort_unstable();
-        let before = |line: &BoardPlayer| hidden.partition_point(|hidden| *hidden < line.position);
+        let place = |line: &BoardPlayer| {
+            let before = hidden.partition_point(|hidden| *hidden < line.first);
+            (line.first + 1 - before) as i64
+        };
         let lines = lines.filter(|line| self.has(line));
         lines
-            .map(|line| self.row(line, line.position + 1 - before(line)))
+            .map(|line| self.row(line, place(line), board.size.placed))
             .collect()
     }
 
-    /// The row of a player who is at this position among those who are shown, from 1.
-    fn row(&self, line: &BoardPlayer, position: usize) -> Result<BoardRow, LearningError> {
+    /// All players in their order. Those who are hidden are among them, without a place.
+    fn every(&self, board: &BoardOfKind) -> Result<Vec<BoardLine>, LearningError> {
+        let whole = as_count(board.size.all);
+        let mut shown = self
+            .rows(board, board.at_positions(0, whole))?
+            .into_iter()
+            .peekable();
+        let every = board.at_positions(0, whole).map(|line| {
+            match shown.next_if(|own| own.key == line.key) {
+                Some(own) => Ok(own),
+                None => Ok(BoardLine {
+                    place: None,
+                    ..self.row(line, 0, board.size.placed)?
+                }),
+            }
+        });
+        every.collect()
+    }
+
+    /// The line of a player who has this place, if any, with `placed` players who have one.
+    fn row(&self, line: &BoardPlayer, place: i64, placed: i64) -> Result<BoardLine, LearningError> {
         let division = line.rank.and_then(|rank| {
             let away = self.now.0.saturating_sub(line.last_seen.0);
             let displayed = self.divisions.displayed(rank, away);
             Some(self.divisions.name(displayed.division)?.to_owned())
         });
-        let place = i64::try_from(position).ok();
-        Ok(BoardRow {
+        let place = (line.standing == Standing::Placed).then_some(place);
+        let handle = self.handles.of(&line.key)?;
+        Ok(BoardLine {
             standing: line.standing,
-            place: place.filter(|_| line.standing == Standing::Placed),
-            handle: self.handles.of(&line.key)?,
-            name: line.name.clone().unwrap_or_default(),
-            weight: line.weight,
-            deviation: line.deviation,
+            place,
+            player: Player::new(
+                Some(handle),
+                Some(line.name.clone().unwrap_or_default()),
+                line.key.kind,
+            ),
+            weight: Some(line.weight),
+            deviation: Some(line.deviation),
+            percentile: place.filter(|_| placed > 1).map(|place| {
+                let behind = (placed - place).max(0) as f64 / (placed - 1) as f64;
+                (behind * 1_000.0).round() / 10.0
+            }),
             games: line.games.into(),
             last_seen: line.last_seen,
             division,
+            plays_now: false,
             key: line.key.clone(),
         })
     }

@@ -33,7 +33,7 @@ mod writer;
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use board::{BoardSize, Standing};
-pub use boards::{BoardQuery, BoardRow, FoundPerson, StandingLine};
+pub use boards::{BoardLine, BoardQuery, FoundPerson, StandingLine};
 pub use derive::Rebuilt;
 pub use metrics::{LearnedFigures, LearningMetrics};
 pub use player_facts::PlayerFacts;
@@ -43,7 +43,7 @@ pub use swaps::{PlayerExchange, SwapSeat, Swaps, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
 pub use verify::Verified;
 pub use view::View;
-pub use why::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason};
+pub use why::{AccountEntry, EarlierGames, PlayedMatch, WeightHere, WhyQuestion, WhyRating};
 
 use std::{
     collections::BTreeSet,

@@ -10,11 +10,11 @@ use crate::{
     model::{MatchRecord, Rulebook, Timestamp, merge::CountsAs},
     rating::SystemName,
     rating::history::{self, Evaluation, EvaluationPlan, Evaluator, Subset, SystemLine, evaluate},
-    store::{Cursor, OperatorOverrides, StoredMatch, SystemsRow},
+    store::{Cursor, OperatorOverrides, StoredMatch, SystemsRow, as_text, time_of_text},
 };
 
 /// The most matches that are compared: the latest. All systems learn from them in a few seconds.
-const MOST: i64 = 2_000;
+const MOST: usize = 2_000;
 /// The fewest matches of a comparison.
 const FEWEST: i64 = 32;
 /// The shortest time between two comparisons with the same settings.
@@ -22,18 +22,21 @@ const REST: Duration = Duration::from_secs(3_600);
 /// The time after which a comparison is made again as soon as there is another match.
 const OLD: Duration = Duration::from_secs(24 * 3_600);
 
-/// How well each rating system would have predicted the latest matches.
+/// How well each rating system would have predicted the latest matches, as the page and `/v1` show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemsReport {
     /// When this was computed.
-    pub computed_at: Timestamp,
-    /// Number of matches that were compared.
-    pub compared: usize,
+    #[serde(serialize_with = "as_text", deserialize_with = "time_of_text")]
+    pub computed: Timestamp,
+    /// Number of matches that were compared: the latest.
+    pub matches: usize,
     /// How many of them the predictions are measured on: those that a team won, after the first fifth.
     pub measured: usize,
     /// The end of the first match.
+    #[serde(serialize_with = "as_text", deserialize_with = "time_of_text")]
     pub from: Timestamp,
     /// The end of the last match.
+    #[serde(serialize_with = "as_text", deserialize_with = "time_of_text")]
     pub to: Timestamp,
     /// The configured system; `auto` if each ruleset has the best one.
     pub configured: String,
@@ -88,11 +91,7 @@ impl Learning {
         if !is_due(last.as_ref(), &self.settings_key, matches, now) {
             return Ok(false);
         }
-        let latest = self
-            .store
-            .matches()
-            .latest_matches(None, None, MOST)
-            .await?;
+        let latest = self.store.matches().latest_matches(None, MOST).await?;
         let first = latest.last().map(|line| line.ended).unwrap_or_default();
         let records = self.matches_after(Cursor::since(first)).await?;
         let rulebook = Rulebook::new(&self.settings.rulebook)?;
@@ -147,8 +146,8 @@ fn compare(
     systems.sort_by(|a, b| a.log_loss.total_cmp(&b.log_loss));
     let end = |record: Option<&MatchRecord>| record.map(|record| record.end).unwrap_or_default();
     SystemsReport {
-        computed_at: now,
-        compared: records.len(),
+        computed: now,
+        matches: records.len(),
         measured: table.first().map_or(0, |line| line.metrics.matches),
         from: end(records.first()),
         to: end(records.last()),

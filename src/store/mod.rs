@@ -26,6 +26,7 @@ pub mod operator_lines;
 pub mod postgres;
 mod queues;
 mod schema;
+mod shown;
 mod sql;
 mod sqlite;
 mod transfer;
@@ -49,7 +50,7 @@ pub use learned::{
 pub use matches::{
     Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoredMatch,
     lately::{Favoured, Regular},
-    latest::{MatchFilter, MatchLine, MatchList, PageMatch, PageSeat, PageStay, PresentPlayer},
+    latest::{MatchFilter, MatchLine, MatchList, MatchSeat, PageMatch, PageSeat, PageStay},
     logs::{LogMatches, LogReplaced},
     of_person::{
         Companion, Companions, FoundPlayer, GameOfPerson, NameSeen, PointsInMatch, SharedGame,
@@ -62,6 +63,7 @@ pub use queues::{
     NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueTables,
     QueueWrite, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
 };
+pub use shown::{Player, as_plain, as_text, as_thousandths, time_of_text};
 pub use sql::{
     behaviour::{BehaviourReport, BehaviourRows},
     operator_lines::PartSource,

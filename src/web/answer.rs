@@ -1,7 +1,7 @@
 //! What a visitor asks for, and the bytes of the answer that are made from a page.
 //!
-//! A request is read from its path, its query and its header fields. An answer is HTML or JSON, with header fields that
-//! state how long it is valid.
+//! A request is read from its path, its query and its header fields. An answer has header fields that state how long it is
+//! valid.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -32,7 +32,7 @@ pub(super) struct NoQuery {}
 /// A request for a page, with the choice `C` that its query states.
 pub(super) struct PageRequest<C> {
     pub(super) form: Form,
-    /// The last part of the path without `.json`, where it names what the page is about.
+    /// The last part of the path without its ending, where it names what the page is about.
     pub(super) name: String,
     pub(super) choice: C,
     pub(super) fields: HeaderMap,
@@ -53,9 +53,6 @@ impl<C> PageRequest<C> {
                 };
                 Ok(frame(site, &head, &body).into_string())
             }
-            Form::Json => {
-                serde_json::to_string(&page).map_err(|error| WebError::Broken(error.to_string()))
-            }
             Form::Atom | Form::Svg => Err(WebError::NotFound),
         });
         self.send(site, made)
@@ -75,7 +72,7 @@ impl<C> PageRequest<C> {
     pub(super) fn send(&self, site: &Site, made: Result<String, WebError>) -> Response {
         match made {
             Ok(text) => fresh(&self.fields, self.form.content_type(), text),
-            Err(error) => refuse(site, self.form, &error),
+            Err(error) => refuse(site, &error),
         }
     }
 }
@@ -85,7 +82,7 @@ impl<C: DeserializeOwned> FromRequestParts<Arc<Site>> for PageRequest<C> {
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Response> {
         let (form, _) = Form::of(parts.uri.path());
-        let refused = || refuse(site, form, &WebError::BadRequest);
+        let refused = || refuse(site, &WebError::BadRequest);
         let path = Path::<BTreeMap<String, String>>::from_request_parts(parts, site).await;
         let Path(path) = path.map_err(|_| refused())?;
         let name = path.get("name").map(String::as_str).unwrap_or_default();
@@ -99,21 +96,16 @@ impl<C: DeserializeOwned> FromRequestParts<Arc<Site>> for PageRequest<C> {
     }
 }
 
-/// What a visitor asks for: a page, the data of the page, a feed of matches, or a picture.
+/// What a visitor asks for: a page, a feed of matches, or a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Html,
-    Json,
     Atom,
     Svg,
 }
 
 /// The forms besides that of a page, and how their addresses end.
-const ENDINGS: [(Form, &str); 3] = [
-    (Form::Json, ".json"),
-    (Form::Atom, ".atom"),
-    (Form::Svg, ".svg"),
-];
+const ENDINGS: [(Form, &str); 2] = [(Form::Atom, ".atom"), (Form::Svg, ".svg")];
 
 impl Form {
     /// Splits the name at the end of a path from its ending.
@@ -128,7 +120,6 @@ impl Form {
     pub(super) fn content_type(self) -> &'static str {
         match self {
             Self::Html => "text/html; charset=utf-8",
-            Self::Json => "application/json",
             Self::Atom => "application/atom+xml; charset=utf-8",
             Self::Svg => "image/svg+xml; charset=utf-8",
         }
@@ -136,10 +127,10 @@ impl Form {
 }
 
 /// A page, whose data are its fields.
-pub(super) trait Page: Serialize + Send + Sized {
+pub(super) trait Page: Send + Sized {
     /// What a visitor chooses on the page, as the query states it.
     type Choice: DeserializeOwned + Send + Sync;
-    /// The path of the page below the base path, without `.json`; `{name}` stands for what the page is about.
+    /// The path of the page below the base path; `{name}` stands for what the page is about.
     const PATH: &str;
 
     /// Reads the page of what has this name in the path, if it is about one thing.
@@ -180,7 +171,7 @@ pub(super) trait Page: Serialize + Send + Sized {
 /// The text with the characters escaped that control a terminal, or turn the text around them: game types, maps and game
 /// servers come from strangers, and a page shows them in many places. Names have lost such characters before.
 fn harmless(content_type: &str, text: String) -> String {
-    if content_type == Form::Json.content_type() {
+    if content_type == JSON {
         return escaped_json(text);
     }
     let harms = |c: char| is_disruptive(c) && !matches!(c, '\n' | '\r' | '\t');
@@ -226,12 +217,18 @@ pub(super) fn fresh(request: &HeaderMap, content_type: &'static str, text: Strin
     }
 }
 
+/// What programs read.
+pub(super) const JSON: &str = "application/json";
+
+/// What a program reads, as JSON.
+pub(super) fn encoded(content: &impl Serialize) -> Result<String, serde_json::Error> {
+    serde_json::to_string(content)
+        .inspect_err(|error| tracing::error!(%error, "an answer cannot be encoded"))
+}
+
 /// An answer that programs read at once, and that nobody keeps.
 pub(super) fn json(content: &impl Serialize) -> Result<Response, serde_json::Error> {
-    let encoded = serde_json::to_string(content);
-    let text =
-        encoded.inspect_err(|error| tracing::error!(%error, "an answer cannot be encoded"))?;
-    Ok(uncached(StatusCode::OK, Form::Json.content_type(), text))
+    Ok(uncached(StatusCode::OK, JSON, encoded(content)?))
 }
 
 /// An answer that nobody keeps.
@@ -245,23 +242,17 @@ pub(super) fn uncached(status: StatusCode, content_type: &'static str, text: Str
 }
 
 /// The answer to a request that has no page.
-pub(super) fn refuse(site: &Site, form: Form, error: &WebError) -> Response {
+pub(super) fn refuse(site: &Site, error: &WebError) -> Response {
     match error {
         WebError::Store(error) => tracing::warn!(%error, "cannot read a statistics page"),
         WebError::Broken(error) => tracing::error!(error, "cannot show a statistics page"),
         _ => {}
     }
     let why = error.to_string();
-    let (kind, text) = match form {
-        Form::Json => (form, serde_json::json!({ "error": why }).to_string()),
-        _ => {
-            let body = html! {
-                h1 { (why) }
-                p { a href=(site.links.to("/")) { "All game types and matches" } }
-            };
-            let page = frame(site, &PageHead::of(&why, ""), &body).into_string();
-            (Form::Html, page)
-        }
+    let body = html! {
+        h1 { (why) }
+        p { a href=(site.links.to("/")) { "All game types and matches" } }
     };
-    uncached(error.status(), kind.content_type(), text)
+    let page = frame(site, &PageHead::of(&why, ""), &body).into_string();
+    uncached(error.status(), Form::Html.content_type(), page)
 }

@@ -15,7 +15,6 @@ use sha2::{Digest, Sha256};
 use super::{
     Site,
     compress::{GZIP, VARY, accepts_gzip, gzip},
-    links::in_v1,
     words,
 };
 use crate::model::{names::plain_name, text::to_hex};
@@ -23,7 +22,7 @@ use crate::model::{names::plain_name, text::to_hex};
 /// What the head of a page states about it.
 pub(super) struct PageHead<'a> {
     pub(super) title: &'a str,
-    /// Empty for a page without data of its own.
+    /// Empty for a page without an address of its own.
     pub(super) path: &'a str,
     /// For search engines and previews of links; empty for none.
     pub(super) description: &'a str,
@@ -115,16 +114,13 @@ pub(super) fn frame(site: &Site, about: &PageHead<'_>, body: &Markup) -> Markup 
                 title { (title) " · " (name) }
                 (about.about(site))
                 link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
-                @if has_data(path) {
-                    link rel="alternate" type="application/json" href=(data_link(site, path));
-                }
             }
             body {
                 a.skip href="#content" { "Skip to the content" }
                 header {
                     nav aria-label="Pages" {
                         a.site href=(links.to("/")) aria-current=[here("/")] { (name) }
-                        @if site.api.is_some() {
+                        @if site.takes_calls() {
                             a href=(links.to("/teams")) aria-current=[here("/teams")] { "Teams" }
                         }
                         a href=(links.to("/matches")) aria-current=[here("/matches")] { "Matches" }
@@ -146,36 +142,13 @@ pub(super) fn frame(site: &Site, about: &PageHead<'_>, body: &Markup) -> Markup 
                 footer {
                     p {
                         "Times are in UTC. "
-                        @if has_data(path) { a href=(data_link(site, path)) { "This page as JSON" } " · " }
                         a href=(links.to("/matches.atom")) { "Feed of matches" }
+                        " · " a href=(links.to("/v1/openapi.json")) { "For programs" }
                         @if !imprint.is_empty() { " · " a href=(imprint) { "Imprint" } }
                     }
                 }
             }
         }
-    }
-}
-
-/// Whether a page is also there as JSON. The page of teams is not: programs use `/v1`.
-fn has_data(path: &str) -> bool {
-    !path.is_empty() && path != "/teams"
-}
-
-/// The address of the data of a page: below `/v1` if that has them.
-fn data_link(site: &Site, path: &str) -> String {
-    let data = data(path);
-    let (own, query) = data.split_once('?').unwrap_or((&data, ""));
-    let led = site.api.as_ref().and_then(|_| in_v1(own, query));
-    site.links.to(&led.unwrap_or(data))
-}
-
-/// The path of the data of a page, which may have a query.
-pub(super) fn data(path: &str) -> String {
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let mark = if query.is_empty() { "" } else { "?" };
-    match path {
-        "/" => format!("/index.json{mark}{query}"),
-        _ => format!("{path}.json{mark}{query}"),
     }
 }
 

@@ -1,17 +1,14 @@
 //! Addresses: the paths of pages, with texts made safe for them and for XML, and the names of players, which are
 //! links.
-//!
-//! An address of a page with `.json` leads to the same data below `/v1`, where there is a `/v1`, for one release.
 
 use std::fmt::Write;
 
 use maud::{Markup, html};
-use serde::Serialize;
 
 use super::words;
-use crate::model::{
-    Kind,
-    names::{coloured_name, plain_name},
+use crate::{
+    model::names::{coloured_name, plain_name},
+    store::Player,
 };
 
 /// Makes links below the base path.
@@ -108,60 +105,7 @@ pub(super) fn xml(text: &str) -> String {
     safe
 }
 
-/// The address below `/v1` of the data at `path` with `query`; `None` if there is none, or if the query asks for what `/v1`
-/// does not have.
-pub(super) fn in_v1(path: &str, query: &str) -> Option<String> {
-    let (to, keys): (String, &[&str]) = match path.strip_suffix(".json")? {
-        "/live" => ("/v1/live".to_owned(), &[]),
-        "/matches" => ("/v1/matches".to_owned(), &["ruleset"]),
-        path => {
-            let (kind, name) = path.strip_prefix('/')?.split_once('/')?;
-            if name.is_empty() || name.contains('/') {
-                return None;
-            }
-            match kind {
-                "players" => (format!("/v1/players/{name}"), &["kind"]),
-                "matches" => (format!("/v1/matches/{name}"), &[]),
-                "rulesets" => (format!("/v1/leaderboards/{name}"), &["kind", "q"]),
-                _ => return None,
-            }
-        }
-    };
-    let asked = || query.split('&').filter(|pair| !pair.is_empty());
-    let known = |pair: &str| keys.contains(&pair.split('=').next().unwrap_or_default());
-    let mark = if query.is_empty() { "" } else { "?" };
-    asked().all(known).then(|| format!("{to}{mark}{query}"))
-}
-
-/// A player as pages name them. Players who are hidden or were forgotten have no name and no handle.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct NamedPlayer {
-    /// The public handle; `None` if the player has no page.
-    pub(super) handle: Option<String>,
-    /// The name without its colours.
-    pub(super) name: Option<String>,
-    /// Whether the player is a bot.
-    pub(super) bot: bool,
-    /// The name as the game sent it.
-    #[serde(skip)]
-    raw: String,
-}
-
-impl NamedPlayer {
-    pub(super) fn new(handle: Option<String>, name: Option<String>, kind: Kind) -> Self {
-        Self {
-            handle,
-            name: name.as_deref().map(plain_name),
-            bot: kind == Kind::Bot,
-            raw: name.unwrap_or_default(),
-        }
-    }
-
-    /// The name without its colours.
-    pub(super) fn plain(&self) -> &str {
-        self.name.as_deref().unwrap_or("a player")
-    }
-
+impl Player {
     /// The name in its colours.
     pub(super) fn coloured(&self) -> Markup {
         let Some(_) = &self.name else {
@@ -194,6 +138,7 @@ impl NamedPlayer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Kind;
 
     #[test]
     fn parts_of_addresses_cannot_leave_their_place() {
@@ -213,45 +158,9 @@ mod tests {
     }
 
     #[test]
-    fn data_that_v1_has_lead_there() {
-        let led = |path, query| in_v1(path, query).unwrap();
-        assert_eq!(led("/players/0a.json", ""), "/v1/players/0a");
-        assert_eq!(
-            led("/players/Sarge.json", "kind=bot"),
-            "/v1/players/Sarge?kind=bot"
-        );
-        assert_eq!(
-            led("/rulesets/a%2Bb.json", "q=x&kind=bot"),
-            "/v1/leaderboards/a%2Bb?q=x&kind=bot"
-        );
-        assert_eq!(
-            led("/matches.json", "ruleset=ctf"),
-            "/v1/matches?ruleset=ctf"
-        );
-        assert_eq!(led("/matches/7.json", ""), "/v1/matches/7");
-        assert_eq!(led("/live.json", ""), "/v1/live");
-    }
-
-    #[test]
-    fn what_v1_does_not_have_stays_where_it_is() {
-        for (path, query) in [
-            ("/players/0a", ""),
-            ("/balance.json", ""),
-            ("/index.json", ""),
-            ("/players/a/b.json", ""),
-            ("/players/.json", ""),
-            ("//evil.example/players.json", ""),
-            ("/rulesets/ctf.json", "page=2"),
-            ("/matches.json", "map=x"),
-        ] {
-            assert_eq!(in_v1(path, query), None, "{path}?{query}");
-        }
-    }
-
-    #[test]
     fn names_are_escaped() {
         let raw = "^1<script>^7\"&";
-        let player = NamedPlayer::new(Some("ab12".into()), Some(raw.into()), Kind::Human);
+        let player = Player::new(Some("ab12".into()), Some(raw.into()), Kind::Human);
         let html = player.link(&Links::new("/s")).into_string();
         assert_eq!(
             html,
@@ -263,7 +172,7 @@ mod tests {
             json,
             r#"{"handle":"ab12","name":"<script>\"&","bot":false}"#
         );
-        let gone = NamedPlayer::new(None, None, Kind::Bot);
+        let gone = Player::new(None, None, Kind::Bot);
         let html = gone.link(&Links::new("")).into_string();
         assert_eq!(
             html,

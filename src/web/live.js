@@ -49,7 +49,7 @@
   const update = async () => {
     if (document.hidden) return;
     try {
-      const data = await text(page + ".json");
+      const data = await text(said.live);
       if (data === shown) return;
       const parsed = new DOMParser().parseFromString(await text(page), "text/html");
       const content = parsed.getElementById("content");

@@ -1,15 +1,15 @@
-//! The statistics pages: HTML, JSON and a feed over HTTP, on a listener of their own.
+//! The statistics pages, and the same as JSON for programs, over HTTP, on a listener of their own.
 //!
 //! Pages are made at each request from the read models of the store ([`Store`](crate::store::Store)) and the
 //! published weights; no page is cached here. The pages only show: they answer GET and HEAD, and change
-//! nothing. Changes are made below `/v1`, by programs (`api`), and at `/teams`, by people (`teams`); both are
+//! nothing. Changes are made below `/v1`, by programs (`api`), and at `/teams`, by people (`teams`); these are
 //! off by default. Whatever a visitor sends, a connection costs one task and a bounded buffer for a bounded time.
 //! Every text of a player or a game server is escaped, and an identity is never written.
 //!
 //! `/metrics`, `/status.json`, `/healthz` and `/readyz` are for operators: [`watch`](crate::server::watch) makes
 //! them. The first two are answered to the addresses of the configuration.
 //!
-//! Each page is a struct: its JSON is the struct, its HTML is made of the same struct. Entry point: [`run`].
+//! Each page is a struct: what `/v1` answers is the struct, its HTML is made of the same struct. Entry point: [`run`].
 
 /// A sentence whose holes, `{0}` or `{name}`, are filled with HTML: each part in braces, as `html!` takes it. Names are put
 /// into sentences only so, and never by replacing text.
@@ -38,6 +38,7 @@ mod visitors;
 mod words;
 
 pub use api::{ApiSettings, WebOrigin};
+pub(crate) use api::{AskedGame, Asker, TeamsAnswer, picked_for};
 pub use connection::{Audience, run};
 pub use settings::{MetricsHosts, PageNumbers, WebLimits, WebSettings};
 pub use site::Site;

@@ -16,13 +16,11 @@ use plotters::{
 };
 use serde::Serialize;
 
-use super::{
-    WebError,
-    words::{self, as_text},
-};
+use super::{WebError, words};
 use crate::{
     model::{Timestamp, team_names::TeamNames},
     rating::history::ChanceStep,
+    store::as_text,
 };
 
 /// The colour of text.

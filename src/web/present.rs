@@ -8,14 +8,14 @@ use std::{
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Site, WebError, chances::UsualScores, links::NamedPlayer, words};
+use super::{Site, WebError, chances::UsualScores, words};
 use crate::{
     model::{
         Kind, PlayerKey, Ruleset, Timestamp, match_chances::ChanceSummary, names::plain_name,
         team_names::TeamNames,
     },
     session::{LiveGame, LivePlayer},
-    store::PresentPlayer,
+    store::Player,
 };
 
 /// A running game, with the players that a page shows.
@@ -46,9 +46,9 @@ pub(super) struct PresentGame {
     pub(super) humans: usize,
     pub(super) bots: usize,
     /// The players of each team; empty without teams, and where a page has no room.
-    pub(super) teams: Vec<Vec<NamedPlayer>>,
+    pub(super) teams: Vec<Vec<Player>>,
     /// The players without a team.
-    pub(super) others: Vec<NamedPlayer>,
+    pub(super) others: Vec<Player>,
     /// What its teams are called.
     #[serde(skip)]
     pub(super) team_names: TeamNames,
@@ -187,14 +187,14 @@ fn line(site: &Site, game: &LiveGame, ruleset: &Ruleset) -> PresentGame {
 
 impl PresentGame {
     /// Puts the players on their teams; `shown` has them in the order of the game.
-    fn seat(&mut self, game: &LiveGame, shown: &mut impl Iterator<Item = PresentPlayer>) {
+    fn seat(&mut self, game: &LiveGame, shown: &mut impl Iterator<Item = Player>) {
         self.teams.resize_with(usize::from(game.teams), Vec::new);
         for (player, shown) in game.players.iter().zip(shown) {
             let team = player
                 .team
                 .and_then(|team| self.teams.get_mut(usize::from(team)));
             let list = team.unwrap_or(&mut self.others);
-            list.push(NamedPlayer::new(shown.handle, shown.name, player.key.kind));
+            list.push(shown);
         }
     }
 
@@ -205,7 +205,7 @@ impl PresentGame {
     }
 
     /// The players of all teams, then those without one.
-    pub(super) fn players(&self) -> impl Iterator<Item = &NamedPlayer> {
+    pub(super) fn players(&self) -> impl Iterator<Item = &Player> {
         self.teams.iter().flatten().chain(&self.others)
     }
 
@@ -229,7 +229,7 @@ impl PresentGame {
 }
 
 /// The names of players as a list in a line of text, with links.
-pub(super) fn names<'a>(site: &Site, players: impl Iterator<Item = &'a NamedPlayer>) -> Markup {
+pub(super) fn names<'a>(site: &Site, players: impl Iterator<Item = &'a Player>) -> Markup {
     html! {
         @for (at, player) in players.enumerate() {
             @if at > 0 { ", " }

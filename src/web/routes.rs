@@ -10,7 +10,7 @@ use axum::{
     extract::{FromRequestParts, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header, request::Parts},
     middleware::{self, Next},
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse, Response},
     routing::get,
 };
 use tokio::time::Instant;
@@ -19,8 +19,7 @@ use super::{
     Site, WebError,
     answer::{Form, Page, PageRequest, json, refuse},
     api::{self, ApiProblem},
-    frame::{self, Asset, data},
-    links,
+    frame::{self, Asset},
     pages::{
         BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, MapPage,
         MatchesPage, PlayerPage, QueuesPage, RegularsPage, SearchPage, ServerPage, SystemsPage,
@@ -39,26 +38,31 @@ type Sites = State<Arc<Site>>;
 /// The routes of all pages, with the headers that every answer has.
 pub(super) fn router(site: Arc<Site>) -> Router {
     let pages = Router::new()
+        .route(BalancePage::PATH, get(show::<BalancePage>))
         .route(Board::PATH, get(board))
         .route(GamePage::PATH, get(show::<GamePage>))
-        .route(PlayerPage::PATH, get(player))
+        .route(Home::PATH, get(show::<Home>))
+        .route(LivePage::PATH, get(show::<LivePage>))
         .route(MapPage::PATH, get(show::<MapPage>))
+        .route(MatchesPage::PATH, get(show::<MatchesPage>))
+        .route(PlayerPage::PATH, get(player))
+        .route(QueuesPage::PATH, get(show::<QueuesPage>))
+        .route(RegularsPage::PATH, get(show::<RegularsPage>))
+        .route(SearchPage::PATH, get(show::<SearchPage>))
         .route(ServerPage::PATH, get(show::<ServerPage>))
+        .route(SystemsPage::PATH, get(show::<SystemsPage>))
+        .route(VersusPage::PATH, get(show::<VersusPage>))
         .route("/matches.atom", get(share::of_all))
         .nest("/embed", frames())
+        .nest("/v1", api::router(&site))
         .fallback(nothing);
     let pages = with_asset(with_asset(pages, &frame::STYLE), &frame::ICON);
     let pages = with_asset(pages, &frame::LIVE);
-    let pages = with_data::<BalancePage>(with_data::<Home>(pages));
-    let pages = with_data::<QueuesPage>(with_data::<LivePage>(pages));
-    let pages = with_data::<MatchesPage>(with_data::<SystemsPage>(pages));
-    let pages = with_data::<VersusPage>(with_data::<SearchPage>(pages));
-    let pages = with_data::<RegularsPage>(pages);
-    let pages = match &site.api {
-        Some(_) => with_asset(pages, &frame::TEAMS)
-            .route("/teams", get(teams::page).post(teams::form))
-            .nest("/v1", api::router(&site)),
-        None => pages,
+    let pages = match site.takes_calls() {
+        true => {
+            with_asset(pages, &frame::TEAMS).route("/teams", get(teams::page).post(teams::form))
+        }
+        false => pages,
     };
     let base = site.settings.base_path.clone();
     let pages = match base.is_empty() {
@@ -150,11 +154,8 @@ async fn guard(
     let mut response = match (visit.may_ask(), long) {
         (false, _) => too_many(is_call),
         (true, true) if is_call => ApiProblem::from(WebError::TooLong).into_response(),
-        (true, true) => refuse(&site, Form::Html, &WebError::TooLong),
-        (true, false) => match led_to_v1(&site, uri) {
-            Some(led) => led,
-            None => next.run(request).await,
-        },
+        (true, true) => refuse(&site, &WebError::TooLong),
+        (true, false) => next.run(request).await,
     };
     let headers: [(HeaderName, &str); 4] = [
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -177,18 +178,10 @@ async fn guard(
     response
 }
 
-/// The way to the same data below `/v1`, if there is a `/v1` that has them.
-fn led_to_v1(site: &Site, uri: &Uri) -> Option<Response> {
-    site.api.as_ref()?;
-    let path = uri.path().strip_prefix(&site.settings.base_path)?;
-    let to = links::in_v1(path, uri.query().unwrap_or_default())?;
-    Some(Redirect::temporary(&site.links.to(&to)).into_response())
-}
-
 /// Whether a request is for a program, which reads no HTML.
 fn is_call(site: &Site, uri: &Uri) -> bool {
     let path = uri.path().strip_prefix(&site.settings.base_path);
-    site.api.is_some() && path.is_some_and(|path| path.starts_with("/v1/"))
+    path.is_some_and(|path| path.starts_with("/v1/"))
 }
 
 /// The answer to a visitor who asks too often.
@@ -201,15 +194,8 @@ fn too_many(is_call: bool) -> Response {
     (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
 }
 
-async fn nothing(State(site): Sites, request: Request) -> Response {
-    let (form, _) = Form::of(request.uri().path());
-    refuse(&site, form, &WebError::NotFound)
-}
-
-/// Adds a page, and its data under a path of their own.
-fn with_data<P: Page + 'static>(pages: Router<Arc<Site>>) -> Router<Arc<Site>> {
-    let pages = pages.route(P::PATH, get(show::<P>));
-    pages.route(&data(P::PATH), get(show::<P>))
+async fn nothing(State(site): Sites) -> Response {
+    refuse(&site, &WebError::NotFound)
 }
 
 /// Answers a request for a ruleset, or for the feed of its matches.
@@ -222,7 +208,7 @@ async fn board(State(site): Sites, asked: PageRequest<BoardChoice>) -> Response 
 
 /// Answers a request for a player, for the feed of the player's matches, or for the badge.
 async fn player(State(site): Sites, asked: PageRequest<KindChoice>) -> Response {
-    let (kind, ruleset) = (asked.choice.kind(), asked.choice.ruleset());
+    let (kind, ruleset) = (asked.choice.kind, asked.choice.ruleset.as_deref());
     match asked.form {
         Form::Atom => share::feed_of_player(&site, &asked.fields, &asked.name, kind).await,
         Form::Svg => {
@@ -236,7 +222,7 @@ async fn player(State(site): Sites, asked: PageRequest<KindChoice>) -> Response 
 /// What search engines leave out: what is no page, and lists that a search has made.
 async fn robots(State(site): Sites) -> String {
     let base = &site.settings.base_path;
-    let out = ["/embed/", "/v1/", "/*.json", "/*.atom", "/*?*q="];
+    let out = ["/embed/", "/v1/", "/*.atom", "/*?*q="];
     let lines: String = out
         .iter()
         .map(|path| format!("Disallow: {base}{path}\n"))

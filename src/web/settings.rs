@@ -121,7 +121,7 @@ fn base_path<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiSettings {
-    /// Whether there is `/v1` beside the pages.
+    /// Whether programs may do more below `/v1` than read what the pages show.
     pub enabled: bool,
     /// Whether everybody may pick teams, without a token.
     pub visitors: bool,

@@ -11,12 +11,12 @@ use maud::{Markup, html};
 use super::{
     Site, WebError,
     answer::{Form, fresh, refuse},
-    links::{NamedPlayer, without_controls, xml},
+    links::{without_controls, xml},
     pages::{KnownPlayer, MatchSummary, PlayerStanding},
 };
 use crate::{
     model::{Kind, Timestamp, names::plain_name, text::counted},
-    store::GameOfPerson,
+    store::{GameOfPerson, Player},
 };
 
 /// The ways to show what a page is about elsewhere; `path` is that of the page.
@@ -60,7 +60,7 @@ pub(super) async fn of_player(
         None => standings.next(),
     };
     let line = line.ok_or(WebError::NoRuleset)?;
-    let standing = PlayerStanding::new(site, known.person.key.kind, line);
+    let standing = PlayerStanding::new(site, line);
     Ok(badge(known.player.plain(), &standing.in_short()).into_string())
 }
 
@@ -88,7 +88,7 @@ fn badge(name: &str, standing: &str) -> Markup {
 }
 
 /// The number of matches in a feed.
-const ENTRIES: i64 = 30;
+const ENTRIES: usize = 30;
 
 /// The latest matches of something.
 struct Feed {
@@ -161,18 +161,18 @@ pub(super) async fn feed_of_player(
         let games = site
             .pages()
             .matches()
-            .games_of(known.person.person, ENTRIES)
+            .games_of(known.person.person, ENTRIES as i64)
             .await?;
         let ids: Vec<i64> = games.iter().map(|game| game.id).collect();
         let lines = site.pages().matches().match_lines(&ids).await?;
         let own = |game: &MatchSummary| {
-            let game = games.iter().find(|own| own.id == game.id);
+            let game = games.iter().find(|own| own.id == game.line.id);
             result(game.and_then(|game: &GameOfPerson| game.result))
         };
         let list = MatchSummary::list(site, lines).into_iter();
         let page = site.links.player(&known.person.handle);
         Ok(Feed {
-            title: format!("{0}: matches", NamedPlayer::plain(&known.player)),
+            title: format!("{0}: matches", Player::plain(&known.player)),
             path: format!("{page}.atom"),
             page,
             entries: list
@@ -207,14 +207,14 @@ fn feed_answer(site: &Site, headers: &HeaderMap, made: Result<Feed, WebError>) -
             let text = feed.atom(site, &site.origin(headers));
             fresh(headers, Form::Atom.content_type(), text)
         }
-        Err(error) => refuse(site, Form::Html, &error),
+        Err(error) => refuse(site, &error),
     }
 }
 
 impl Feed {
     /// The feed as XML. Its links are whole addresses, because readers show it outside of this site.
     fn atom(&self, site: &Site, origin: &str) -> String {
-        let updated = self.entries.iter().map(|entry| entry.game.ended).max();
+        let updated = self.entries.iter().map(|entry| entry.game.line.ended).max();
         let whole = |path: &str| xml(&format!("{origin}{path}"));
         let (own, page) = (whole(&self.path), whole(&self.page));
         let mut text = format!(
@@ -226,13 +226,17 @@ impl Feed {
             xml(&plain_name(&site.settings.title)),
         );
         for ShareEntry { game, own } in &self.entries {
-            let title = xml(&format!("{own}{} ({})", game.headline(), game.map));
-            let link = whole(&site.links.game(game.id));
+            let title = xml(&format!(
+                "{own}{} ({})",
+                game.headline(),
+                plain_name(&game.line.map)
+            ));
+            let link = whole(&site.links.game(game.line.id));
             let _ = write!(
                 text,
                 "<entry><title>{title}</title><id>{link}</id><updated>{}</updated><link href=\"{link}\"/>\
                  <summary>{}</summary></entry>",
-                game.ended,
+                game.line.ended,
                 xml(&summary(game)),
             );
         }
@@ -243,9 +247,9 @@ impl Feed {
 
 /// What was played, by how many, and for how long.
 fn summary(game: &MatchSummary) -> String {
-    let players = counted(game.humans + game.bots, "player");
-    let minutes = (game.ended.0 - game.started.0).max(0) / 60_000;
-    match game.untimed {
+    let players = counted(game.line.humans + game.line.bots, "player");
+    let minutes = (game.line.ended.0 - game.line.started.0).max(0) / 60_000;
+    match game.line.untimed {
         true => format!("{}, {players}", game.ruleset_or_dash()),
         false => format!(
             "{}, {players}, {}",

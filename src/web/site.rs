@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The most rulesets that a page lists.
-const RULESETS: usize = 100;
+pub(super) const RULESETS: usize = 100;
 
 /// The service that the pages are about, and how they look.
 pub struct Site {
@@ -35,7 +35,7 @@ pub struct Site {
     /// Whether metrics and status are beside the pages, and not on a listener of their own.
     pub(super) has_metrics: bool,
     pub(super) settings: WebSettings,
-    /// What `/v1` needs, if there is one.
+    /// What calls of `/v1` need.
     pub(super) api: Option<Api>,
     pub(super) links: Links,
     /// What the teams of each game type are called.
@@ -78,11 +78,16 @@ impl Site {
         self
     }
 
-    /// Serves `/v1` beside the pages, if these settings say so, to the clients of the gate.
+    /// Answers calls of `/v1` as these settings say, those of the gate's clients among them.
     #[must_use]
     pub fn with_api(mut self, settings: ApiSettings, gate: Arc<Gate>) -> Self {
-        self.api = settings.enabled.then_some(Api { settings, gate });
+        self.api = Some(Api { settings, gate });
         self
+    }
+
+    /// Whether programs may call what is not for everybody to read, and people use `/teams`.
+    pub(super) fn takes_calls(&self) -> bool {
+        self.api.as_ref().is_some_and(|api| api.settings.enabled)
     }
 
     /// Calls the teams by these names.

@@ -1,7 +1,6 @@
 //! Numbers and times as people read them.
 
 use maud::{Markup, html};
-use serde::Serializer;
 
 use crate::model::{Timestamp, names::plain_name, team_names::TeamNames};
 
@@ -48,11 +47,6 @@ pub(super) fn chance(chance: f64) -> String {
         chance if chance < 0.005 => "< 1 %".to_owned(),
         chance => percent(chance),
     }
-}
-
-/// Writes a time as text, as in `2026-11-20T15:28:36Z`.
-pub(super) fn as_text<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(at)
 }
 
 /// A number rounded to these decimals.

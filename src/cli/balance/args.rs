@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 use crate::{
-    cli::SettingsArgs,
+    cli::CommonArgs,
     config::Config,
     model::units::MaxDifference,
     partition::{
@@ -27,6 +27,9 @@ use crate::{
 /// setting of the lobby; flags override it. [lobby] and [balance] of the configuration apply where neither a flag nor
 /// the lobby file says otherwise. If the name of the file does not end in .toml or .json,
 /// give its format with `--format`.
+///
+/// It also takes the body of `POST /v1/teams`, an object in JSON with a `ruleset`: then the learned weights of the database
+/// count, and the answer is that of the daemon.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct BalanceArgs {
     /// The list or lobby file; - is standard input
@@ -35,6 +38,24 @@ pub(in crate::cli) struct BalanceArgs {
     /// Format of the file
     #[arg(long, value_enum, default_value = "auto")]
     pub(super) format: FileFormat,
+    #[command(flatten)]
+    pub(super) flags: LobbyFlags,
+    /// The seed of the pick; drawn by default, and always printed
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// Print the reasons for the pick
+    #[arg(long)]
+    pub(super) explain: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+/// What the flags say about the lobby, and about how its teams are picked.
+#[derive(Debug, Default, PartialEq, Args)]
+pub(super) struct LobbyFlags {
     /// Number of teams, 2 to 8
     #[arg(long, value_name = "N")]
     teams: Option<u8>,
@@ -98,9 +119,6 @@ pub(in crate::cli) struct BalanceArgs {
     /// Pick with a probability proportional to quality to this power; inf picks the best
     #[arg(long, value_name = "POWER")]
     power: Option<f64>,
-    /// The seed of the pick; drawn by default, and always printed
-    #[arg(long, value_name = "N")]
-    pub(super) seed: Option<u64>,
     /// Find the combinations with this engine; by default, the fastest suitable one
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
@@ -110,33 +128,26 @@ pub(in crate::cli) struct BalanceArgs {
     /// Memory limit in megabytes
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
-    /// Print the reasons for the pick
-    #[arg(long)]
-    pub(super) explain: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(super) json: bool,
-    #[command(flatten)]
-    pub(super) config: SettingsArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ObjectiveArg {
     /// The chances to win, as the configured rating system predicts them before any match for players of these learned
     /// weights; the ratio if it has no strengths
     Chance,
     /// The weight of the weakest team divided by that of the strongest
+    #[default]
     Ratio,
 }
 
-impl BalanceArgs {
+impl LobbyFlags {
     /// Whether the chances to win are to decide, for which the weights must be learned ones.
     pub(super) fn by_chance(&self) -> bool {
         self.objective == ObjectiveArg::Chance
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EngineArg {
     /// Try every combination, changing one player per step
     Exhaustive,
@@ -149,7 +160,7 @@ enum EngineArg {
 }
 
 /// Puts what the flags state in the place of what the lobby file states.
-pub(super) fn apply_flags(lobby: &mut LobbyFile, args: &BalanceArgs) -> Result<(), String> {
+pub(super) fn apply_flags(lobby: &mut LobbyFile, args: &LobbyFlags) -> Result<(), String> {
     lobby.teams = args.teams.or(lobby.teams);
     lobby.min = args.min.or(lobby.min);
     lobby.max = args.max.or(lobby.max);
@@ -199,7 +210,7 @@ fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, u8), String>
 /// The settings of the configuration, with those of the flags in their place. Where the weights are stated `amounts`,
 /// their sums decide.
 pub(super) fn settings(
-    args: &BalanceArgs,
+    args: &LobbyFlags,
     config: &Config,
     amounts: bool,
 ) -> Result<partition::Settings, String> {

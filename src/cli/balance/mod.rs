@@ -1,8 +1,10 @@
 //! `evenkeel balance`: chooses teams for a list of players, without a daemon, and prints them as tables or as JSON.
 //!
-//! The weights of a list stand for strengths, so that the chances to win can decide.
+//! The weights of a list stand for strengths, so that the chances to win can decide. The body of `POST /v1/teams` is answered
+//! as by the daemon.
 
 mod args;
+mod asked;
 
 pub(super) use args::BalanceArgs;
 
@@ -14,7 +16,7 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    CliError, open_input, print_json,
+    CliError, block_on, open_input, print_json,
     table::{ProgressLine, Table, printable},
 };
 use crate::{
@@ -37,26 +39,34 @@ use args::{FileFormat, LobbyFile, apply_flags, settings};
 const MAX_FILE: u64 = 1 << 20;
 
 pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
-    let config = args.config.load()?;
+    let config = args.common.load()?;
     let (text, format) = read(args)?;
     let input = |why: String| CliError::input(format!("{}: {why}", args.file.display()));
+    if let Some(body) = asked::body_of(&text) {
+        return block_on(asked::run(args, &config, body));
+    }
+    let flags = &args.flags;
     let mut lobby = LobbyFile::parse(&text, format).map_err(input)?;
-    apply_flags(&mut lobby, args).map_err(CliError::input)?;
+    apply_flags(&mut lobby, flags).map_err(CliError::input)?;
     if lobby.players.is_empty() {
         return Err(input("there are no players in it".to_owned()));
     }
     let humans = lobby.players.len();
     let has_bots =
-        config.lobby.bots && !args.no_bots && humans >= config.lobby.min_humans.as_usize();
-    let spec = lobby.into_spec(&config, has_bots, args.by_chance());
+        config.lobby.bots && !flags.no_bots && humans >= config.lobby.min_humans.as_usize();
+    let spec = lobby.into_spec(&config, has_bots, flags.by_chance());
     let mut spec = spec.map_err(input)?;
     spec.check().map_err(CliError::input)?;
-    let mut settings = settings(args, &config, spec.amounts).map_err(CliError::input)?;
+    let mut settings = settings(flags, &config, spec.amounts).map_err(CliError::input)?;
     decide(&mut spec, &mut settings, &config.rating.rating);
     let pins = spec.relax();
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(CliError::input)?;
-    let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms.get().into()));
+    let time = Duration::from_millis(
+        flags
+            .time
+            .unwrap_or(config.balance.deadline_ms.get().into()),
+    );
     let mut solution = solve(&problem, &settings, seed, time).map_err(CliError::input)?;
     if !has_bots {
         // The places that bots would fill stay empty.

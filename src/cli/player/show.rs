@@ -14,7 +14,7 @@ use crate::{
         print_json,
         table::{Table, or_dash, printable},
     },
-    learning::{WeighedMatch, WeightHere, WhyQuestion, WhyRating, reason},
+    learning::{PlayedMatch, WeightHere, WhyQuestion, WhyRating},
     model::{
         Kind, PlayerKey, Timestamp,
         behaviour::BehaviourDay,
@@ -408,7 +408,7 @@ fn write_why(
         writeln!(out, "{}", printable(&sentence))?;
     }
     if !why.matches.is_empty() {
-        writeln!(out, "\n{}", matches(&why.matches, why.pinned.is_some()))?;
+        writeln!(out, "\n{}", matches(&why.matches))?;
     }
     if !others.is_empty() {
         let names = others.iter().map(|other| printable(&other.ruleset));
@@ -419,23 +419,23 @@ fn write_why(
 }
 
 /// The latest matches, with what was expected, what happened, and what moved the weight or held it.
-fn matches(matches: &[WeighedMatch], pinned: bool) -> Table<'_, WeighedMatch> {
+fn matches(matches: &[PlayedMatch]) -> Table<'_, PlayedMatch> {
     let tenths = |number: Option<f64>| or_dash(number.map(|number| format!("{number:.1}")));
     let percent = |chance: f64| format!("{:.0} %", 100.0 * chance);
     Table::of(matches.iter().take(LISTED))
         .num("match", |one| one.id)
         .text("ended (UTC)", |one| one.ended)
-        .num("expected", |one| or_dash(one.expected.map(percent)))
+        .num("expected", |one| or_dash(one.forecast.map(percent)))
         .text("result", |one| or_dash(one.result.map(word)))
         .num("change", |one| {
-            let change = one.entry.map(|entry| entry.change());
+            let change = one.entry.map(|entry| entry.change);
             or_dash(change.map(|change| format!("{change:+.1}")))
         })
         .num("weight", |one| tenths(one.entry.map(|entry| entry.weight)))
         .num("points", |one| tenths(one.points))
         .num("others", |one| tenths(one.points_of_others))
-        .text("why", move |one| {
-            or_dash(one.entry.and_then(|entry| reason(&entry, pinned)))
+        .text("why", |one| {
+            or_dash(one.entry.and_then(|entry| entry.reason()))
         })
 }
 

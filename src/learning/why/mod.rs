@@ -17,7 +17,7 @@ use crate::{
         weight::{StartWeight, WeightCause, WeightEntry},
     },
     rating::SystemName,
-    store::GameOfPerson,
+    store::{GameOfPerson, as_plain, as_text},
 };
 
 /// Whose weights to explain, and under which rulesets.
@@ -84,7 +84,7 @@ pub struct WhyRating {
     /// The part of the distance from 50 that a season leaves.
     pub season_keeps: f64,
     /// The latest matches, the last one first.
-    pub matches: Vec<WeighedMatch>,
+    pub matches: Vec<PlayedMatch>,
 }
 
 /// The matches of a player under another ruleset, before the first one under this.
@@ -100,86 +100,144 @@ pub struct EarlierGames {
     pub is_near: bool,
 }
 
-/// A rated match of the player.
+/// A rated match of one player, as pages, `/v1` and commands show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WeighedMatch {
+pub struct PlayedMatch {
     /// The id under which the match is stored.
     pub id: i64,
     /// The end of the match.
     #[serde(serialize_with = "as_text")]
     pub ended: Timestamp,
-    /// The chance of the player's team, as predicted before the match was learned from; `None` unless it had two
-    /// teams.
-    pub expected: Option<f64>,
+    /// The key of the ruleset.
+    pub ruleset: String,
+    /// The map, as the game names it.
+    #[serde(serialize_with = "as_plain")]
+    pub map: String,
     /// 1 for a victory, 0.5 for a draw, 0 for a defeat; `None` without a result.
     pub result: Option<f64>,
-    /// What the match has entered into the player's account: the weight before it and after it, and why.
-    #[serde(flatten, serialize_with = "as_entry")]
-    pub entry: Option<WeightEntry>,
     /// The points that the player's team scored while the player was on it; kills without teams.
     pub points_for: f64,
     /// The points scored against it; deaths without teams.
     pub points_against: f64,
-    /// The player's points on the scoreboard.
+    /// The chance of the player's team as the match started, if somebody has asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_as_started: Option<f64>,
+    /// The forecast for the player's team, as predicted before the match was learned from; `None` unless it had two teams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<f64>,
+    /// What the match has entered into the player's account.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<AccountEntry>,
+    /// The player's points on the scoreboard, if somebody has asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<f64>,
     /// The mean of the others' points.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub points_of_others: Option<f64>,
+}
+
+impl PlayedMatch {
+    /// The match of a player whose weight an operator has fixed, if `pinned`.
+    pub fn new(game: &GameOfPerson, pinned: bool) -> Self {
+        Self {
+            id: game.id,
+            ended: game.ended,
+            ruleset: game.ruleset.clone(),
+            map: game.map.clone(),
+            result: game.result,
+            points_for: game.points_for,
+            points_against: game.points_against,
+            chance_as_started: None,
+            forecast: game.expected(),
+            entry: game.entry.map(|entry| AccountEntry::new(entry, pinned)),
+            points: None,
+            points_of_others: None,
+        }
+    }
+
+    /// The match for those who may not see numbers.
+    #[must_use]
+    pub fn without_numbers(self) -> Self {
+        Self {
+            chance_as_started: None,
+            forecast: None,
+            entry: None,
+            ..self
+        }
+    }
+}
+
+/// What a match has entered into a player's account, as pages, `/v1` and commands show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AccountEntry {
+    /// The weight before the match, 0 to 100.
+    pub weight_before: f64,
+    /// The weight after the match.
+    pub weight: f64,
+    /// By how much the match has moved it.
+    pub change: f64,
+    /// What moved it or held it; `None` in systems that keep a number of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<WeightCause>,
+    /// Whether an operator has fixed the player's weight: the account goes on beneath it.
+    pub pinned: bool,
+}
+
+impl AccountEntry {
+    /// What a match has entered, with the weight fixed by an operator, if `pinned`.
+    pub fn new(entry: WeightEntry, pinned: bool) -> Self {
+        Self {
+            weight_before: entry.before,
+            weight: entry.weight,
+            change: entry.change(),
+            cause: entry.cause,
+            pinned,
+        }
+    }
+
+    /// The same with three decimals, as visitors see it.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let rounded = |number: f64| (number * 1_000.0).round() / 1_000.0;
+        Self {
+            weight_before: rounded(self.weight_before),
+            weight: rounded(self.weight),
+            change: rounded(self.change),
+            ..self
+        }
+    }
+
+    /// What moved the weight or held it, such as `won, limited to 3.4`. `None` where nothing is to be said: in rating systems
+    /// that keep a number of their own.
+    pub fn reason(&self) -> Option<String> {
+        let Some(cause) = self.cause else {
+            return self.pinned.then(|| "pinned".to_owned());
+        };
+        let by = self.change.abs();
+        let limited = |result: &str| format!("{result}, limited to {by:.1}");
+        let moved = match cause {
+            WeightCause::Won => "won".to_owned(),
+            WeightCause::WonLimited => limited("won"),
+            WeightCause::WonHeld => "won, by less than expected".to_owned(),
+            WeightCause::Lost => "lost".to_owned(),
+            WeightCause::LostLimited => limited("lost"),
+            WeightCause::LostHeld => "lost, no weaker than the weight".to_owned(),
+            WeightCause::Drew => "draw".to_owned(),
+            WeightCause::DrewLimited => limited("draw"),
+            WeightCause::DrewAsFavourite => "draw as the favourite".to_owned(),
+            WeightCause::DrewAsOutsider => "draw as the outsider".to_owned(),
+            WeightCause::ChangedTeams => "changed teams".to_owned(),
+            WeightCause::NoResult => "no result".to_owned(),
+        };
+        Some(match self.pinned {
+            true => format!("pinned; beneath it: {moved}"),
+            false => moved,
+        })
+    }
 }
 
 fn as_word<S: Serializer>(system: &Option<SystemName>, to: S) -> Result<S::Ok, S::Error> {
     system.map(SystemName::as_str).serialize(to)
-}
-
-/// The keys that a match has for its entry, also without one.
-#[derive(Serialize)]
-struct ShownEntry {
-    weight_before: Option<f64>,
-    weight: Option<f64>,
-    change: Option<f64>,
-    cause: Option<WeightCause>,
-}
-
-fn as_entry<S: Serializer>(entry: &Option<WeightEntry>, to: S) -> Result<S::Ok, S::Error> {
-    let shown = ShownEntry {
-        weight_before: entry.map(|entry| entry.before),
-        weight: entry.map(|entry| entry.weight),
-        change: entry.map(|entry| entry.change()),
-        cause: entry.and_then(|entry| entry.cause),
-    };
-    shown.serialize(to)
-}
-
-fn as_text<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(at)
-}
-
-/// What moved the weight or held it, such as `won, limited to 3.4`. With `pinned`, an operator has fixed the weight, and
-/// the match has entered only the account beneath it. `None` where nothing is to be said: in rating systems that keep a
-/// number of their own.
-pub fn reason(entry: &WeightEntry, pinned: bool) -> Option<String> {
-    let Some(cause) = entry.cause else {
-        return pinned.then(|| "pinned".to_owned());
-    };
-    let by = entry.change().abs();
-    let limited = |result: &str| format!("{result}, limited to {by:.1}");
-    let moved = match cause {
-        WeightCause::Won => "won".to_owned(),
-        WeightCause::WonLimited => limited("won"),
-        WeightCause::WonHeld => "won, by less than expected".to_owned(),
-        WeightCause::Lost => "lost".to_owned(),
-        WeightCause::LostLimited => limited("lost"),
-        WeightCause::LostHeld => "lost, no weaker than the weight".to_owned(),
-        WeightCause::Drew => "draw".to_owned(),
-        WeightCause::DrewLimited => limited("draw"),
-        WeightCause::DrewAsFavourite => "draw as the favourite".to_owned(),
-        WeightCause::DrewAsOutsider => "draw as the outsider".to_owned(),
-        WeightCause::ChangedTeams => "changed teams".to_owned(),
-        WeightCause::NoResult => "no result".to_owned(),
-    };
-    Some(match pinned {
-        true => format!("pinned; beneath it: {moved}"),
-        false => moved,
-    })
 }
 
 #[cfg(test)]
@@ -195,7 +253,7 @@ mod tests {
                 deviation: 5.0,
                 cause: cause.map(|code| WeightCause::parse(code).unwrap()),
             };
-            reason(&entry, pinned)
+            AccountEntry::new(entry, pinned).reason()
         };
         let of = |weight, cause| said(60.0, weight, Some(cause), false).unwrap();
         assert_eq!(of(61.0, "won"), "won");

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{EarlierGames, WeighedMatch, WeightHere, WhyQuestion, WhyRating};
+use super::{EarlierGames, PlayedMatch, WeightHere, WhyQuestion, WhyRating};
 use crate::{
     learning::{Learning, LearningError},
     model::{PlayerKey, Ruleset, Timestamp, weight::StartWeight},
@@ -53,7 +53,7 @@ impl Learning {
             merged: set.merged,
             seasons: self.seasons_since_first(asked, &own.ruleset),
             season_keeps: history.season_keeps.get(),
-            ..of_games(asked, own, is_whole, &points)
+            ..of_games(asked, own, is_whole, &points, set.pinned.is_some())
         };
         Ok(weights.into_iter().map(why).collect())
     }
@@ -148,11 +148,12 @@ fn of_games(
     own_weight: &WeightHere,
     is_whole: bool,
     points: &HashMap<i64, PointsInMatch>,
+    pinned: bool,
 ) -> WhyRating {
     let ruleset = &own_weight.ruleset;
     let own: Vec<&GameOfPerson> = of_ruleset(asked.games, ruleset).collect();
     let listed = own.iter().take(LATEST);
-    let matches = listed.map(|game| weighed(game, points.get(&game.id)));
+    let matches = listed.map(|game| weighed(game, points.get(&game.id), pinned));
     WhyRating {
         matches: matches.collect(),
         first_weight: own
@@ -174,17 +175,11 @@ fn of_games(
     }
 }
 
-fn weighed(game: &GameOfPerson, points: Option<&PointsInMatch>) -> WeighedMatch {
-    WeighedMatch {
-        id: game.id,
-        ended: game.ended,
-        expected: game.expected(),
-        result: game.result,
-        entry: game.entry,
-        points_for: game.points_for,
-        points_against: game.points_against,
+fn weighed(game: &GameOfPerson, points: Option<&PointsInMatch>, pinned: bool) -> PlayedMatch {
+    PlayedMatch {
         points: points.map(|points| points.own),
         points_of_others: points.and_then(|points| points.others),
+        ..PlayedMatch::new(game, pinned)
     }
 }
 
@@ -270,7 +265,7 @@ mod tests {
             own: 7.0,
             others: Some(9.0),
         };
-        of_games(&asked, &own, true, &HashMap::from([(4, points)]))
+        of_games(&asked, &own, true, &HashMap::from([(4, points)]), false)
     }
 
     #[test]
@@ -287,8 +282,8 @@ mod tests {
             .map(|one| {
                 (
                     one.id,
-                    one.expected,
-                    one.entry.map(|entry| entry.change()),
+                    one.forecast,
+                    one.entry.map(|entry| entry.change),
                     one.points,
                     one.points_of_others,
                 )

@@ -1,11 +1,8 @@
 //! The sentences about a player's weight. A pure function of the facts.
 
-use super::{WeighedMatch, WhyRating};
+use super::{AccountEntry, PlayedMatch, WhyRating};
 use crate::{
-    model::{
-        text::counted,
-        weight::{WeightCause, WeightEntry},
-    },
+    model::{text::counted, weight::WeightCause},
     rating::SystemName,
 };
 
@@ -70,7 +67,7 @@ impl WhyRating {
 
     /// The expected results of the latest matches, and the actual ones.
     fn results(&self) -> Option<String> {
-        let both = |one: &WeighedMatch| Some((one.expected?, one.result?));
+        let both = |one: &PlayedMatch| Some((one.forecast?, one.result?));
         let both: Vec<(f64, f64)> = self.matches.iter().filter_map(both).collect();
         let rule = self.system.map_or("", rule);
         let points = self.team_points();
@@ -121,7 +118,7 @@ impl WhyRating {
         if self.system != Some(SystemName::Presence) || self.matches.is_empty() {
             return String::new();
         }
-        let sum = |part: fn(&WeighedMatch) -> f64| -> f64 { self.matches.iter().map(part).sum() };
+        let sum = |part: fn(&PlayedMatch) -> f64| -> f64 { self.matches.iter().map(part).sum() };
         let (scored, conceded) = (sum(|one| one.points_for), sum(|one| one.points_against));
         let matches = counted(self.matches.len() as u64, "match");
         format!(
@@ -144,10 +141,10 @@ impl WhyRating {
             return None;
         }
         let with = |wanted: fn(f64) -> bool| {
-            let changes = entered.iter().map(|(_, entry)| entry.change());
+            let changes = entered.iter().map(|(_, entry)| entry.change);
             changes.filter(|by| wanted(*by)).count()
         };
-        let size = |(_, entry): &(_, WeightEntry)| entry.change().abs();
+        let size = |(_, entry): &(_, AccountEntry)| entry.change.abs();
         let most = entered.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
         let most = most.filter(|most| size(most) > 0.0);
         let most = most.map_or_else(String::new, |(most, entry)| {
@@ -157,7 +154,7 @@ impl WhyRating {
                 ", and moved most with match {} on {day}{}, by {}",
                 most.id,
                 story(most),
-                signed(entry.change())
+                signed(entry.change)
             )
         });
         let which = match self.pinned {
@@ -167,7 +164,7 @@ impl WhyRating {
         Some(format!(
             "{which} was {:.1} before the first of these matches and {:.1} after the last one: it rose with {}, fell with \
              {} and stayed with {}{most}.{}",
-            first.before,
+            first.weight_before,
             last.weight,
             with(|by| by > 0.0),
             with(|by| by < 0.0),
@@ -223,7 +220,7 @@ impl WhyRating {
 
     /// The player's points beside those of the others.
     fn points(&self) -> Option<String> {
-        let both = |one: &WeighedMatch| Some((one.points?, one.points_of_others?));
+        let both = |one: &PlayedMatch| Some((one.points?, one.points_of_others?));
         let both: Vec<(f64, f64)> = self.matches.iter().filter_map(both).collect();
         if both.is_empty() {
             return None;
@@ -395,14 +392,14 @@ fn use_of_points(system: SystemName) -> &'static str {
 }
 
 /// The result of a match and its chance, such as `, lost at a chance of 80 %`.
-fn story(one: &WeighedMatch) -> String {
+fn story(one: &PlayedMatch) -> String {
     let what = match one.result {
         Some(result) if result > 0.5 => "won",
         Some(result) if result < 0.5 => "lost",
         Some(_) => "a draw",
         None => return String::new(),
     };
-    let at = one.expected;
+    let at = one.forecast;
     let at = at.map(|chance| format!(" at a chance of {:.0} %", 100.0 * chance));
     format!(" ({what}{})", at.unwrap_or_default())
 }

@@ -19,7 +19,7 @@ use crate::{
         weight::WeightEntry,
     },
     store::{
-        StoreError,
+        Player, StoreError, as_plain, as_text,
         db::{columns, *},
         learned::persons::{is_forgotten, nameless},
     },
@@ -41,68 +41,31 @@ macro_rules! lines {
 }
 
 impl Matches<'_> {
-    /// The latest matches of a ruleset, or of all, the last one first; or those from the match on that is next to the one
-    /// with the id `before`.
+    /// The latest matches of a ruleset, or of all, the last one first.
     pub async fn latest_matches(
         self,
         ruleset: Option<&str>,
-        before: Option<i64>,
-        limit: i64,
+        limit: usize,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        self.latest(ruleset, before, "", limit).await
+        let filter = MatchFilter {
+            ruleset,
+            abandoned: true,
+            ..MatchFilter::default()
+        };
+        Ok(self.filtered_matches(&filter, limit).await?.lines)
     }
 
     /// The latest ones without those that were abandoned.
     pub async fn latest_finished(
         self,
         ruleset: Option<&str>,
-        limit: i64,
+        limit: usize,
     ) -> Result<Vec<MatchLine>, StoreError> {
-        self.latest(ruleset, None, "abandoned", limit).await
-    }
-
-    /// The latest of those with another outcome than this one.
-    async fn latest(
-        self,
-        ruleset: Option<&str>,
-        before: Option<i64>,
-        without: &str,
-        limit: i64,
-    ) -> Result<Vec<MatchLine>, StoreError> {
-        let (text, end, tie) = match ruleset {
-            Some(_) => (
-                lines!(
-                    "FROM rulings r JOIN matches m ON m.id = r.match_id ",
-                    "WHERE m.outcome <> "
-                ),
-                "r.ended_at",
-                "id",
-            ),
-            None => (
-                lines!(
-                    "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-                    "WHERE m.outcome <> "
-                ),
-                "m.ended_at",
-                "fingerprint",
-            ),
+        let filter = MatchFilter {
+            ruleset,
+            ..MatchFilter::default()
         };
-        let mut query = Sql::new(text);
-        query.push_bind(without);
-        if let Some(ruleset) = ruleset {
-            query.push(" AND r.ruleset = ").push_bind(ruleset);
-        }
-        if let Some(before) = before {
-            query.push(format!(
-                " AND ({end}, m.{tie}) < ((SELECT ended_at FROM matches WHERE id = "
-            ));
-            query.push_bind(before);
-            query.push(format!("), (SELECT {tie} FROM matches WHERE id = "));
-            query.push_bind(before).push("))");
-        }
-        query.push(format!(" ORDER BY {end} DESC, m.{tie} DESC LIMIT "));
-        query.push_bind(limit);
-        query.build_tuple().fetch_all(&self.0.pages).await
+        Ok(self.filtered_matches(&filter, limit).await?.lines)
     }
 
     /// The matches with these ids, in the same order, without those that there are not.
@@ -178,12 +141,12 @@ async fn seats(
     let rows = query.fetch_all(&mut *tx).await?;
     let seats = rows.iter().map(|row| seat(row, record));
     let mut seats = seats.collect::<Result<Vec<PageSeat>, StoreError>>()?;
-    let is_nameless = |seat: &&PageSeat| seat.name.as_deref() == Some("");
+    let is_nameless = |seat: &&PageSeat| seat.shown.player.is_nameless();
     let unnamed = seats.iter().filter(is_nameless).map(|seat| &seat.key);
     let mut names = nameless(tx, ruleset, &unnamed.collect()).await?;
     for seat in &mut seats {
         if let Some(name) = names.remove(&seat.key) {
-            seat.name = Some(name);
+            seat.shown.player.call(name);
         }
     }
     Ok(seats)
@@ -200,30 +163,17 @@ fn seat(row: &Row, record: &MatchRecord) -> Result<PageSeat, StoreError> {
     let gone = row.get("hidden")? || is_forgotten(&key, &name);
     let handle: Option<String> = row.get("handle")?;
     let counted: Option<String> = row.get("counted")?;
-    let name = own_name(&key, name).unwrap_or_default();
-    let stay = |stay: &Presence| PageStay {
-        team: stay.team,
-        from: millis(stay.span.from),
-        to: millis(stay.span.to),
-    };
-    let stays = participant.presence.iter().take(PageMatch::MOST_STAYS);
+    let name = (!gone).then(|| own_name(&key, name).unwrap_or_default());
+    let player = Player::new(handle.filter(|_| !gone), name, key.kind);
     Ok(PageSeat {
         seat,
         key: PlayerKey {
             id: counted.unwrap_or(key.id),
             ..key
         },
-        handle: handle.filter(|_| !gone),
-        name: (!gone).then_some(name),
         team: row.get("team")?,
-        points: participant.points,
-        kills: i64::from(participant.kills),
-        deaths: i64::from(participant.deaths),
-        left: participant
-            .left
-            .map(|left| LeaveReason::as_str(left).to_owned()),
         entry: row.get("entry")?,
-        stays: stays.map(stay).collect(),
+        shown: MatchSeat::new(player, participant),
     })
 }
 
@@ -244,6 +194,8 @@ pub struct MatchFilter<'a> {
     pub person: Option<i64>,
     /// The number of another one, and whether it was on the same team.
     pub other: Option<(i64, bool)>,
+    /// Whether abandoned ones are listed, too.
+    pub abandoned: bool,
     /// Whether Evenkeel has picked the teams.
     pub picked: bool,
     /// What the matches have in common. Such matches are rated, and have scores.
@@ -311,13 +263,14 @@ impl MatchFilter<'_> {
         let mut query = match rarer {
             None => Sql::new(lines!(
                 "FROM matches m LEFT JOIN rulings r ON r.match_id = m.id ",
-                "WHERE m.outcome <> 'abandoned'"
+                "WHERE m.outcome <> "
             )),
             Some(_) => Sql::new(lines!(
                 "FROM performances d JOIN matches m ON m.id = d.match_id LEFT JOIN rulings r ON r.match_id = m.id ",
-                "WHERE m.outcome <> 'abandoned'"
+                "WHERE m.outcome <> "
             )),
         };
+        query.push_bind(if self.abandoned { "" } else { "abandoned" });
         let ended = self.ended();
         let texts = [
             (" AND r.ruleset = ", self.ruleset),
@@ -412,20 +365,25 @@ impl MatchFilter<'_> {
 pub(super) type PageEvent = (i64, u8, f64);
 
 columns! {
-    /// A match in a list.
-    #[derive(Clone, Debug, PartialEq)]
+    /// A match in a list, as pages, `/v1` and commands show it.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct MatchLine {
         /// By which pages and operators name the match.
         pub id: i64,
         /// When play began.
+        #[serde(serialize_with = "as_text")]
         pub started: Timestamp,
         /// When play ended.
+        #[serde(serialize_with = "as_text")]
         pub ended: Timestamp,
-        /// Whether its length is not known.
+        /// Whether its length is not known: `started` and `ended` are then one instant.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub untimed: bool,
-        /// Name of the map.
+        /// Name of the map, as the game names it.
+        #[serde(serialize_with = "as_plain")]
         pub map: String,
-        /// Name of the game server.
+        /// Name of the game server, as it names itself.
+        #[serde(serialize_with = "as_plain")]
         pub server: String,
         /// The key of the ruleset; `None` before the match has a ruling.
         pub ruleset: Option<String>,
@@ -440,12 +398,31 @@ columns! {
         /// Number of bots that took part.
         pub bots: i64,
         /// What was predicted of its teams while it was played.
+        #[serde(skip_serializing_if = "ChanceSummary::is_empty")]
         pub chances: ChanceSummary,
         /// The forecast: the chance of team 0 with everybody who played, each for as long as they did, as predicted before
         /// the match was learned from.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub forecast: Option<f64>,
         /// The code of the reason if the match is not rated.
         pub unrated: Option<String>,
+    }
+}
+
+impl MatchLine {
+    /// The match for those who may not see chances.
+    #[must_use]
+    pub fn without_numbers(self) -> Self {
+        Self {
+            chances: ChanceSummary::default(),
+            forecast: None,
+            ..self
+        }
+    }
+
+    /// How long it was, in minutes; 0 if that is not known.
+    pub fn minutes(&self) -> f64 {
+        self.ended.0.saturating_sub(self.started.0) as f64 / 60_000.0
     }
 }
 
@@ -460,31 +437,61 @@ pub struct PageStay {
     pub to: i64,
 }
 
-/// A player of one match.
+/// A player of one match, as pages, `/v1` and commands show it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MatchSeat {
+    /// The player, with the name in this match.
+    pub player: Player,
+    /// The player's points on the scoreboard.
+    pub points: Option<f64>,
+    /// Number of kills.
+    pub kills: u32,
+    /// Number of deaths.
+    pub deaths: u32,
+    /// How long the player was on teams, in milliseconds.
+    pub played: i64,
+    /// The stays on teams, in order.
+    pub stays: Vec<PageStay>,
+    /// Why the player left before the end.
+    pub left: Option<&'static str>,
+}
+
+impl MatchSeat {
+    /// What a match's record says about a player who is shown so.
+    pub fn new(player: Player, of: &Participant) -> Self {
+        let stay = |stay: &Presence| PageStay {
+            team: stay.team,
+            from: millis(stay.span.from),
+            to: millis(stay.span.to),
+        };
+        let stays = of.presence.iter().take(PageMatch::MOST_STAYS);
+        let stays: Vec<PageStay> = stays.map(stay).collect();
+        let lengths = stays.iter().map(|stay| (stay.to - stay.from).max(0));
+        Self {
+            player,
+            points: of.points,
+            kills: of.kills,
+            deaths: of.deaths,
+            played: lengths.sum(),
+            stays,
+            left: of.left.map(LeaveReason::as_str),
+        }
+    }
+}
+
+/// A player of one match, and what is known besides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageSeat {
     /// The number of the seat in the record.
     pub seat: u32,
     /// The identity that the match counts for; it is not for the page.
     pub key: PlayerKey,
-    /// The handle; `None` if the player has no page.
-    pub handle: Option<String>,
-    /// The name in this match; `None` for players who are hidden.
-    pub name: Option<String>,
     /// The team that the player was on for longest.
     pub team: Option<u8>,
-    /// The player's points on the scoreboard.
-    pub points: Option<f64>,
-    /// Number of kills.
-    pub kills: i64,
-    /// Number of deaths.
-    pub deaths: i64,
-    /// Why the player left before the end.
-    pub left: Option<String>,
     /// What the match entered into the player's account.
     pub entry: Option<WeightEntry>,
-    /// The stays on teams, in order.
-    pub stays: Vec<PageStay>,
+    /// What is shown.
+    pub shown: MatchSeat,
 }
 
 /// All that is known of one match.
@@ -519,21 +526,9 @@ impl PageMatch {
     pub const MOST_EVENTS: usize = 4_000;
 }
 
-/// A player of a running game, as pages show them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PresentPlayer {
-    /// The handle; `None` if the player has no page.
-    pub handle: Option<String>,
-    /// The name; `None` for players who are hidden.
-    pub name: Option<String>,
-}
-
 impl Matches<'_> {
     /// How pages show players with these identities and names, in the same order.
-    pub async fn present(
-        self,
-        players: &[(PlayerKey, String)],
-    ) -> Result<Vec<PresentPlayer>, StoreError> {
+    pub async fn present(self, players: &[(PlayerKey, String)]) -> Result<Vec<Player>, StoreError> {
         self.present_in(players, |_| None).await
     }
 
@@ -542,7 +537,7 @@ impl Matches<'_> {
         self,
         players: &[(PlayerKey, String)],
         ruleset_of: impl Fn(usize) -> Option<String>,
-    ) -> Result<Vec<PresentPlayer>, StoreError> {
+    ) -> Result<Vec<Player>, StoreError> {
         let mut tx = self.0.pages.snapshot().await?;
         let own: BTreeSet<&str> = players.iter().map(|(key, _)| key.id.as_str()).collect();
         let merged = "SELECT kind, player, into_player AS value FROM merged_players";
@@ -565,21 +560,22 @@ impl Matches<'_> {
             };
             let is_hidden = hidden.contains_key(key) || hidden.contains_key(&counted);
             let gone = is_hidden || is_forgotten(key, name);
-            let name = own_name(key, name.clone()).filter(|_| !gone);
-            shown.push(PresentPlayer {
-                handle: handles.get(&counted).filter(|_| !gone).cloned(),
-                name: name.clone(),
-            });
-            if name.is_none() && !gone {
+            let handle = handles.get(&counted).filter(|_| !gone).cloned();
+            let name = (!gone).then(|| own_name(key, name.clone()).unwrap_or_default());
+            let player = Player::new(handle, name, key.kind);
+            if player.is_nameless() {
                 let of_ruleset = unnamed.entry(ruleset_of(at)).or_default();
                 of_ruleset.push((at, counted));
             }
+            shown.push(player);
         }
         for (ruleset, players) in unnamed {
             let keys = players.iter().map(|(_, key)| key).collect();
-            let names = nameless(&mut tx, ruleset.as_deref(), &keys).await?;
+            let mut names = nameless(&mut tx, ruleset.as_deref(), &keys).await?;
             for (at, key) in &players {
-                shown[*at].name = names.get(key).cloned();
+                if let Some(name) = names.remove(key) {
+                    shown[*at].call(name);
+                }
             }
         }
         Ok(shown)

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::QueueTables;
 use crate::{
     matchmaking::lifecycle::{
@@ -9,38 +11,39 @@ use crate::{
     },
     model::{Timestamp, record::MatchId},
     store::{
-        StoreError,
+        StoreError, as_plain, as_text,
         db::*,
         sql::rows::{Target, insert, with_given},
     },
 };
 
 columns! {
-    /// An instance. Visitors see neither its address nor its load.
-    #[derive(Clone, Debug, PartialEq)]
+    /// An instance, as pages, `/v1` and commands show it.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct InstanceRow {
         /// The name by which it said HELLO.
+        #[serde(serialize_with = "as_plain")]
         pub name: String,
-        /// Where players connect.
-        pub address: String,
+        /// Where players connect; `None` for visitors.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub address: Option<String>,
         /// The region that it states, if any.
         pub region: Option<String>,
         /// How many matches it hosts at once.
         pub slots: i64,
         /// How many of its slots are in use.
         pub used: i64,
-        /// How busy it states to be, 0 to 1.
-        pub load: f64,
-        /// When its connection was lost; `None` while it is connected.
-        pub away: Option<Timestamp>,
-        /// Whether it gets no further matches.
-        pub drains: bool,
+        /// How busy it states to be, 0 to 1; `None` for visitors.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub load: Option<f64>,
+        /// `connected`, `draining` if it gets no further matches, or `away` once its connection is lost.
+        pub state: String,
     }
 }
 
 columns! {
-    /// A hosted match. Visitors do not see why it has its state.
-    #[derive(Clone, Debug, PartialEq)]
+    /// A hosted match, as pages, `/v1` and commands show it.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct HostedRow {
         /// The id that the match has from its forming on.
         pub id: i64,
@@ -49,27 +52,43 @@ columns! {
         /// Its state, and since when.
         pub state: String,
         /// When it got this state.
+        #[serde(serialize_with = "as_text")]
         pub since: Timestamp,
-        /// Why it left its last instance, or has failed.
-        pub why: String,
+        /// Why it left its last instance, or has failed; `None` for visitors.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub why: Option<String>,
         /// The instance that hosts it, or did so last.
         pub instance: Option<String>,
-        /// How many instances were asked to host it.
-        pub tries: i64,
+        /// How many instances were asked to host it; `None` for visitors.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub tries: Option<i64>,
         /// Number of its players.
         pub players: i64,
-        /// How it ended, once its result is on disk.
+        /// How it ended, once its result is on disk, so that the match has a page.
         pub outcome: Option<String>,
     }
 }
 
 impl InstanceRow {
-    /// Its state: `connected`, `draining` or `away`.
-    pub fn state(&self) -> &'static str {
-        match (self.away, self.drains) {
-            (Some(_), _) => "away",
-            (None, true) => "draining",
-            (None, false) => "connected",
+    /// The instance for visitors.
+    #[must_use]
+    pub fn for_visitors(self) -> Self {
+        Self {
+            address: None,
+            load: None,
+            ..self
+        }
+    }
+}
+
+impl HostedRow {
+    /// The match for visitors.
+    #[must_use]
+    pub fn for_visitors(self) -> Self {
+        Self {
+            why: None,
+            tries: None,
+            ..self
         }
     }
 }
@@ -170,8 +189,9 @@ impl QueueTables<'_> {
     /// The instances by name, at most `limit`.
     pub async fn instance_rows(self, limit: i64) -> Result<Vec<InstanceRow>, StoreError> {
         let query = tuple(
-            "SELECT name, address, region, slots, used, load, away, draining AS drains FROM instances
-             ORDER BY name LIMIT $1",
+            "SELECT name, address, region, slots, used, load,
+                    CASE WHEN away IS NOT NULL THEN 'away' WHEN draining THEN 'draining' ELSE 'connected' END AS state
+             FROM instances ORDER BY name LIMIT $1",
         );
         query.bind(limit).fetch_all(&self.0.pages).await
     }

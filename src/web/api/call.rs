@@ -18,15 +18,14 @@ use futures_util::StreamExt;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::{sleep, timeout};
 
-use super::{Api, ApiProblem};
+use super::{Api, ApiProblem, game::Asker};
 use crate::{
     model::access::{Right, Secret},
     protocol::{Code, request::Charge},
     server::Caller,
-    session::{AskerClass, CoreTurn, TurnAsker},
     web::{
         Site,
-        answer::json as json_answer,
+        answer::{JSON, encoded, fresh, json as json_answer},
         visitors::{Visit, origin},
     },
 };
@@ -114,6 +113,16 @@ impl Call {
         })
     }
 
+    /// What the query states, in which there must be no other keys than these.
+    pub(super) fn query_of<Q: DeserializeOwned>(&self, keys: &[&str]) -> Result<Q, ApiProblem> {
+        let asked = self.uri.query().unwrap_or_default().split('&');
+        let mut asked = asked.filter_map(|pair| pair.split('=').next());
+        match asked.find(|key| !key.is_empty() && !keys.contains(key)) {
+            Some(key) => Err(ApiProblem::bad(format!("the query: unknown key {key:.60}"))),
+            None => self.query(),
+        }
+    }
+
     /// What the body states, which must be an object.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiProblem> {
         match self.body.trim_ascii_start().first() {
@@ -128,17 +137,15 @@ impl Call {
         self.caller.name().is_some()
     }
 
-    /// Waits for a turn to choose teams.
-    ///
-    /// # Errors
-    /// Fails if too many others ask.
-    pub(super) async fn turn(&self) -> Result<CoreTurn, ApiProblem> {
-        let class = match self.is_client() {
-            true => AskerClass::Program,
-            false => AskerClass::Visitor,
-        };
-        let asker = TurnAsker::new(class, self.caller.holder(), 0);
-        Ok(self.site.service().sessions().turn(asker).await?)
+    /// Who asks about a game.
+    pub(super) fn asker(&self) -> Asker<'_> {
+        let is_client = self.is_client();
+        Asker {
+            service: self.site.service(),
+            caller: Some(&self.caller),
+            sees_hidden: is_client,
+            sees_numbers: is_client || self.site.settings.shows_numbers(),
+        }
     }
 
     /// Whether everybody may pick teams.
@@ -175,7 +182,8 @@ impl Call {
 /// Who sends a request. The sender of a wrong token waits for the answer.
 async fn identify(site: &Site, api: &Api, parts: &Parts) -> Result<Caller, ApiProblem> {
     let from = address(site, parts);
-    let Some(field) = parts.headers.get(header::AUTHORIZATION) else {
+    let field = parts.headers.get(header::AUTHORIZATION);
+    let Some(field) = field.filter(|_| site.takes_calls()) else {
         return Ok(api.gate.stranger(from));
     };
     let text = field.to_str().unwrap_or_default();
@@ -216,7 +224,13 @@ pub(in crate::web) async fn prove(
     Err(ApiProblem::unauthorized(why))
 }
 
-/// An answer with this content.
+/// An answer with what the pages show to everybody, which may be kept as long as a page.
+pub(super) fn fresh_answer(call: &Call, content: &impl Serialize) -> Result<Response, ApiProblem> {
+    let text = encoded(content).map_err(|_| ApiProblem::internal())?;
+    Ok(fresh(&call.fields, JSON, text))
+}
+
+/// An answer with this content, which nobody keeps.
 pub(super) fn answer(content: &impl Serialize) -> Result<Response, ApiProblem> {
     json_answer(content).map_err(|_| ApiProblem::internal())
 }

@@ -6,17 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::{ApiProblem, Call};
+use super::ApiProblem;
 use crate::{
     lobby::{Command, Update},
     model::{
         Kind, PlayerKey, Ruleset,
+        holder::Holder,
         ident::Ident,
         team_names::{Naming, TeamNames},
         units::{MaxDifference, PositiveShare},
     },
     protocol::{Code, Refusal},
-    session::{Session, SessionError, StatedByAsker, WantedTeams},
+    server::{Caller, Service},
+    session::{AskerClass, CoreTurn, Session, SessionError, StatedByAsker, TurnAsker, WantedTeams},
 };
 
 /// The most players of a question, which is the most that a roster may have.
@@ -24,10 +26,44 @@ pub(in crate::web) const MOST_PLAYERS: usize = 128;
 /// The longest name of a ruleset, a map or a party, in bytes.
 pub(super) const NAME: usize = 255;
 
+/// Who asks about a game.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    pub(crate) service: &'a Service,
+    /// The caller of `/v1`; `None` for a command on this machine.
+    pub(crate) caller: Option<&'a Caller>,
+    /// Whether the asker may know players who are hidden.
+    pub(crate) sees_hidden: bool,
+    /// Whether the asker may see weights and chances.
+    pub(crate) sees_numbers: bool,
+}
+
+impl<'a> Asker<'a> {
+    /// The client that asks, under whose name decisions are kept.
+    pub(super) fn client(self) -> Option<&'a str> {
+        self.caller?.name()
+    }
+
+    /// Waits for a turn to choose teams.
+    ///
+    /// # Errors
+    /// Fails if too many others ask.
+    async fn turn(self) -> Result<CoreTurn, ApiProblem> {
+        let is_visitor = self.caller.is_some_and(|caller| caller.name().is_none());
+        let class = match is_visitor {
+            true => AskerClass::Visitor,
+            false => AskerClass::Program,
+        };
+        let holder = self.caller.map_or(Holder::ThisMachine, Caller::holder);
+        let asker = TurnAsker::new(class, holder, 0);
+        Ok(self.service.sessions().turn(asker).await?)
+    }
+}
+
 /// The body of a question about teams.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::web) struct AskedGame {
+pub(crate) struct AskedGame {
     ruleset: String,
     #[serde(default = "two")]
     pub(super) teams: u8,
@@ -40,9 +76,9 @@ pub(in crate::web) struct AskedGame {
     max: Option<u32>,
     max_share: Option<PositiveShare>,
     max_difference: Option<MaxDifference>,
-    pub(super) seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     #[serde(default)]
-    pub(in crate::web) keep: bool,
+    pub(crate) keep: bool,
     /// The rank up to which teams may be picked; only for `/v1/teams`.
     pub(super) top: Option<usize>,
     /// The score and the time that is left; not for `/v1/teams`.
@@ -130,10 +166,10 @@ impl AskedGame {
         }
     }
 
-    /// Plays the game up to the question, once the caller has a turn. Returns the identity of each player, too.
-    pub(super) async fn begin(&self, call: &Call) -> Result<BegunGame, ApiProblem> {
+    /// Plays the game up to the question, once the asker has a turn. Returns the identity of each player, too.
+    pub(super) async fn begin(&self, asker: Asker<'_>) -> Result<BegunGame, ApiProblem> {
         self.check()?;
-        let known = Identities::of(call, &self.names()).await?;
+        let known = Identities::of(asker.service, &self.names()).await?;
         let ids: Vec<String> = self.players.iter().map(|one| known.get(&one.id)).collect();
         let mut seen = BTreeSet::new();
         for (at, (id, player)) in ids.iter().zip(&self.players).enumerate() {
@@ -145,10 +181,10 @@ impl AskedGame {
         let place = |at: usize| format!("players[{at}].id");
         let named = ids.iter().cloned().zip((0..).map(place));
         let named: Vec<(String, String)> = named.collect();
-        Identities::check_apart(call, &named).await?;
-        let hidden = known.hidden_from(call, &ids).await?;
-        let sessions = call.site.service().sessions().clone();
-        let turn = call.turn().await?;
+        Identities::check_apart(asker.service, &named).await?;
+        let hidden = hidden_from(asker, &ids).await?;
+        let sessions = asker.service.sessions().clone();
+        let turn = asker.turn().await?;
         let mut session = Session::aside(sessions, self.stated(&ids, hidden), turn);
         self.play(&mut session, &ids, &known)?;
         let weighed = session.weigh_stated();
@@ -345,13 +381,13 @@ pub(super) struct Identities(BTreeMap<String, String>);
 
 impl Identities {
     /// Looks up those of these texts that may be handles.
-    pub(super) async fn of(call: &Call, texts: &[&str]) -> Result<Self, ApiProblem> {
+    pub(super) async fn of(service: &Service, texts: &[&str]) -> Result<Self, ApiProblem> {
         let mut known = Self::default();
         for text in texts {
             if !may_be_handle(text) || known.0.contains_key(*text) {
                 continue;
             }
-            let found = call.site.learning().person(text, Some(Kind::Human)).await?;
+            let found = service.learning().person(text, Some(Kind::Human)).await?;
             if let Some(person) = found {
                 known.0.insert((*text).to_owned(), person.key.id);
             }
@@ -367,11 +403,11 @@ impl Identities {
     /// Refuses two of these humans who are one player, because a link or a merge says so: each is an identity and the
     /// place where the caller has named it.
     pub(super) async fn check_apart(
-        call: &Call,
+        service: &Service,
         named: &[(String, String)],
     ) -> Result<(), ApiProblem> {
         let ids: Vec<String> = named.iter().map(|(id, _)| id.clone()).collect();
-        let store = call.site.service().store();
+        let store = service.store();
         let counted = store.corrections().count_as(&ids).await?;
         let mut seen = BTreeMap::new();
         for (id, place) in named {
@@ -383,19 +419,19 @@ impl Identities {
         }
         Ok(())
     }
+}
 
-    /// Those of these humans of whom a caller may know nothing: for one without a token, the hidden ones.
-    async fn hidden_from(&self, call: &Call, ids: &[String]) -> Result<Vec<String>, ApiProblem> {
-        if call.is_client() {
-            return Ok(Vec::new());
-        }
-        let key = |id: &String| PlayerKey {
-            kind: Kind::Human,
-            id: id.clone(),
-        };
-        let named: Vec<_> = ids.iter().map(|id| (key(id), id.clone())).collect();
-        let shown = call.site.pages().matches().present(&named).await?;
-        let hidden = ids.iter().zip(shown).filter(|(_, one)| one.name.is_none());
-        Ok(hidden.map(|(id, _)| id.clone()).collect())
+/// Those of these humans of whom the asker may know nothing.
+async fn hidden_from(asker: Asker<'_>, ids: &[String]) -> Result<Vec<String>, ApiProblem> {
+    if asker.sees_hidden {
+        return Ok(Vec::new());
     }
+    let key = |id: &String| PlayerKey {
+        kind: Kind::Human,
+        id: id.clone(),
+    };
+    let named: Vec<_> = ids.iter().map(|id| (key(id), id.clone())).collect();
+    let shown = asker.service.store().matches().present(&named).await?;
+    let hidden = ids.iter().zip(shown).filter(|(_, one)| one.name.is_none());
+    Ok(hidden.map(|(id, _)| id.clone()).collect())
 }

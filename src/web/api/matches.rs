@@ -183,9 +183,9 @@ pub(super) async fn report(
         (true, false) => long(call, client, object, now).await?,
         (false, true) => {
             let short: ShortMatch = stated(Value::Object(object))?;
-            let known = Identities::of(call, &short.ids()).await?;
+            let known = Identities::of(call.site.service(), &short.ids()).await?;
             let record = short.record(client, now, (&known, call.caller.ids_are_names()))?;
-            Identities::check_apart(call, &short.humans(&known)).await?;
+            Identities::check_apart(call.site.service(), &short.humans(&known)).await?;
             record
         }
         _ => return Err(ApiProblem::bad("a match has either players or teams")),
@@ -236,7 +236,7 @@ async fn long(
     })?;
     let participants = &mut record.participants;
     let ids: Vec<&str> = participants.iter().map(|one| one.key.id.as_str()).collect();
-    let known = Identities::of(call, &ids).await?;
+    let known = Identities::of(call.site.service(), &ids).await?;
     for one in participants {
         let id = known.get(&one.key.id);
         // A handle in the place of an identity is no name.

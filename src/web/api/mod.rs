@@ -1,5 +1,6 @@
 //! `/v1`: what game servers ask and report by lines, and what the pages show, as JSON over HTTP for other programs.
 //!
+//! Whoever reads the pages may read here what they show. Everything else is a call, and needs `[api] enabled`.
 //! Every call is a request of the line protocol or a read model of the pages: it has the same rights, limits, errors
 //! and durability, and is answered by the same code. Nothing is decided here. `openapi.json` is the whole contract; a
 //! test compares it with the answers.
@@ -30,14 +31,20 @@ use axum::{
 
 pub(super) use super::settings::Api;
 pub use super::settings::{ApiSettings, WebOrigin};
-use super::{Site, settings::FOREIGN};
+use super::{
+    Site,
+    answer::{JSON, fresh},
+    settings::FOREIGN,
+};
 use crate::protocol::Code;
 use call::no_such_path;
 pub(super) use call::{Call, address, prove, read_out, too_often, within};
-pub(super) use game::{AskedGame, LARGEST_SEED, MOST_PLAYERS};
+pub(crate) use game::{AskedGame, Asker};
+pub(super) use game::{LARGEST_SEED, MOST_PLAYERS};
 pub(super) use matches::{record_one, set_void};
-pub(super) use problem::ApiProblem;
-pub(super) use teams::{TeamAnswer, TeamPlayer, TeamsAnswer, picked};
+pub(crate) use problem::ApiProblem;
+pub(super) use teams::{TeamAnswer, TeamPlayer, picked};
+pub(crate) use teams::{TeamsAnswer, picked_for};
 
 /// The contract.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -49,13 +56,25 @@ const ALLOWED_FIELDS: &str = "Authorization, Content-Type, Idempotency-Key";
 
 /// The routes below `/v1`.
 pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
-    Router::new()
+    let routes = match site.takes_calls() {
+        true => read::router().merge(calls()),
+        false => read::router(),
+    };
+    routes
         .route("/openapi.json", get(openapi))
+        .fallback(async || no_such_path())
+        .method_not_allowed_fallback(async || {
+            let why = "this path does not know this method";
+            ApiProblem::new(StatusCode::METHOD_NOT_ALLOWED, Code::UnknownCommand, why)
+        })
+        .layer(middleware::from_fn_with_state(site.clone(), across))
+}
+
+/// What changes something, what takes time to answer, and what only clients may read.
+fn calls() -> Router<Arc<Site>> {
+    Router::new()
         .route("/behaviour", post(players::report_behaviour))
-        .route("/leaderboards/{name}", get(read::leaderboard))
-        .route("/live", get(read::live))
-        .route("/matches", get(read::matches).post(matches::record))
-        .route("/matches/{name}", get(read::game))
+        .route("/matches", post(matches::record))
         .route(
             "/matches/{name}/unvoid",
             post(|call: Call| matches::change_void(call, false)),
@@ -66,9 +85,6 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
         )
         .merge(players::router())
         .merge(pickups::router())
-        .route("/players", get(read::players))
-        .route("/players/{name}", get(read::player))
-        .route("/queues", get(queues::list))
         .route("/queues/{queue}/tickets", get(queues::list_own))
         .route(
             TICKET,
@@ -84,31 +100,23 @@ pub(super) fn router(site: &Arc<Site>) -> Router<Arc<Site>> {
             &format!("{TICKET}/decline"),
             post(|call: Call| queues::answer_match(call, false)),
         )
-        .route("/ratings", get(read::ratings))
         .route("/teams", post(teams::pick))
         .route("/teams/place", post(teams::place))
         .route("/teams/rebalance", post(teams::rebalance))
-        .fallback(async || no_such_path())
-        .method_not_allowed_fallback(async || {
-            let why = "this path does not know this method";
-            ApiProblem::new(StatusCode::METHOD_NOT_ALLOWED, Code::UnknownCommand, why)
-        })
-        .layer(middleware::from_fn_with_state(site.clone(), across))
 }
 
-async fn openapi(_: Call) -> Response {
-    let fields = [(header::CONTENT_TYPE, "application/json")];
-    (fields, OPENAPI).into_response()
+async fn openapi(call: Call) -> Response {
+    fresh(&call.fields, JSON, OPENAPI.to_owned())
 }
 
-/// Lets browsers show answers to pages of other sites: those to GET to all, any other to the configured ones.
+/// Lets browsers show answers to pages of other sites, if `[api]` is enabled: those to GET to all, any other to the
+/// configured ones.
 async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let method = request.method().clone();
     let text = origin.as_ref().and_then(|origin| origin.to_str().ok());
-    let known = text
-        .zip(site.api.as_ref())
-        .is_some_and(|(text, api)| api.allows(text));
+    let api = site.api.as_ref().filter(|api| api.settings.enabled);
+    let known = text.zip(api).is_some_and(|(text, api)| api.allows(text));
     let mut response = match (method == Method::OPTIONS, known) {
         (true, true) => {
             let fields = [
@@ -124,7 +132,7 @@ async fn across(State(site): State<Arc<Site>>, request: Request, next: Next) -> 
     let fields = response.headers_mut();
     if let (Some(origin), true) = (origin, known) {
         fields.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    } else if method == Method::GET {
+    } else if api.is_some() && method == Method::GET {
         let all = HeaderValue::from_static("*");
         fields.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, all);
     }

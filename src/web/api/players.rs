@@ -23,8 +23,8 @@ use super::{
 use crate::{
     model::{Kind, PlayerKey, access::Right, ident::Ident, steam},
     protocol::request::Charge,
-    store::IdentityLink,
-    web::{Site, links::NamedPlayer},
+    store::{IdentityLink, Player},
+    web::Site,
 };
 
 /// The routes of links.
@@ -167,7 +167,7 @@ fn kind_of(id: &str) -> &str {
 }
 
 /// The player with an identity, as the pages show them.
-async fn shown_player(call: &Call, id: &str) -> Result<NamedPlayer, ApiProblem> {
+async fn shown_player(call: &Call, id: &str) -> Result<Player, ApiProblem> {
     let kind = Kind::Human;
     let id = id.to_owned();
     let key = PlayerKey { kind, id };
@@ -175,9 +175,8 @@ async fn shown_player(call: &Call, id: &str) -> Result<NamedPlayer, ApiProblem> 
     let found = store.called(kind, &key.id).await?.into_iter().next();
     let name = found.map(|one| one.name).unwrap_or_default();
     let shown = call.site.pages().matches().present(&[(key, name)]).await?;
-    let shown = shown.into_iter().next();
-    let (handle, name) = shown.map_or((None, None), |one| (one.handle, one.name));
-    Ok(NamedPlayer::new(handle, name, kind))
+    let nobody = || Player::new(None, None, kind);
+    Ok(shown.into_iter().next().unwrap_or_else(nobody))
 }
 
 async fn shown_link(call: &Call, link: &IdentityLink) -> Result<serde_json::Value, ApiProblem> {
@@ -208,7 +207,7 @@ pub(super) async fn report_behaviour(call: Call) -> Result<StatusCode, ApiProble
     let AskedReport { id, points } = call.json()?;
     check_name("id", &id)?;
     call.count(Charge::Report, 1)?;
-    let known = Identities::of(&call, &[id.as_str()]).await?;
+    let known = Identities::of(call.site.service(), &[id.as_str()]).await?;
     let id = Ident::from_text(&known.get(&id));
     let sessions = call.site.service().sessions();
     let reported = sessions.report_behaviour(client, Some(client), &id, points);

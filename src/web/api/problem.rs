@@ -21,10 +21,10 @@ use crate::{
 
 /// A refusal of a request, which has changed nothing.
 #[derive(Debug)]
-pub(in crate::web) struct ApiProblem {
+pub(crate) struct ApiProblem {
     pub(in crate::web) status: StatusCode,
     code: Code,
-    pub(in crate::web) detail: String,
+    pub(crate) detail: String,
     /// After how long the same request may succeed.
     retry: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! The queues: SUBMIT, CANCEL, ACCEPT, DECLINE, TICKET and QUEUES over HTTP. `GET /v1/queues/{queue}/tickets` lists
+//! The queues: SUBMIT, CANCEL, ACCEPT, DECLINE and TICKET over HTTP. `GET /v1/queues/{queue}/tickets` lists
 //! the client's own tickets of a queue, with the teams of their matches.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -116,12 +116,6 @@ impl TicketAnswer {
     }
 }
 
-/// `GET /v1/queues`
-pub(super) async fn list(call: Call) -> Result<Response, ApiProblem> {
-    let queues = call.site.queues().list().await?;
-    answer(&serde_json::json!({ "queues": queues }))
-}
-
 /// `PUT /v1/queues/{queue}/tickets/{ticket}`
 pub(super) async fn submit(call: Call) -> Result<Response, ApiProblem> {
     let owner = call.client(&[Right::Queue])?;
@@ -131,7 +125,7 @@ pub(super) async fn submit(call: Call) -> Result<Response, ApiProblem> {
     check_name("ticket", call.part("ticket"))?;
     let mut draft = Draft::begin(queues, call.part("queue"), call.part("ticket"))?;
     let ids: Vec<&str> = asked.players.iter().map(|one| one.id.as_str()).collect();
-    let known = Identities::of(&call, &ids).await?;
+    let known = Identities::of(call.site.service(), &ids).await?;
     for (at, seat) in asked.players.iter().enumerate() {
         let place = format!("players[{at}]");
         check_name(&format!("{place}.id"), &seat.id)?;
@@ -224,7 +218,7 @@ pub(super) async fn answer_match(call: Call, accepts: bool) -> Result<StatusCode
     let owner = call.client(&[Right::Queue])?;
     let AskedAnswer { r#match, player } = call.json()?;
     call.count(Charge::Report, 1)?;
-    let known = Identities::of(&call, &[player.as_str()]).await?;
+    let known = Identities::of(call.site.service(), &[player.as_str()]).await?;
     let player = known.get(&player);
     may_speak_for(&call, &player)?;
     let queues = call.site.queues();

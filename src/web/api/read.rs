@@ -1,24 +1,25 @@
-//! What programs read: players, weights, leaderboards, matches and running games, as the pages show them.
+//! What programs read: whatever the pages show, and the weights of some players.
 
-use axum::response::Response;
+use std::sync::Arc;
+
+use axum::{Router, response::Response, routing::get};
 use serde::{Deserialize, Serialize};
 
 use super::{
     ApiProblem, Call,
-    call::{answer, places},
+    call::{answer, fresh_answer, places},
     game::{Identities, check_name, shown},
 };
 use crate::{
     learning::BoardQuery,
-    model::{Kind, PlayerKey, Ruleset, names::plain_name, shown_name::own_name},
-    store::FoundPlayer,
+    model::{Kind, PlayerKey, Ruleset},
     web::{
-        WebError,
-        answer::{NoQuery, Page},
-        links::NamedPlayer,
+        Site, WebError,
+        answer::Page,
         pages::{
-            BoardLine, GamePage, KnownPlayer, LivePage, MatchSummary, PlayerStanding, SEARCH,
-            part_of_board, read_recounts,
+            BalancePage, BoardPart, GamePage, LivePage, MapPage, MatchesChoice, MatchesPart,
+            PlayerPage, QueuesPage, RegularsPage, RulesetSummary, SEARCH, SystemsPage, VersusPage,
+            kind,
         },
     },
 };
@@ -31,31 +32,66 @@ const MOST_RATINGS: usize = 100;
 /// The last place from which a leaderboard can be read.
 const LAST_PLACE: i64 = 5_000_000;
 
+/// The routes that everybody may read.
+pub(super) fn router() -> Router<Arc<Site>> {
+    Router::new()
+        .route(
+            "/balance",
+            get(|call| page::<BalancePage>(call, &["ruleset", "date", "span"])),
+        )
+        .route("/leaderboards/{name}", get(leaderboard))
+        .route("/live", get(|call| page::<LivePage>(call, &[])))
+        .route("/maps/{name}", get(map))
+        .route("/matches", get(matches))
+        .route("/matches/{name}", get(|call| page::<GamePage>(call, &[])))
+        .route("/players", get(players))
+        .route(
+            "/players/{name}",
+            get(|call| page::<PlayerPage>(call, &["kind"])),
+        )
+        .route("/queues", get(queues))
+        .route("/ratings", get(ratings))
+        .route(
+            "/regulars",
+            get(|call| page::<RegularsPage>(call, &["ruleset", "kind"])),
+        )
+        .route("/rulesets", get(rulesets))
+        .route("/systems", get(|call| page::<SystemsPage>(call, &[])))
+        .route("/versus", get(|call| page::<VersusPage>(call, &["a", "b"])))
+}
+
+/// What a page shows; the query has no other keys than these.
+async fn page<P: Page + Serialize>(call: Call, keys: &[&str]) -> Result<Response, ApiProblem> {
+    let choice = call.query_of(keys)?;
+    fresh_answer(
+        &call,
+        &P::read(&call.site, call.part("name"), &choice).await?,
+    )
+}
+
 /// A part of a list.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct ListPart {
     q: String,
-    ruleset: Option<String>,
-    kind: Option<String>,
+    #[serde(deserialize_with = "kind")]
+    kind: Option<Kind>,
+    /// Whether those who are away are listed, too; they are unless it is false.
+    away: Option<bool>,
     limit: Option<i64>,
     /// Where the part begins: `next` of the answer before.
     cursor: Option<i64>,
 }
 
 impl ListPart {
-    fn limit(&self) -> Result<i64, ApiProblem> {
-        match self.limit.unwrap_or(USUAL) {
-            limit if (1..=MOST).contains(&limit) => Ok(limit),
-            _ => Err(ApiProblem::bad(format!("limit: must be 1 to {MOST}"))),
+    /// The text of a search, in lower case.
+    fn search(&self) -> Result<String, ApiProblem> {
+        match self.q.len() <= SEARCH {
+            true => Ok(self.q.trim().to_lowercase()),
+            false => Err(ApiProblem::bad(format!(
+                "q: must have at most {SEARCH} bytes"
+            ))),
         }
-    }
-
-    fn kind(&self) -> Result<Option<Kind>, ApiProblem> {
-        let wrong = || ApiProblem::bad("kind: must be human or bot");
-        let kind = self.kind.as_ref();
-        kind.map(|kind| Kind::parse(kind).ok_or_else(wrong))
-            .transpose()
     }
 
     fn cursor(&self) -> Result<i64, ApiProblem> {
@@ -66,125 +102,63 @@ impl ListPart {
     }
 }
 
-/// A part of a leaderboard.
-#[derive(Debug, Serialize)]
-struct BoardPart {
-    ruleset: String,
-    kind: &'static str,
-    /// The number of players, also of those without a place.
-    players: i64,
-    rows: Vec<BoardLine>,
-    next: Option<i64>,
+/// The number of entries of an answer.
+fn limit(stated: Option<i64>) -> Result<i64, ApiProblem> {
+    match stated.unwrap_or(USUAL) {
+        limit if (1..=MOST).contains(&limit) => Ok(limit),
+        _ => Err(ApiProblem::bad(format!("limit: must be 1 to {MOST}"))),
+    }
 }
 
 /// `GET /v1/leaderboards/{ruleset}`
-pub(super) async fn leaderboard(call: Call) -> Result<Response, ApiProblem> {
-    let part: ListPart = call.query()?;
-    if part.ruleset.is_some() || !part.q.is_empty() {
-        return Err(ApiProblem::bad(
-            "unknown key \"q\" or \"ruleset\": see /v1/players",
-        ));
-    }
-    answer(&board(&call, call.part("name"), &part).await?)
-}
-
-async fn board(call: &Call, ruleset: &str, part: &ListPart) -> Result<BoardPart, ApiProblem> {
-    let (limit, kind, skip) = (part.limit()?, part.kind()?, part.cursor()?);
-    let kind = kind.unwrap_or(Kind::Human);
+async fn leaderboard(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query_of(&["q", "kind", "away", "limit", "cursor"])?;
+    let (ruleset, search) = (call.part("name"), part.search()?);
     let query = BoardQuery {
         ruleset,
-        kind,
-        search: &search(&part.q)?,
-        away: true,
-        skip,
-        limit,
+        kind: part.kind.unwrap_or(Kind::Human),
+        search: &search,
+        away: part.away.unwrap_or(true),
+        skip: part.cursor()?,
+        limit: limit(part.limit)?,
     };
-    let (rows, size, has_next) = part_of_board(&call.site, query).await?;
-    let pages = call.site.pages();
-    if size.all == 0
-        && pages
-            .matches()
-            .latest_matches(Some(ruleset), None, 1)
-            .await?
-            .is_empty()
-    {
+    let part = BoardPart::read(&call.site, query).await?;
+    let matches = call.site.pages().matches();
+    if part.players == 0 && (matches.latest_matches(Some(ruleset), 1).await?).is_empty() {
         return Err(WebError::NoRuleset.into());
     }
-    let line = |row| BoardLine::new(&call.site, kind, row, size.placed);
-    Ok(BoardPart {
-        ruleset: ruleset.to_owned(),
-        kind: kind.as_str(),
-        players: size.all,
-        rows: rows.into_iter().map(line).collect(),
-        next: has_next.then_some(skip + limit),
-    })
-}
-
-fn search(text: &str) -> Result<String, ApiProblem> {
-    match text.len() <= SEARCH {
-        true => Ok(text.trim().to_lowercase()),
-        false => Err(ApiProblem::bad(format!(
-            "q: must have at most {SEARCH} bytes"
-        ))),
-    }
-}
-
-/// A player whom a search has found in all rulesets.
-#[derive(Debug, Serialize)]
-struct FoundPlayers {
-    player: NamedPlayer,
-    games: i64,
-    last_seen: Option<String>,
+    fresh_answer(&call, &part)
 }
 
 /// `GET /v1/players`
-pub(super) async fn players(call: Call) -> Result<Response, ApiProblem> {
-    let part: ListPart = call.query()?;
-    if let Some(ruleset) = &part.ruleset {
-        return answer(&board(&call, ruleset, &part).await?);
-    }
-    let (text, limit, kind) = (search(&part.q)?, part.limit()?, part.kind()?);
+async fn players(call: Call) -> Result<Response, ApiProblem> {
+    let part: ListPart = call.query_of(&["q", "kind", "limit"])?;
+    let (text, limit) = (part.search()?, limit(part.limit)?);
     if text.is_empty() {
-        return Err(ApiProblem::bad("state q, a part of a name, or a ruleset"));
+        return Err(ApiProblem::bad("q: state a part of a name"));
     }
-    let store = call.site.service().store();
-    let found = store.matches().find_players(&text, kind, limit).await?;
-    let named: Vec<(PlayerKey, String)> = found
-        .iter()
-        .map(|one| (one.key.clone(), one.name.clone()))
-        .collect();
-    let shown = call.site.pages().matches().present(&named).await?;
-    // A part of an identity finds nobody here: it would tell whose it is.
-    let is_named = |found: &FoundPlayer| {
-        let stated = own_name(&found.key, found.name.clone());
-        stated.is_some_and(|name| plain_name(&name).to_lowercase().contains(&text))
-    };
-    let players: Vec<FoundPlayers> = found
-        .into_iter()
-        .zip(shown)
-        .filter_map(|(found, one)| {
-            let handle = one.handle?;
-            let name = one.name.filter(|_| handle == text || is_named(&found))?;
-            Some(FoundPlayers {
-                player: NamedPlayer::new(Some(handle), Some(name), found.key.kind),
-                games: found.games,
-                last_seen: found.last_seen.map(|at| at.to_string()),
-            })
-        })
-        .collect();
-    answer(&serde_json::json!({ "players": players }))
+    let limit = usize::try_from(limit).unwrap_or(0);
+    let learning = call.site.learning();
+    let players = learning.find_persons(&text, part.kind, limit).await?;
+    fresh_answer(&call, &serde_json::json!({ "players": players }))
 }
 
-/// `GET /v1/players/{handle}`
-pub(super) async fn player(call: Call) -> Result<Response, ApiProblem> {
-    let kind = call.query::<ListPart>()?.kind()?;
-    let known = KnownPlayer::read(&call.site, call.part("name"), kind).await?;
-    let recounts = read_recounts(&call.site, &known.person.key).await?;
-    let line = |line| PlayerStanding::new(&call.site, known.person.key.kind, line);
-    let standings: Vec<PlayerStanding> = known.standings.into_iter().map(line).collect();
-    let known =
-        serde_json::json!({ "player": known.player, "standings": standings, "recounts": recounts });
-    answer(&known)
+/// `GET /v1/rulesets`
+async fn rulesets(call: Call) -> Result<Response, ApiProblem> {
+    let text = call.query_of::<ListPart>(&["q"])?.search()?;
+    let rulesets = RulesetSummary::all(&call.site).await?;
+    let mut rulesets = rulesets.ok_or(WebError::Counting)?;
+    rulesets.retain(|one| one.is_called(&text));
+    fresh_answer(&call, &serde_json::json!({ "rulesets": rulesets }))
+}
+
+/// `GET /v1/maps/{map}`
+async fn map(call: Call) -> Result<Response, ApiProblem> {
+    let page = MapPage::read(&call.site, call.part("name"), &call.query_of(&[])?).await?;
+    match page.is_counting {
+        true => Err(WebError::Counting.into()),
+        false => fresh_answer(&call, &page),
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -211,7 +185,7 @@ struct PlayerRating<'a> {
 }
 
 /// `GET /v1/ratings`
-pub(super) async fn ratings(call: Call) -> Result<Response, ApiProblem> {
+async fn ratings(call: Call) -> Result<Response, ApiProblem> {
     let AskedRatings { ids, ruleset } = call.query()?;
     check_name("ruleset", &ruleset)?;
     let asked: Vec<&str> = ids.split(',').filter(|id| !id.is_empty()).collect();
@@ -225,7 +199,7 @@ pub(super) async fn ratings(call: Call) -> Result<Response, ApiProblem> {
         let why = "the weights are being derived from the stored matches: try again";
         return Err(ApiProblem::overloaded(why));
     }
-    let known = Identities::of(&call, &asked).await?;
+    let known = Identities::of(site.service(), &asked).await?;
     let key = |id: &&str| PlayerKey {
         kind: Kind::Human,
         id: known.get(id),
@@ -263,29 +237,26 @@ pub(super) async fn ratings(call: Call) -> Result<Response, ApiProblem> {
     answer(&serde_json::json!({ "ruleset": ruleset.to_string(), "ratings": ratings }))
 }
 
-/// `GET /v1/matches`
-pub(super) async fn matches(call: Call) -> Result<Response, ApiProblem> {
-    let part: ListPart = call.query()?;
-    if part.kind.is_some() || !part.q.is_empty() {
-        return Err(ApiProblem::bad("unknown key \"q\" or \"kind\""));
+/// `GET /v1/queues`
+async fn queues(call: Call) -> Result<Response, ApiProblem> {
+    match call.site.queues().names().is_empty() {
+        true => fresh_answer(&call, &QueuesPage::default()),
+        false => page::<QueuesPage>(call, &[]).await,
     }
-    let limit = part.limit()?;
-    let (pages, ruleset) = (call.site.pages(), part.ruleset.as_deref());
-    let lines = (pages.matches()).latest_matches(ruleset, part.cursor, limit + 1);
-    let mut lines = lines.await?;
-    let has_next = lines.len() as i64 > limit;
-    lines.truncate(usize::try_from(limit).unwrap_or(0));
-    let next = lines.last().map(|line| line.id).filter(|_| has_next);
-    let matches = MatchSummary::list(&call.site, lines);
-    answer(&serde_json::json!({ "matches": matches, "next": next }))
 }
 
-/// `GET /v1/matches/{n}`
-pub(super) async fn game(call: Call) -> Result<Response, ApiProblem> {
-    answer(&GamePage::read(&call.site, call.part("name"), &NoQuery {}).await?)
-}
+/// The keys of a list of matches.
+const MATCHES: [&str; 11] = [
+    "ruleset", "map", "server", "player", "with", "against", "picked", "cause", "since", "limit",
+    "cursor",
+];
 
-/// `GET /v1/live`
-pub(super) async fn live(call: Call) -> Result<Response, ApiProblem> {
-    answer(&LivePage::read(&call.site, "", &NoQuery {}).await?)
+/// `GET /v1/matches`
+async fn matches(call: Call) -> Result<Response, ApiProblem> {
+    let choice: MatchesChoice = call.query_of(&MATCHES)?;
+    let limit = usize::try_from(limit(choice.limit)?).unwrap_or(0);
+    fresh_answer(
+        &call,
+        &MatchesPart::read(&call.site, &choice, true, limit).await?,
+    )
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{
     ApiProblem, Call,
     call::{answer, places},
-    game::{AskedGame, AskedPlayer},
+    game::{AskedGame, AskedPlayer, Asker},
 };
 use crate::{
     lobby::{
@@ -27,7 +27,7 @@ use crate::{
 
 /// A question whose game has begun.
 struct TeamsQuestion<'a> {
-    call: &'a Call,
+    asker: Asker<'a>,
     game: &'a AskedGame,
     session: Session,
     /// The identity of each player.
@@ -50,11 +50,11 @@ fn left_out(lines: usize) -> String {
 }
 
 impl<'a> TeamsQuestion<'a> {
-    async fn begin(call: &'a Call, game: &'a AskedGame) -> Result<Self, ApiProblem> {
-        let (session, ids) = game.begin(call).await?;
+    async fn begin(asker: Asker<'a>, game: &'a AskedGame) -> Result<Self, ApiProblem> {
+        let (session, ids) = game.begin(asker).await?;
         let seed = game.seed.unwrap_or_else(draw_seed);
         Ok(Self {
-            call,
+            asker,
             game,
             session,
             ids,
@@ -97,7 +97,7 @@ impl<'a> TeamsQuestion<'a> {
 
     /// Stores the last decision if the caller wants it.
     async fn keep(&mut self) -> Result<Option<Option<i64>>, ApiProblem> {
-        match (self.game.keep, self.call.caller.name()) {
+        match (self.game.keep, self.asker.client()) {
             (true, Some(client)) => Ok(Some(self.session.keep(client).await?)),
             _ => Ok(None),
         }
@@ -118,13 +118,21 @@ pub(in crate::web) async fn picked<'a>(
     if !is_open {
         call.client(&[Right::Ask])?;
     }
-    game.refuse_play()?;
     call.count(Charge::Decision, 1)?;
-    let mut asking = TeamsQuestion::begin(call, game).await?;
+    picked_for(call.asker(), game).await
+}
+
+/// The teams of a game, for whoever asks.
+pub(crate) async fn picked_for<'a>(
+    asker: Asker<'a>,
+    game: &'a AskedGame,
+) -> Result<TeamsAnswer<'a>, ApiProblem> {
+    game.refuse_play()?;
+    let mut asking = TeamsQuestion::begin(asker, game).await?;
     let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
     let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
     let weights = asking.session.counted(&ids)?;
-    let numbers = call.is_client() || call.site.settings.shows_numbers();
+    let numbers = asker.sees_numbers;
     let why = asking.why()?;
     let teams = teams(&asking, &balanced, weights, numbers);
     let closest = alternative(&asking, numbers);
@@ -210,7 +218,7 @@ pub(super) async fn place(call: Call) -> Result<Response, ApiProblem> {
         return Err(ApiProblem::bad("players: everybody has a team already"));
     }
     call.count(Charge::Decision, late)?;
-    let mut asking = TeamsQuestion::begin(&call, &game).await?;
+    let mut asking = TeamsQuestion::begin(call.asker(), &game).await?;
     let mut placed = Vec::with_capacity(late);
     for (player, id) in game.players.iter().zip(asking.ids.clone()) {
         if player.team.is_some() {
@@ -237,7 +245,7 @@ pub(super) async fn rebalance(call: Call) -> Result<Response, ApiProblem> {
     let game: AskedGame = call.json()?;
     game.refuse_top()?;
     call.count(Charge::Decision, 1)?;
-    let mut asking = TeamsQuestion::begin(&call, &game).await?;
+    let mut asking = TeamsQuestion::begin(call.asker(), &game).await?;
     let advice = asking.session.rebalance(Some(asking.seed))?;
     let moves = advice.steps.iter().map(|step| AdvisedMove {
         id: asking.name(step.id.text()).to_owned(),
@@ -260,16 +268,16 @@ pub(super) async fn rebalance(call: Call) -> Result<Response, ApiProblem> {
 
 /// The answer to `/v1/teams`.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct TeamsAnswer<'a> {
-    pub(in crate::web) teams: Vec<TeamAnswer<'a>>,
+pub(crate) struct TeamsAnswer<'a> {
+    pub(crate) teams: Vec<TeamAnswer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) ratio: Option<f64>,
-    pub(in crate::web) seed: u64,
+    pub(crate) ratio: Option<f64>,
+    pub(crate) seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) decision: Option<Option<i64>>,
+    pub(crate) decision: Option<Option<i64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) why: Option<Vec<String>>,
-    pub(in crate::web) closest_alternative: Option<Alternative<'a>>,
+    pub(crate) why: Option<Vec<String>>,
+    pub(crate) closest_alternative: Option<Alternative<'a>>,
     /// The sums of stated weights, if these decided and numbers are shown; for people.
     #[serde(skip)]
     pub(in crate::web) sums: Vec<f64>,
@@ -279,24 +287,24 @@ pub(in crate::web) struct TeamsAnswer<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct TeamAnswer<'a> {
-    pub(in crate::web) players: Vec<TeamPlayer<'a>>,
-    pub(in crate::web) bots: u32,
+pub(crate) struct TeamAnswer<'a> {
+    pub(crate) players: Vec<TeamPlayer<'a>>,
+    pub(crate) bots: u32,
     /// `None` without a prediction; left out where numbers are not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) chance: Option<Option<f64>>,
+    pub(crate) chance: Option<Option<f64>>,
 }
 
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct TeamPlayer<'a> {
-    pub(in crate::web) id: &'a str,
+pub(crate) struct TeamPlayer<'a> {
+    pub(crate) id: &'a str,
     #[serde(flatten)]
-    pub(in crate::web) weight: Option<StatedWeight>,
+    pub(crate) weight: Option<StatedWeight>,
 }
 
 impl TeamPlayer<'_> {
     /// The weight for people, if it is shown and anything is known of the player.
-    pub(in crate::web) fn shown_weight(&self) -> Option<String> {
+    pub(crate) fn shown_weight(&self) -> Option<String> {
         let weight = self.weight.as_ref().filter(|weight| weight.known)?;
         Some(match weight.stated {
             true => amount(weight.weight),
@@ -307,10 +315,10 @@ impl TeamPlayer<'_> {
 
 /// The weight with which a player counts.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct StatedWeight {
-    pub(in crate::web) weight: f64,
-    pub(in crate::web) deviation: Option<f64>,
-    pub(in crate::web) known: bool,
+pub(crate) struct StatedWeight {
+    pub(crate) weight: f64,
+    pub(crate) deviation: Option<f64>,
+    pub(crate) known: bool,
     /// Whether it is stated, on whatever scale.
     #[serde(skip)]
     stated: bool,
@@ -332,13 +340,13 @@ impl From<CountedWeight> for StatedWeight {
 
 /// The teams that were as good, or nearly.
 #[derive(Debug, Serialize)]
-pub(in crate::web) struct Alternative<'a> {
-    pub(in crate::web) teams: Vec<Vec<&'a str>>,
+pub(crate) struct Alternative<'a> {
+    pub(crate) teams: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) ratio: Option<f64>,
+    pub(crate) ratio: Option<f64>,
     /// The chance of team 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) chance: Option<Option<f64>>,
+    pub(crate) chance: Option<Option<f64>>,
 }
 
 /// The answer to `/v1/teams/place`.

@@ -1,24 +1,21 @@
-//! `/rulesets/NAME`: the players of a ruleset by weight, how strong they are, and where among them one player is.
+//! `/rulesets/NAME`: the players of a ruleset by weight, and how strong they are.
 
 use maud::{Markup, html};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
     lists::{MatchSummary, matches},
-    parts::PageTable,
-    standing::{BoardLine, part_of_board},
+    parts::{PageTable, kind},
+    standing::{BoardPart, SEARCH},
 };
 use crate::{
-    learning::{BoardQuery, BoardRow, Standing},
+    learning::{BoardLine, BoardQuery, Standing},
     model::{Kind, text::counted},
     web::{
         Site, WebError,
         answer::Page,
         links::path_part,
-        plot::{self, Bar},
-        present::{
-            PresentGame, PresentLimits, identities, names, present, ruleset as ruleset_of, running,
-        },
+        present::{PresentGame, PresentLimits, names, present, ruleset as ruleset_of, running},
         share::share,
         words,
     },
@@ -27,11 +24,9 @@ use crate::{
 /// The number of players on a page.
 const ROWS: i64 = 50;
 /// The number of matches below them.
-const MATCHES: i64 = 10;
+const MATCHES: usize = 10;
 /// The number of players in a frame of another site.
 const CARD: usize = 10;
-/// The longest search, in bytes.
-pub(in crate::web) const SEARCH: usize = 64;
 /// The last page that can be asked for.
 const PAGES: i64 = 100_000;
 
@@ -39,7 +34,8 @@ const PAGES: i64 = 100_000;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::web) struct BoardChoice {
-    kind: Option<String>,
+    #[serde(deserialize_with = "kind")]
+    kind: Option<Kind>,
     q: String,
     page: Option<i64>,
     /// Whether those who are away are listed, too.
@@ -47,26 +43,15 @@ pub(in crate::web) struct BoardChoice {
 }
 
 /// The page of a ruleset: its players by weight, its games and its matches.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(in crate::web) struct Board {
-    ruleset: String,
-    kind: &'static str,
+    part: BoardPart,
     search: String,
     page: i64,
     /// The last page, where it is known.
     pages: Option<i64>,
-    has_next: bool,
-    /// The number of players, also of those without a place.
-    players: i64,
-    /// The number of those of them who are being placed, and of those who are away.
-    placing: i64,
-    away: i64,
     /// Whether those who are away are listed, too.
     shows_away: bool,
-    rows: Vec<BoardLine>,
-    /// How strong the players with a place are; `None` with too few of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distribution: Option<Distribution>,
     /// The running games of the ruleset.
     now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
@@ -74,8 +59,8 @@ pub(in crate::web) struct Board {
 
 impl Board {
     /// The address of another page of this board, below the base path.
-    fn address(&self, kind: &str, page: i64) -> String {
-        let mut address = format!("/rulesets/{}?kind={kind}", path_part(&self.ruleset));
+    fn address(&self, kind: Kind, page: i64) -> String {
+        let mut address = format!("/rulesets/{}?kind={kind}", path_part(&self.part.ruleset));
         if !self.search.is_empty() {
             address.push_str(&format!("&q={}", path_part(&self.search)));
         }
@@ -88,7 +73,7 @@ impl Board {
         address
     }
 
-    fn link(&self, site: &Site, kind: &str, page: i64) -> String {
+    fn link(&self, site: &Site, kind: Kind, page: i64) -> String {
         site.links.to(&self.address(kind, page))
     }
 }
@@ -110,55 +95,38 @@ impl Page for Board {
             skip: (page - 1) * ROWS,
             limit: ROWS,
         };
-        let wanted = choice.kind.as_deref().and_then(Kind::parse);
-        let mut kind = wanted.unwrap_or(Kind::Human);
-        let (mut rows, mut size, mut has_next) = part_of_board(site, read(kind)).await?;
-        if size.all == 0 {
-            let other = if kind == Kind::Human {
-                Kind::Bot
-            } else {
-                Kind::Human
+        let mut part = BoardPart::read(site, read(choice.kind.unwrap_or(Kind::Human))).await?;
+        if part.players == 0 {
+            let other = match part.kind {
+                Kind::Human => Kind::Bot,
+                Kind::Bot => Kind::Human,
             };
-            let (found, count, more) = part_of_board(site, read(other)).await?;
-            if count.all == 0 {
+            let found = BoardPart::read(site, read(other)).await?;
+            if found.players == 0 {
                 return Err(WebError::NoRuleset);
             }
-            if wanted.is_none() {
-                (kind, rows, size, has_next) = (other, found, count, more);
+            if choice.kind.is_none() {
+                part = found;
             }
         }
-        let listed = if choice.away { size.all } else { size.listed };
+        let listed = match choice.away {
+            true => part.players,
+            false => part.players - part.away,
+        };
         let by_place = search.is_empty();
         // Who looks for somebody wants the player alone.
-        let (mut lines, mut distribution) = (Vec::new(), None);
-        if by_place {
-            lines = site
-                .pages()
-                .matches()
-                .latest_finished(Some(name), MATCHES)
-                .await?;
-            distribution = Distribution::read(site, name, kind).await?;
-        }
-        let mut games = running(site);
-        let playing = identities(site, &games);
-        games.retain(|game| ruleset_of(site, game).to_string() == name);
-        let line = |row: BoardRow| {
-            let plays_now = playing.contains(&row.key);
-            let line = BoardLine::new(site, kind, row, size.placed);
-            BoardLine { plays_now, ..line }
+        let matches = site.pages().matches();
+        let lines = match by_place {
+            true => matches.latest_finished(Some(name), MATCHES).await?,
+            false => Vec::new(),
         };
+        let mut games = running(site);
+        games.retain(|game| ruleset_of(site, game).to_string() == name);
         Ok(Self {
-            ruleset: name.to_owned(),
-            kind: kind.as_str(),
+            part,
             page,
             pages: by_place.then(|| (listed + ROWS - 1) / ROWS),
-            has_next,
-            players: size.all,
-            placing: size.listed - size.placed,
-            away: size.all - size.listed,
             shows_away: choice.away,
-            rows: rows.into_iter().map(line).collect(),
-            distribution,
             now: present(site, &games, PresentLimits::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
@@ -166,20 +134,20 @@ impl Page for Board {
     }
 
     fn title(&self) -> String {
-        self.ruleset.clone()
+        self.part.ruleset.clone()
     }
 
     fn path(&self) -> String {
-        self.address(self.kind, self.page)
+        self.address(self.part.kind, self.page)
     }
 
     fn description(&self, _: &Site) -> String {
-        let first = self.rows.first().filter(|row| row.place == Some(1));
+        let first = self.part.rows.first().filter(|row| row.place == Some(1));
         let first = first.map(|row| format!(" {0} is first.", row.player.plain()));
         format!(
             "The {0} of {1} by strength.{2}",
-            counted(self.players - self.away, self.kind),
-            self.ruleset,
+            counted(self.part.players - self.part.away, self.part.kind.as_str()),
+            self.part.ruleset,
             first.unwrap_or_default()
         )
     }
@@ -193,25 +161,24 @@ impl Page for Board {
     }
 
     fn body(&self, site: &Site) -> Result<Markup, WebError> {
-        let previous = (self.page > 1).then(|| self.link(site, self.kind, self.page - 1));
-        let next = self
-            .has_next
-            .then(|| self.link(site, self.kind, self.page + 1));
+        let previous = (self.page > 1).then(|| self.link(site, self.part.kind, self.page - 1));
+        let next = self.part.next;
+        let next = next.map(|_| self.link(site, self.part.kind, self.page + 1));
         Ok(html! {
-            h1 { (words::ruleset(&self.ruleset)) }
+            h1 { (words::ruleset(&self.part.ruleset)) }
             p {
-                a href=(site.links.balance(&self.ruleset)) { "How even its matches are" }
+                a href=(site.links.balance(&self.part.ruleset)) { "How even its matches are" }
                 @if site.settings.shows_numbers() {
                     " · " a href=(self.regulars(site)) { "Regulars over time" }
                 }
             }
             (self.controls(site))
-            @if self.rows.is_empty() && self.search.is_empty() {
+            @if self.part.rows.is_empty() && self.search.is_empty() {
                 p { "Nobody has played lately." }
-            } @else if self.rows.is_empty() {
+            } @else if self.part.rows.is_empty() {
                 p { "No such player." }
             } @else {
-                (self.table(site, self.rows.len()))
+                (self.table(site, self.part.rows.len()))
             }
             nav.pages aria-label="Pages of players" {
                 @if let Some(link) = &previous { a rel="prev" href=(link) { "← Previous" } }
@@ -222,7 +189,7 @@ impl Page for Board {
                 @if let Some(link) = &next { a rel="next" href=(link) { "Next →" } }
             }
             (self.order(site))
-            @if let Some(distribution) = &self.distribution { (distribution.body(&self.ruleset, None)?) }
+            @if let Some(distribution) = &self.part.distribution { (distribution.body(&self.part.ruleset, None)?) }
             @if site.settings.shows_numbers() {
                 p.note {
                     "A weight is between 0 and 100; 50 is the average of those who play here. \
@@ -239,30 +206,32 @@ impl Page for Board {
                 h2 { "Latest matches" }
                 (matches(site, &self.matches, false))
             }
-            p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.ruleset)))) { "All its matches" } }
-            (share(site, &format!("/rulesets/{}", path_part(&self.ruleset)), false, true))
+            p { a href=(site.links.to(&format!("/matches?ruleset={}", path_part(&self.part.ruleset)))) { "All its matches" } }
+            (share(site, &format!("/rulesets/{}", path_part(&self.part.ruleset)), false, true))
         })
     }
 }
 
 impl Board {
     fn regulars(&self, site: &Site) -> String {
-        let ruleset = path_part(&self.ruleset);
-        site.links
-            .to(&format!("/regulars?ruleset={ruleset}&kind={}", self.kind))
+        let ruleset = path_part(&self.part.ruleset);
+        site.links.to(&format!(
+            "/regulars?ruleset={ruleset}&kind={}",
+            self.part.kind
+        ))
     }
 
     /// The choice between humans and bots, and the search.
     fn controls(&self, site: &Site) -> Markup {
-        let here = |kind: &str| (self.kind == kind).then_some("true");
+        let here = |kind: Kind| (self.part.kind == kind).then_some("true");
         html! {
             div.controls {
                 nav.tabs aria-label="Kind of player" {
-                    a href=(self.link(site, "human", 1)) aria-current=[here("human")] { "Humans" }
-                    a href=(self.link(site, "bot", 1)) aria-current=[here("bot")] { "Bots" }
+                    a href=(self.link(site, Kind::Human, 1)) aria-current=[here(Kind::Human)] { "Humans" }
+                    a href=(self.link(site, Kind::Bot, 1)) aria-current=[here(Kind::Bot)] { "Bots" }
                 }
-                form.search role="search" aria-label="In this game type" method="get" action=(site.links.ruleset(&self.ruleset)) {
-                    input type="hidden" name="kind" value=(self.kind);
+                form.search role="search" aria-label="In this game type" method="get" action=(site.links.ruleset(&self.part.ruleset)) {
+                    input type="hidden" name="kind" value=(self.part.kind);
                     label for="q" { "Search a name" }
                     input #q type="search" name="q" value=(self.search) maxlength=(SEARCH);
                     button type="submit" { "Search" }
@@ -274,16 +243,20 @@ impl Board {
     /// How the players are ordered, and the way to those who are folded away.
     fn order(&self, site: &Site) -> Markup {
         let to = |shows_away| {
-            let base = format!("/rulesets/{}?kind={}", path_part(&self.ruleset), self.kind);
+            let base = format!(
+                "/rulesets/{}?kind={}",
+                path_part(&self.part.ruleset),
+                self.part.kind
+            );
             let away = if shows_away { "&away=true" } else { "" };
             site.links.to(&format!("{base}{away}"))
         };
         html! {
-            @if self.away > 0 && self.search.is_empty() {
+            @if self.part.away > 0 && self.search.is_empty() {
                 p {
                     @match self.shows_away {
                         true => { a href=(to(false)) { "Hide those who are away" } },
-                        false => { a href=(to(true)) { (mark!("Show those who are away, too ({0})", { (self.away) })) } },
+                        false => { a href=(to(true)) { (mark!("Show those who are away, too ({0})", { (self.part.away) })) } },
                     }
                 }
             }
@@ -306,7 +279,7 @@ impl Board {
                 @if row.plays_now { " " span.tag { "plays now" } }
             }
         };
-        PageTable::of("Players", self.rows.iter().take(most))
+        PageTable::of("Players", self.part.rows.iter().take(most))
             .num("Place", BoardLine::place_or_why)
             .only_if(site.settings.shows_numbers())
             .name("Player", player)
@@ -314,136 +287,8 @@ impl Board {
             .only_if(site.settings.shows_numbers())
             .num("Better than", |row| words::or_dash(row.better_than()))
             .text("Division", |row| words::or_dash(row.division.clone()))
-            .only_if(self.rows.iter().any(|row| row.division.is_some()))
+            .only_if(self.part.rows.iter().any(|row| row.division.is_some()))
             .num("Games", |row| row.games)
             .wide_text("Last seen", |row| words::day(row.last_seen))
-    }
-}
-
-/// Of how many players at most it is made; of more, of so many at equal distances by place.
-const PLAYERS: usize = 100;
-/// The fewest players of whom a distribution says anything.
-const FEWEST: usize = 10;
-/// The most steps.
-const STEPS: usize = 12;
-
-/// How many of the players with a place are worth how much at least: the weight minus one deviation.
-#[derive(Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub(super) struct Distribution(Vec<WorthStep>);
-
-/// The players whose worth is from a number up to the next step's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct WorthStep {
-    from: f64,
-    /// The share of the players with a place.
-    share: f64,
-}
-
-impl Distribution {
-    /// That of a ruleset; `None` with too few players, and where numbers are not shown.
-    pub(super) async fn read(
-        site: &Site,
-        ruleset: &str,
-        kind: Kind,
-    ) -> Result<Option<Self>, WebError> {
-        if !site.settings.shows_numbers() {
-            return Ok(None);
-        }
-        let worth = site
-            .learning()
-            .worth_at_least(ruleset, kind, PLAYERS)
-            .await?;
-        Ok(Self::of(&worth))
-    }
-
-    fn of(worth: &[f64]) -> Option<Self> {
-        let least = worth.iter().copied().fold(f64::INFINITY, f64::min).floor();
-        let most = worth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if worth.len() < FEWEST || !(most - least).is_finite() {
-            return None;
-        }
-        // Whole numbers from 1 on, so that the steps are easy to read.
-        let width = ((most - least) / STEPS as f64).ceil().max(1.0);
-        let count = ((most - least) / width).floor() as usize + 1;
-        let step = |at: usize| {
-            let from = least + at as f64 * width;
-            let within = worth
-                .iter()
-                .filter(|own| (from..from + width).contains(*own));
-            let share = within.count() as f64 / worth.len() as f64;
-            WorthStep {
-                from,
-                share: words::rounded(share, 4),
-            }
-        };
-        Some(Self((0..count).map(step).collect()))
-    }
-
-    /// The step of a player who is worth this much.
-    fn step_of(&self, worth: f64) -> Option<usize> {
-        let steps = &self.0;
-        let at = steps.partition_point(|step| step.from <= worth);
-        (!steps.is_empty()).then(|| at.saturating_sub(1))
-    }
-
-    /// The plot, in which the step of a player who is worth `own` is marked.
-    pub(super) fn body(&self, ruleset: &str, own: Option<(&str, f64)>) -> Result<Markup, WebError> {
-        let marked = own.and_then(|(_, worth)| self.step_of(worth));
-        let bar = |(at, step): (usize, &WorthStep)| Bar {
-            is_marked: marked == Some(at),
-            ..Bar::new(words::number(step.from), 100.0 * step.share)
-        };
-        let bars: Vec<Bar> = self.0.iter().enumerate().map(bar).collect();
-        let here = own.map_or(String::new(), |(name, worth)| {
-            format!("; {name} is at {0}", words::tenths(worth), name = name)
-        });
-        let label = format!(
-            "Players with a place in {ruleset} by weight minus uncertainty, \
-         in percent{here}",
-            ruleset = ruleset,
-            here = here
-        );
-        Ok(html! {
-            figure {
-                figcaption {
-                    "All players with a place, in percent"
-                    @if let Some((name, _)) = own { (mark!(": {0} is in the other colour", { (name) })) }
-                }
-                (plot::bars(&label, "weight minus its uncertainty", &bars)?)
-            }
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_player_is_in_one_step() {
-        let worth: Vec<f64> = (0..40).map(|at| 60.5 - f64::from(at)).collect();
-        let all = Distribution::of(&worth).unwrap();
-        let sum: f64 = all.0.iter().map(|step| step.share).sum();
-        assert!((sum - 1.0).abs() < 1e-9, "{all:?}");
-        assert!(all.0.len() <= STEPS + 1 && all.0[0].from == 21.0, "{all:?}");
-        assert_eq!(all.step_of(0.0), Some(0));
-        assert_eq!(all.step_of(99.0), Some(all.0.len() - 1));
-        let own = all.step_of(43.2).unwrap();
-        assert!(all.0[own].from <= 43.2 && 43.2 < all.0[own + 1].from);
-    }
-
-    #[test]
-    fn few_players_have_no_distribution() {
-        assert_eq!(Distribution::of(&[50.0; FEWEST - 1]), None);
-        assert_eq!(Distribution::of(&[f64::NAN; FEWEST]), None);
-        let equal = Distribution::of(&[50.0; FEWEST]).unwrap();
-        assert_eq!(
-            equal.0,
-            [WorthStep {
-                from: 50.0,
-                share: 1.0
-            }]
-        );
     }
 }

@@ -7,12 +7,12 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{
-    lists::{AccountEntry, MatchSummary, ruleset_link},
+    lists::{MatchSummary, ruleset_link},
     parts::PageTable,
     reasons::{Reasons, reasons},
 };
 use crate::{
-    learning::{PlayerExchange, SwapSeat, Swaps, swaps},
+    learning::{AccountEntry, PlayerExchange, SwapSeat, Swaps, swaps},
     model::{
         Ruleset,
         match_chances::{MAX_TEAM_CHANGES, TeamCause, TeamChances, TeamChange, versus},
@@ -21,7 +21,7 @@ use crate::{
         team_names::TeamNames,
         text::counted,
     },
-    store::{PageMatch, PageSeat, PageStay},
+    store::{MatchSeat, PageMatch, PageSeat, Player},
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
@@ -29,7 +29,6 @@ use crate::{
             AS_PICKED, AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, OF_WITH_SCORE, UsualScores,
             favourite, of_forecast, sentence,
         },
-        links::NamedPlayer,
         plot,
         share::share,
         words::{self, known},
@@ -67,20 +66,20 @@ struct GameTeam {
 
 impl GamePage {
     fn millis(&self) -> i64 {
-        if self.summary.untimed {
+        if self.summary.line.untimed {
             return i64::try_from(UNTIMED_MILLIS).unwrap_or(i64::MAX);
         }
-        (self.summary.ended.0 - self.summary.started.0).max(0)
+        (self.summary.line.ended.0 - self.summary.line.started.0).max(0)
     }
 
     /// What was expected, and what happened.
     fn verdict(&self) -> Markup {
-        let told = &self.summary.chances;
+        let told = &self.summary.line.chances;
         let told = (told.started.as_ref().map(|teams| (AS_STARTED, teams)))
             .or(told.picked.as_ref().map(|teams| (AS_PICKED, teams)));
         let expected =
             told.map(|(moment, teams)| sentence(moment, teams, "had", &self.summary.team_names));
-        let happened = match (self.summary.outcome.as_str(), self.summary.winner) {
+        let happened = match (self.summary.line.outcome.as_str(), self.summary.line.winner) {
             (_, Some(team)) => format!("{0} won.", self.summary.team_names.title(team.into())),
             ("draw", _) => "It was a draw.".to_owned(),
             ("abandoned", _) => "It was abandoned.".to_owned(),
@@ -91,16 +90,16 @@ impl GamePage {
                 @if let Some(sentence) = &expected { (sentence) " " }
                 (happened)
                 @if let Some(surprise) = self.summary.surprise() { " " (surprise) }
-                @if let Some(code) = &self.summary.unrated { (mark!(" The match does not count: {0}", { (words::unrated(code)) })) }
+                @if let Some(code) = &self.summary.line.unrated { (mark!(" The match does not count: {0}", { (words::unrated(code)) })) }
             }
         }
     }
 
     fn facts(&self, site: &Site) -> Markup {
-        let line = &self.summary;
+        let line = &self.summary.line;
         html! {
             dl.facts {
-                div { dt { "Map" } dd { (site.links.to_map(&line.raw_map)) } }
+                div { dt { "Map" } dd { (site.links.to_map(&line.map)) } }
                 @if line.ruleset.is_some() { div { dt { "Game type" } dd { (ruleset_link(site, line)) } } }
                 div { dt { "Began" } dd { (words::time(line.started)) } }
                 div { dt { "Played" } dd {
@@ -109,7 +108,7 @@ impl GamePage {
                         false => { (mark!("{0} min", { (words::length(self.millis())) })) },
                     }
                 } }
-                @if !line.server.is_empty() { div { dt { "Server" } dd { a href=(site.links.server(&line.raw_server)) { (line.server) } } } }
+                @if !line.server.is_empty() { div { dt { "Server" } dd { a href=(site.links.server(&line.server)) { (words::server_name(&line.server)) } } } }
                 @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
             }
         }
@@ -175,19 +174,23 @@ impl Page for GamePage {
     }
 
     fn title(&self) -> String {
-        format!("Match {0} on {1}", self.summary.id, self.summary.map)
+        format!(
+            "Match {0} on {1}",
+            self.summary.line.id,
+            plain_name(&self.summary.line.map)
+        )
     }
 
     fn path(&self) -> String {
-        format!("/matches/{}", self.summary.id)
+        format!("/matches/{}", self.summary.line.id)
     }
 
     fn description(&self, _: &Site) -> String {
-        let line = &self.summary;
+        let line = &self.summary.line;
         format!(
             "{0}. {1} on {2}, {3}.",
-            line.headline(),
-            line.ruleset_or_dash(),
+            self.summary.headline(),
+            self.summary.ruleset_or_dash(),
             words::minute(line.ended),
             counted(line.humans + line.bots, "player")
         )
@@ -232,7 +235,7 @@ impl Page for GamePage {
                 h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
                 (players(site, "Players", &self.others, self.millis(), false))
             }
-            @if let Some(forecast) = self.summary.forecast {
+            @if let Some(forecast) = self.summary.line.forecast {
                 p.note { (FORECAST) ": " (favourite(of_forecast(forecast), &self.summary.team_names)) ". " (OF_FORECAST) }
             }
             @if any_other {
@@ -258,14 +261,8 @@ impl Page for GamePage {
 /// A player of the match.
 #[derive(Debug, Serialize)]
 struct GameSeat {
-    player: NamedPlayer,
-    points: Option<f64>,
-    kills: i64,
-    deaths: i64,
-    /// How long the player was on teams, in milliseconds.
-    played: i64,
-    stays: Vec<PageStay>,
-    left: Option<String>,
+    #[serde(flatten)]
+    shown: MatchSeat,
     /// What the match has entered into the player's account.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     entry: Option<AccountEntry>,
@@ -279,28 +276,18 @@ impl GameSeat {
     fn new(seat: PageSeat, numbers: bool, pinned: bool, other_side: Option<f64>) -> Self {
         let entry = seat.entry.filter(|_| numbers);
         Self {
-            player: NamedPlayer::new(seat.handle, seat.name, seat.key.kind),
-            points: seat.points,
-            kills: seat.kills,
-            deaths: seat.deaths,
-            played: seat
-                .stays
-                .iter()
-                .map(|stay| (stay.to - stay.from).max(0))
-                .sum(),
-            stays: seat.stays,
-            left: seat.left,
-            entry: entry.map(|entry| AccountEntry::new(&entry, pinned)),
+            shown: seat.shown,
+            entry: entry.map(|entry| AccountEntry::new(entry, pinned).rounded()),
             other_side,
         }
     }
 
     fn before(&self) -> Option<f64> {
-        self.entry.as_ref().map(AccountEntry::before)
+        self.entry.map(|entry| entry.weight_before)
     }
 
     fn reason(&self) -> Option<String> {
-        self.entry.as_ref()?.reason()
+        self.entry?.reason()
     }
 }
 
@@ -322,23 +309,28 @@ fn players<'a>(
 ) -> PageTable<'a, GameSeat> {
     let player = |seat: &GameSeat| {
         html! {
-            (seat.player.link(&site.links))
-            @if let Some(left) = &seat.left { " " span.tag { (left) } }
+            (seat.shown.player.link(&site.links))
+            @if let Some(left) = &seat.shown.left { " " span.tag { (left) } }
         }
     };
     PageTable::of(caption, list)
         .name("Player", player)
-        .num("Points", |seat| known(seat.points, words::number))
-        .only_if(list.iter().any(|seat| seat.points.is_some()))
-        .wide_num("K : D", |seat| format!("{} : {}", seat.kills, seat.deaths))
+        .num("Points", |seat| known(seat.shown.points, words::number))
+        .only_if(list.iter().any(|seat| seat.shown.points.is_some()))
+        .wide_num("K : D", |seat| {
+            format!("{} : {}", seat.shown.kills, seat.shown.deaths)
+        })
         .explained("Kills and deaths")
-        .only_if(list.iter().any(|seat| seat.kills > 0 || seat.deaths > 0))
-        .num("Played", move |seat| played(seat.played, whole))
+        .only_if(
+            list.iter()
+                .any(|seat| seat.shown.kills > 0 || seat.shown.deaths > 0),
+        )
+        .num("Played", move |seat| played(seat.shown.played, whole))
         .num("Before", |seat| known(seat.before(), words::tenths))
         .explained("The weight before this match")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
         .num("Change", |seat| {
-            known(seat.entry.as_ref().map(AccountEntry::change), words::signed)
+            known(seat.entry.map(|entry| entry.change), words::signed)
         })
         .explained("How the weight changed from before this match to after it")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
@@ -364,7 +356,7 @@ struct GameChange {
     at: u64,
     cause: TeamCause,
     /// Whose team it was; `None` for all.
-    player: Option<NamedPlayer>,
+    player: Option<Player>,
     from: Option<u8>,
     to: Option<u8>,
     /// The teams after the change.
@@ -380,8 +372,7 @@ impl GameChange {
     fn new(change: &TeamChange, seats: &[PageSeat]) -> Self {
         let seat = |who| seats.iter().find(|seat| seat.seat == who);
         let seat = change.who.and_then(seat);
-        let player = seat
-            .map(|seat| NamedPlayer::new(seat.handle.clone(), seat.name.clone(), seat.key.kind));
+        let player = seat.map(|seat| seat.shown.player.clone());
         Self {
             at: change.at,
             cause: change.cause,
@@ -422,7 +413,7 @@ fn chances_table(site: &Site, summary: &MatchSummary, changes: &[GameChange]) ->
         what: html! { (what) },
         teams,
     };
-    let told = &summary.chances;
+    let told = &summary.line.chances;
     let mut moments = Vec::new();
     moments.extend(
         told.picked
@@ -563,18 +554,14 @@ fn before(found: &PageMatch) -> Vec<(u64, f64)> {
 /// Two players who would have changed places, and the forecast for team 0 then.
 #[derive(Debug, Serialize)]
 struct FairestExchange {
-    players: [NamedPlayer; 2],
+    players: [Player; 2],
     chance: f64,
 }
 
 impl FairestExchange {
     /// The exchange of players with these seats.
     fn of(exchange: PlayerExchange, seats: &[PageSeat]) -> Option<Self> {
-        let player = |at: usize| {
-            let seat = seats.get(at)?;
-            let (handle, name) = (seat.handle.clone(), seat.name.clone());
-            Some(NamedPlayer::new(handle, name, seat.key.kind))
-        };
+        let player = |at: usize| Some(seats.get(at)?.shown.player.clone());
         let [one, other] = exchange.seats.map(player);
         Some(Self {
             players: [one?, other?],

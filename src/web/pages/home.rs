@@ -5,35 +5,36 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    board::SEARCH,
     lists::{MatchSummary, matches},
     parts::PageTable,
+    standing::SEARCH,
 };
 use crate::{
     learning::{BoardSize, FoundPerson},
     model::{Timestamp, names::plain_name, text::counted},
     rating::history::RulesetTotals,
+    store::as_text,
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
         chances::{OF_DECIDED, OF_FORECAST},
-        links::{NamedPlayer, path_part},
+        links::path_part,
         present::{PresentGame, PresentLimits, names, present, running},
-        words::{self, as_text, known, percent, tenths},
+        site::RULESETS,
+        words::{self, known, percent, tenths},
     },
 };
 
 /// The number of matches on the page.
-const MATCHES: i64 = 20;
+const MATCHES: usize = 20;
 /// The fewest rated matches of a ruleset that is listed at once: of fewer, no share means much.
 const FEWEST: i64 = 10;
 
 /// The home page: rulesets, running games and the latest matches.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(in crate::web) struct Home {
     rulesets: Vec<RulesetSummary>,
     /// Whether they are being counted again.
-    #[serde(skip)]
     is_counting: bool,
     /// The running games with most humans.
     now: Vec<PresentGame>,
@@ -42,7 +43,7 @@ pub(in crate::web) struct Home {
 
 /// A ruleset in the list.
 #[derive(Debug, Serialize)]
-struct RulesetSummary {
+pub(in crate::web) struct RulesetSummary {
     name: String,
     rated_matches: i64,
     humans: i64,
@@ -58,6 +59,25 @@ struct RulesetSummary {
 }
 
 impl RulesetSummary {
+    /// The rulesets with rated matches, those with most of them first; `None` while they are counted again.
+    pub(in crate::web) async fn all(site: &Site) -> Result<Option<Vec<Self>>, WebError> {
+        let Some(balance) = site.balance() else {
+            return Ok(None);
+        };
+        let rulesets = balance.rulesets(RULESETS);
+        let names: Vec<String> = rulesets.iter().map(|own| own.ruleset.clone()).collect();
+        let sizes = site.learning().board_sizes(&names).await?;
+        let rulesets = rulesets.into_iter().zip(sizes);
+        Ok(Some(
+            rulesets.map(|(own, sizes)| Self::new(own, sizes)).collect(),
+        ))
+    }
+
+    /// Whether its name contains this text in lower case.
+    pub(in crate::web) fn is_called(&self, text: &str) -> bool {
+        self.name.to_lowercase().contains(text)
+    }
+
     /// That of a ruleset with leaderboards of these sizes.
     fn new(own: RulesetTotals, [humans, bots]: [BoardSize; 2]) -> Self {
         let of = own.closeness;
@@ -80,10 +100,7 @@ impl Page for Home {
 
     /// Reads what the home page shows.
     async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
-        let rulesets = site.rulesets();
-        let names: Vec<String> = rulesets.iter().map(|own| own.ruleset.clone()).collect();
-        let sizes = site.learning().board_sizes(&names).await?;
-        let rulesets = rulesets.into_iter().zip(sizes);
+        let rulesets = RulesetSummary::all(site).await?;
         let lines = site
             .pages()
             .matches()
@@ -91,10 +108,8 @@ impl Page for Home {
             .await?;
         let now = present(site, &running(site), PresentLimits::BESIDES).await?;
         Ok(Self {
-            is_counting: site.balance().is_none(),
-            rulesets: rulesets
-                .map(|(own, sizes)| RulesetSummary::new(own, sizes))
-                .collect(),
+            is_counting: rulesets.is_none(),
+            rulesets: rulesets.unwrap_or_default(),
             now,
             matches: MatchSummary::list(site, lines),
         })
@@ -206,33 +221,11 @@ pub(in crate::web) struct SearchChoice {
 }
 
 /// What a search has found in all rulesets.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(in crate::web) struct SearchPage {
     search: String,
-    players: Vec<FoundLine>,
+    players: Vec<FoundPerson>,
     rulesets: Vec<String>,
-}
-
-/// A player whom the search has found.
-#[derive(Debug, Serialize)]
-struct FoundLine {
-    player: NamedPlayer,
-    games: i64,
-    #[serde(serialize_with = "as_text")]
-    last_seen: Timestamp,
-    /// The ruleset with most of the player's matches.
-    ruleset: String,
-}
-
-impl From<FoundPerson> for FoundLine {
-    fn from(found: FoundPerson) -> Self {
-        Self {
-            player: NamedPlayer::new(Some(found.handle), Some(found.name), found.kind),
-            games: found.games,
-            last_seen: found.last_seen,
-            ruleset: found.ruleset,
-        }
-    }
 }
 
 impl Page for SearchPage {
@@ -245,7 +238,7 @@ impl Page for SearchPage {
         search.truncate(search.floor_char_boundary(SEARCH));
         let (mut players, mut rulesets) = (Vec::new(), Vec::new());
         if !search.is_empty() {
-            players = site.learning().find_persons(&search, LISTED).await?;
+            players = site.learning().find_persons(&search, None, LISTED).await?;
             let all = site.rulesets().into_iter();
             rulesets = all
                 .map(|own| own.ruleset)
@@ -253,7 +246,7 @@ impl Page for SearchPage {
                 .collect();
         }
         Ok(Self {
-            players: players.into_iter().map(FoundLine::from).collect(),
+            players,
             rulesets,
             search,
         })

@@ -1,19 +1,11 @@
-//! Lists of matches, and what each has entered into a player's account. Teams are counted from 0, as in the line
-//! protocol.
+//! Lists of matches. Teams are counted from 0, as in the line protocol.
 
 use maud::{Markup, html};
 use serde::Serialize;
 
 use super::parts::PageTable;
 use crate::{
-    learning,
-    model::{
-        Timestamp,
-        match_chances::{ChanceSummary, TeamChances},
-        names::plain_name,
-        team_names::TeamNames,
-        weight::{WeightCause, WeightEntry},
-    },
+    model::{Timestamp, match_chances::TeamChances, team_names::TeamNames},
     store::MatchLine,
     web::{
         Site,
@@ -21,44 +13,15 @@ use crate::{
             AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words,
             of_forecast,
         },
-        words::{self, as_text, rounded, server_name},
+        words,
     },
 };
 
-/// A match in a list.
+/// A match in a list, and what its teams are called.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(in crate::web) struct MatchSummary {
-    pub(in crate::web) id: i64,
-    #[serde(serialize_with = "as_text")]
-    pub(in crate::web) started: Timestamp,
-    #[serde(serialize_with = "as_text")]
-    pub(in crate::web) ended: Timestamp,
-    /// Whether its length is not known: `started` and `ended` are then one instant.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::web) untimed: bool,
-    pub(in crate::web) ruleset: Option<String>,
-    pub(in crate::web) map: String,
-    pub(in crate::web) server: String,
-    /// Map and server as the game names them.
-    #[serde(skip)]
-    pub(super) raw_map: String,
-    #[serde(skip)]
-    pub(super) raw_server: String,
-    pub(in crate::web) scores: Vec<Option<f64>>,
-    /// `won`, `draw`, `undecided` or `abandoned`.
-    pub(in crate::web) outcome: String,
-    /// The team that won; `None` if none did.
-    pub(in crate::web) winner: Option<u8>,
-    pub(in crate::web) humans: i64,
-    pub(in crate::web) bots: i64,
-    /// What was predicted of its teams while it was played.
-    #[serde(skip_serializing_if = "ChanceSummary::is_empty")]
-    pub(in crate::web) chances: ChanceSummary,
-    /// The forecast: the chance of team 0 with everybody who played, before the match was learned from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::web) forecast: Option<f64>,
-    pub(in crate::web) unrated: Option<String>,
-    /// What its teams are called.
+    #[serde(flatten)]
+    pub(in crate::web) line: MatchLine,
     #[serde(skip)]
     pub(super) team_names: TeamNames,
 }
@@ -74,51 +37,30 @@ impl MatchSummary {
 
     /// A match as a site shows it: without chances if it shows no numbers.
     pub(in crate::web) fn new(site: &Site, line: MatchLine) -> Self {
-        let numbers = site.settings.shows_numbers();
-        let forecast = line.forecast.filter(|_| numbers && line.scores.len() == 2);
-        let names = line
-            .ruleset
-            .as_deref()
-            .map(|ruleset| site.team_names(ruleset));
+        let ruleset = line.ruleset.as_deref();
+        let names = ruleset.map(|ruleset| site.team_names(ruleset));
         Self {
             team_names: names.unwrap_or_default(),
-            id: line.id,
-            started: line.started,
-            ended: line.ended,
-            untimed: line.untimed,
-            ruleset: line.ruleset,
-            map: plain_name(&line.map),
-            server: server_name(&line.server),
-            raw_map: line.map,
-            raw_server: line.server,
-            chances: if numbers {
-                line.chances
-            } else {
-                ChanceSummary::default()
+            line: match site.settings.shows_numbers() {
+                true => line,
+                false => line.without_numbers(),
             },
-            forecast,
-            scores: line.scores,
-            outcome: line.outcome,
-            winner: line.winner,
-            humans: line.humans,
-            bots: line.bots,
-            unrated: line.unrated,
         }
     }
 
     /// The scores; `None` without teams, or if they are not known.
     pub(super) fn known_scores(&self) -> Option<Vec<f64>> {
-        let scores: Option<Vec<f64>> = self.scores.iter().copied().collect();
+        let scores: Option<Vec<f64>> = self.line.scores.iter().copied().collect();
         scores.filter(|scores| !scores.is_empty())
     }
 
     pub(in crate::web) fn ruleset_or_dash(&self) -> &str {
-        self.ruleset.as_deref().unwrap_or("–")
+        self.line.ruleset.as_deref().unwrap_or("–")
     }
 
     /// How the match ended, in a few words.
     pub(super) fn result(&self) -> String {
-        match (self.outcome.as_str(), self.winner) {
+        match (self.line.outcome.as_str(), self.line.winner) {
             (_, Some(team)) => format!("{0} won", self.team_names.name(team.into())),
             ("draw", _) => "draw".to_owned(),
             ("abandoned", _) => "abandoned".to_owned(),
@@ -129,19 +71,20 @@ impl MatchSummary {
     /// The favourite, and its chance: as started, else by the forecast.
     fn expected(&self) -> Option<(u8, f64)> {
         let started = self
+            .line
             .chances
             .started
             .as_ref()
             .and_then(TeamChances::favourite);
-        started.or(self.forecast.map(of_forecast))
+        started.or(self.line.forecast.map(of_forecast))
     }
 
     /// How surprising it is who won; `None` if no team won, or nothing was predicted.
     pub(super) fn surprise(&self) -> Option<String> {
         let (favourite, chance) = self.expected()?;
-        let won = self.winner?;
+        let won = self.line.winner?;
         // With more than two teams, the chances of the others are not known here.
-        let chance = match (favourite == won, self.scores.len()) {
+        let chance = match (favourite == won, self.line.scores.len()) {
             (true, _) => chance,
             (false, 2) => 1.0 - chance,
             (false, _) => return None,
@@ -179,7 +122,7 @@ impl MatchSummary {
             .map(|(team, chance)| (team, words::chance(chance)));
         let name = |team: u8| self.team_names.name(team.into());
         let title = |team: u8| self.team_names.title(team.into());
-        match (self.winner, expected) {
+        match (self.line.winner, expected) {
             (Some(won), Some((team, chance))) if won == team => {
                 format!(
                     "{0} won{scores}, as expected with {chance}",
@@ -200,7 +143,7 @@ impl MatchSummary {
             }
             (Some(won), None) => format!("{0} won{scores}", title(won), scores = scores),
             (None, expected) => {
-                let result = match self.outcome.as_str() {
+                let result = match self.line.outcome.as_str() {
                     "draw" => "Draw",
                     "abandoned" => "Abandoned",
                     _ => "Played",
@@ -221,8 +164,8 @@ impl MatchSummary {
     /// forecast.
     fn favourite(&self, as_started: bool) -> Option<String> {
         let favourite = match as_started {
-            true => self.chances.started.as_ref()?.favourite(),
-            false => self.forecast.map(of_forecast),
+            true => self.line.chances.started.as_ref()?.favourite(),
+            false => self.line.forecast.map(of_forecast),
         };
         favourite.map(|favourite| favourite_words(favourite, &self.team_names))
     }
@@ -234,22 +177,22 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
         return html! { p { "No matches yet." } };
     }
     // A column has one kind of chance.
-    let as_started = list.iter().any(|line| line.chances.started.is_some());
+    let as_started = list.iter().any(|of| of.line.chances.started.is_some());
     let (head, means) = chance_head(as_started);
     let numbers = site.settings.shows_numbers();
     let table = PageTable::of("Matches", list)
-        .text("Match", |line| match_link(site, line.id, line.ended))
-        .text("Map", |line| site.links.to_map(&line.raw_map))
-        .wide_text("Game type", |line| ruleset_link(site, line))
+        .text("Match", |of| match_link(site, of.line.id, of.line.ended))
+        .text("Map", |of| site.links.to_map(&of.line.map))
+        .wide_text("Game type", |of| ruleset_link(site, &of.line))
         .only_if(with_ruleset)
-        .num("Score", |line| {
-            words::or_dash(line.known_scores().map(|scores| words::scores(&scores)))
+        .num("Score", |of| {
+            words::or_dash(of.known_scores().map(|scores| words::scores(&scores)))
         })
         .wide_text("Result", MatchSummary::result)
-        .wide_num(head, |line| words::or_dash(line.favourite(as_started)))
+        .wide_num(head, |of| words::or_dash(of.favourite(as_started)))
         .explained(means)
         .only_if(numbers)
-        .wide_num("Players", |line| line.humans + line.bots);
+        .wide_num("Players", |of| of.line.humans + of.line.bots);
     html! {
         (table)
         @if numbers { p.note.wide { "“" (head) "”: " (means) } }
@@ -270,53 +213,10 @@ pub(super) fn match_link(site: &Site, id: i64, ended: Timestamp) -> Markup {
 }
 
 /// The ruleset of a match, with a link if the match is rated.
-pub(super) fn ruleset_link(site: &Site, line: &MatchSummary) -> Markup {
+pub(super) fn ruleset_link(site: &Site, line: &MatchLine) -> Markup {
     match &line.ruleset {
         Some(ruleset) if line.unrated.is_none() => site.links.to_ruleset(ruleset),
         Some(ruleset) => words::ruleset(ruleset),
         None => html! { "–" },
-    }
-}
-
-/// What a match has entered into a player's account.
-#[derive(Debug, Serialize)]
-pub(super) struct AccountEntry {
-    weight_before: f64,
-    weight: f64,
-    change: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<WeightCause>,
-    /// Whether an operator has fixed the player's weight: the account goes on beneath it.
-    pinned: bool,
-    /// What moved the weight or held it, in a few words.
-    #[serde(skip)]
-    reason: Option<String>,
-}
-
-impl AccountEntry {
-    pub(super) fn new(entry: &WeightEntry, pinned: bool) -> Self {
-        Self {
-            weight_before: rounded(entry.before, 3),
-            weight: rounded(entry.weight, 3),
-            change: rounded(entry.change(), 3),
-            cause: entry.cause,
-            pinned,
-            reason: learning::reason(entry, pinned),
-        }
-    }
-
-    /// The weight before the match.
-    pub(super) fn before(&self) -> f64 {
-        self.weight_before
-    }
-
-    /// By how much the match has moved the weight.
-    pub(super) fn change(&self) -> f64 {
-        self.change
-    }
-
-    /// What moved the weight or held it, in a few words.
-    pub(super) fn reason(&self) -> Option<String> {
-        self.reason.clone()
     }
 }

@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use crate::{
     model::{Kind, text::counted},
+    store::Player,
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
         chances::{AS_PICKED, AS_STARTED, OF_CHANCES, OF_WITH_SCORE, sentence, with_score},
         frame,
-        links::NamedPlayer,
         present::{PresentGame, PresentLimits, count, names, present, running},
         words,
     },
@@ -92,7 +92,7 @@ impl Page for LivePage {
             @if more > 0 { p { (mark!("And {0} with fewer players.", { (counted(more, "game")) })) } }
             @if self.games.iter().any(|game| !game.chances.is_empty()) { p.note { (OF_CHANCES) } }
             @if self.games.iter().any(|game| game.chance_with_score.is_some()) { p.note { (OF_WITH_SCORE) } }
-            script src=(site.links.to(&frame::LIVE.path)) data-page=(site.links.to("/live"))
+            script src=(site.links.to(&frame::LIVE.path)) data-page=(site.links.to("/live")) data-live=(site.links.to("/v1/live"))
                 data-follows="This page follows the games by itself." data-old="The games cannot be asked for at the moment; what is shown may be old."
                 data-game="A game" data-played=" · {} played" data-left="{} left" defer {}
         })
@@ -169,7 +169,7 @@ fn state(site: &Site, game: &PresentGame) -> Markup {
     }
 }
 
-fn list(site: &Site, players: &[NamedPlayer]) -> Markup {
+fn list(site: &Site, players: &[Player]) -> Markup {
     html! {
         @if players.is_empty() { p.note { "nobody" } } @else {
             ul.players { @for player in players { li { (player.link(&site.links)) } } }

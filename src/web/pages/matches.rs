@@ -14,11 +14,11 @@ use super::{
 use crate::{
     model::{Timestamp, match_chances::Cause, names::plain_name, team_names::TeamNames},
     rating::history::RulesetTotals,
-    store::MatchFilter,
+    store::{MatchFilter, Player},
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
-        links::{NamedPlayer, path_part},
+        links::path_part,
         words,
     },
 };
@@ -44,24 +44,31 @@ pub(in crate::web) struct MatchesChoice {
     /// What the matches have in common, as the balance page names it, and the date from which on they ended.
     cause: Option<String>,
     since: Option<String>,
-    /// The match before which the page begins.
-    before: Option<i64>,
+    /// How many are listed; a page has always as many.
+    pub(in crate::web) limit: Option<i64>,
+    /// Where the part begins: `next` of the one before.
+    cursor: Option<i64>,
+}
+
+/// A part of a list of matches, the last one first.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct MatchesPart {
+    matches: Vec<MatchSummary>,
+    /// The cursor of the next part; `None` after the last one.
+    next: Option<i64>,
+    /// What the matches have in common, as names and values of the query, and whose they are.
+    #[serde(skip)]
+    filter: Vec<(&'static str, String)>,
+    #[serde(skip)]
+    players: Vec<Player>,
 }
 
 /// A page of matches, the last one first.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(in crate::web) struct MatchesPage {
-    /// What the matches have in common, as names and values of the query.
-    filter: Vec<(&'static str, String)>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    players: Vec<NamedPlayer>,
-    matches: Vec<MatchSummary>,
-    /// The number with which the next page begins, as `before`.
-    next: Option<i64>,
-    #[serde(skip)]
+    part: MatchesPart,
     rulesets: Vec<String>,
-    #[serde(skip)]
-    before: Option<i64>,
+    cursor: Option<i64>,
 }
 
 /// A value of a form; empty is the same as missing.
@@ -74,13 +81,14 @@ fn stated(text: &Option<String>) -> Result<Option<&str>, WebError> {
 
 impl MatchesPage {
     /// The address of this page, from a match on.
-    fn address(&self, before: Option<i64>) -> String {
+    fn address(&self, cursor: Option<i64>) -> String {
         let mut parts: Vec<String> = self
+            .part
             .filter
             .iter()
             .map(|(name, value)| format!("{name}={}", path_part(value)))
             .collect();
-        parts.extend(before.map(|id| format!("before={id}")));
+        parts.extend(cursor.map(|id| format!("cursor={id}")));
         match parts.is_empty() {
             true => "/matches".to_owned(),
             false => format!("/matches?{}", parts.join("&")),
@@ -88,7 +96,7 @@ impl MatchesPage {
     }
 
     fn value(&self, name: &str) -> Option<&String> {
-        let found = self.filter.iter().find(|(own, _)| *own == name);
+        let found = self.part.filter.iter().find(|(own, _)| *own == name);
         found.map(|(_, value)| value)
     }
 
@@ -145,11 +153,11 @@ impl MatchesPage {
             " against "
         };
         html! {
-            @if let Some(player) = self.players.first() {
+            @if let Some(player) = self.part.players.first() {
                 p {
                     (mark!("Rated matches of {0}{1}.",
                         { (player.link(&site.links)) },
-                        { @if let Some(other) = self.players.get(1) { (how) (other.link(&site.links)) } }
+                        { @if let Some(other) = self.part.players.get(1) { (how) (other.link(&site.links)) } }
                     ))
                 }
             }
@@ -157,18 +165,21 @@ impl MatchesPage {
     }
 }
 
-impl Page for MatchesPage {
-    type Choice = MatchesChoice;
-    const PATH: &str = "/matches";
-
-    /// Reads one page of the matches that the choice leaves.
-    async fn read(site: &Site, _: &str, choice: &MatchesChoice) -> Result<Self, WebError> {
+impl MatchesPart {
+    /// Reads a part of the matches that the choice leaves; `abandoned` ones only if they are wanted.
+    pub(in crate::web) async fn read(
+        site: &Site,
+        choice: &MatchesChoice,
+        abandoned: bool,
+        limit: usize,
+    ) -> Result<Self, WebError> {
         let mut filter = MatchFilter {
             ruleset: stated(&choice.ruleset)?,
             map: stated(&choice.map)?,
             server: stated(&choice.server)?,
             picked: choice.picked,
-            before: choice.before,
+            before: choice.cursor,
+            abandoned,
             ..MatchFilter::default()
         };
         let (mut players, mut said) = (Vec::new(), Vec::new());
@@ -209,15 +220,27 @@ impl Page for MatchesPage {
         let list = site
             .pages()
             .matches()
-            .filtered_matches(&filter, LISTED)
+            .filtered_matches(&filter, limit)
             .await?;
         Ok(Self {
             next: list.next,
             matches: MatchSummary::list(site, list.lines),
-            rulesets: site.rulesets().into_iter().map(|own| own.ruleset).collect(),
             filter: said,
             players,
-            before: choice.before,
+        })
+    }
+}
+
+impl Page for MatchesPage {
+    type Choice = MatchesChoice;
+    const PATH: &str = "/matches";
+
+    /// Reads one page of the matches that the choice leaves.
+    async fn read(site: &Site, _: &str, choice: &MatchesChoice) -> Result<Self, WebError> {
+        Ok(Self {
+            part: MatchesPart::read(site, choice, false, LISTED).await?,
+            rulesets: site.rulesets().into_iter().map(|own| own.ruleset).collect(),
+            cursor: choice.cursor,
         })
     }
 
@@ -226,7 +249,7 @@ impl Page for MatchesPage {
     }
 
     fn path(&self) -> String {
-        self.address(self.before)
+        self.address(self.cursor)
     }
 
     fn description(&self, _: &Site) -> String {
@@ -239,11 +262,11 @@ impl Page for MatchesPage {
             (self.whose(site))
             (self.caused())
             (self.controls(site))
-            (matches(site, &self.matches, self.value("ruleset").is_none()))
+            (matches(site, &self.part.matches, self.value("ruleset").is_none()))
             nav.pages aria-label="Pages of matches" {
-                @if self.before.is_some() { a href=(site.links.to(&self.address(None))) { "← Latest" } }
-                @if self.next.is_some() {
-                    a rel="next" href=(site.links.to(&self.address(self.next))) { "Earlier →" }
+                @if self.cursor.is_some() { a href=(site.links.to(&self.address(None))) { "← Latest" } }
+                @if self.part.next.is_some() {
+                    a rel="next" href=(site.links.to(&self.address(self.part.next))) { "Earlier →" }
                 }
             }
         })
@@ -263,10 +286,11 @@ pub(in crate::web) struct MapPage {
     rulesets: Vec<NamedBalance>,
     /// Whether they are being counted again.
     #[serde(skip)]
-    is_counting: bool,
+    pub(in crate::web) is_counting: bool,
     /// What team 0 is called, if it is the same in all of them.
     #[serde(skip)]
     first_team: String,
+    #[serde(skip)]
     matches: Vec<MatchSummary>,
     /// The name as the game sent it.
     #[serde(skip)]
@@ -274,11 +298,10 @@ pub(in crate::web) struct MapPage {
 }
 
 /// The page of a game server.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(in crate::web) struct ServerPage {
     server: String,
     matches: Vec<MatchSummary>,
-    #[serde(skip)]
     raw: String,
 }
 

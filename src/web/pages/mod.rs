@@ -2,6 +2,7 @@
 
 mod balance;
 mod board;
+mod distribution;
 mod game;
 mod home;
 mod lists;
@@ -17,16 +18,17 @@ mod systems;
 mod versus;
 
 pub(super) use balance::BalancePage;
-pub(super) use board::{Board, BoardChoice, SEARCH};
+pub(super) use board::{Board, BoardChoice};
 pub(super) use game::GamePage;
-pub(super) use home::{Home, SearchPage};
+pub(super) use home::{Home, RulesetSummary, SearchPage};
 pub(super) use lists::MatchSummary;
 pub(super) use live::LivePage;
-pub(super) use matches::{MapPage, MatchesPage, ServerPage};
-pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding, read_recounts};
+pub(super) use matches::{MapPage, MatchesChoice, MatchesPage, MatchesPart, ServerPage};
+pub(super) use parts::kind;
+pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding};
 pub(super) use queues::QueuesPage;
 pub(super) use reasons::Reasons;
 pub(super) use regulars::RegularsPage;
-pub(super) use standing::{BoardLine, part_of_board};
+pub(super) use standing::{BoardPart, SEARCH};
 pub(super) use systems::SystemsPage;
 pub(super) use versus::VersusPage;

@@ -1,12 +1,15 @@
 //! What many pages consist of: tables, and the choice of a time.
 //!
 //! - The tables of pages: each column is stated once, with its head, and what it has in each row.
-//! - Which time a part of a page is about.
+//! - Which time, and which kind of players, a page is about.
 
 use maud::{Markup, Render, html};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{model::Timestamp, web::plot::WeightPoint};
+use crate::{
+    model::{Kind, Timestamp},
+    web::plot::WeightPoint,
+};
 
 /// A table of rows, which can be scrolled sideways if it does not fit.
 pub(super) struct PageTable<'a, R> {
@@ -119,6 +122,15 @@ impl<R> Render for PageTable<'_, R> {
                 }
             }
         }
+    }
+}
+
+/// The kind of players that a query states.
+pub(in crate::web) fn kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Kind>, D::Error> {
+    let word = String::deserialize(from)?;
+    match Kind::parse(&word) {
+        Some(kind) => Ok(Some(kind)),
+        None => Err(D::Error::custom("kind: must be human or bot")),
     }
 }
 

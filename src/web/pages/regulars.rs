@@ -3,15 +3,16 @@
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
+use super::parts::kind;
 use crate::{
     model::{Kind, Timestamp, text::counted},
-    store::Regular,
+    store::{Player, Regular, as_text},
     web::{
         Site, WebError,
         answer::Page,
-        links::{NamedPlayer, path_part},
+        links::path_part,
         plot::{self, PlotLine},
-        words::{self, as_text},
+        words,
     },
 };
 
@@ -29,7 +30,8 @@ const PICKED: usize = 200;
 #[serde(default)]
 pub(in crate::web) struct RegularsChoice {
     ruleset: String,
-    kind: Option<String>,
+    #[serde(deserialize_with = "kind")]
+    kind: Option<Kind>,
     /// The handles of those whose lines are picked out, with commas.
     pick: String,
 }
@@ -38,7 +40,8 @@ pub(in crate::web) struct RegularsChoice {
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct RegularsPage {
     ruleset: String,
-    kind: &'static str,
+    #[serde(serialize_with = "as_text")]
+    kind: Kind,
     /// The number of matches in which they were looked for, at most.
     matches: i64,
     regulars: Vec<RegularLine>,
@@ -47,7 +50,7 @@ pub(in crate::web) struct RegularsPage {
 /// A regular.
 #[derive(Debug, Serialize)]
 struct RegularLine {
-    player: NamedPlayer,
+    player: Player,
     /// In how many of the latest matches the player was.
     matches: i64,
     /// The weights after matches, the first one first.
@@ -82,7 +85,7 @@ impl RegularLine {
             is_picked: picked.split(',').any(|own| own == regular.handle),
             matches: regular.matches,
             history: places.into_iter().map(point).collect(),
-            player: NamedPlayer::new(Some(regular.handle), Some(regular.name), regular.kind),
+            player: Player::new(Some(regular.handle), Some(regular.name), regular.kind),
         }
     }
 
@@ -152,15 +155,14 @@ impl Page for RegularsPage {
         if choice.pick.len() > PICKED {
             return Err(WebError::BadRequest);
         }
-        let wanted = choice.kind.as_deref().and_then(Kind::parse);
-        let mut kind = wanted.unwrap_or(Kind::Human);
+        let mut kind = choice.kind.unwrap_or(Kind::Human);
         let read = |kind| {
             site.pages()
                 .matches()
                 .regulars(&choice.ruleset, kind, MATCHES, LINES)
         };
         let mut found = read(kind).await?;
-        if found.is_empty() && wanted.is_none() {
+        if found.is_empty() && choice.kind.is_none() {
             kind = Kind::Bot;
             found = read(kind).await?;
         }
@@ -170,7 +172,7 @@ impl Page for RegularsPage {
         let line = |regular| RegularLine::new(regular, &choice.pick);
         Ok(Self {
             ruleset: choice.ruleset.clone(),
-            kind: kind.as_str(),
+            kind,
             matches: MATCHES,
             regulars: found.into_iter().map(line).collect(),
         })

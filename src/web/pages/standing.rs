@@ -2,62 +2,20 @@
 
 use serde::Serialize;
 
+use super::distribution::Distribution;
 use crate::{
-    learning::{BoardQuery, BoardRow, BoardSize, LearningError, Standing, StandingLine},
+    learning::{BoardLine, BoardQuery, Standing, StandingLine},
     model::{Kind, PlayerKey, Ruleset, Timestamp},
-    store::PersonRow,
+    store::{PersonRow, Player, as_text},
     web::{
         Site, WebError,
-        links::NamedPlayer,
         plot::WeightPoint,
-        words::{self, as_text},
+        present::{identities, running},
+        words,
     },
 };
 
-/// A line of the leaderboard.
-#[derive(Debug, Serialize)]
-pub(in crate::web) struct BoardLine {
-    /// `None` without a place, and where only divisions are shown.
-    pub(super) place: Option<i64>,
-    pub(super) standing: Standing,
-    pub(super) player: NamedPlayer,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) weight: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) deviation: Option<f64>,
-    pub(super) division: Option<String>,
-    /// The percentage of the other players with a place who have a lower one; `None` for the only player.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) percentile: Option<f64>,
-    pub(super) games: i64,
-    #[serde(serialize_with = "as_text")]
-    pub(super) last_seen: Timestamp,
-    /// Whether the player is in a running game.
-    pub(super) plays_now: bool,
-}
-
 impl BoardLine {
-    /// The line of a player, with `placed` players who have a place under the ruleset.
-    pub(in crate::web) fn new(site: &Site, kind: Kind, row: BoardRow, placed: i64) -> Self {
-        let numbers = site.settings.shows_numbers();
-        let shown = |number| numbers.then(|| words::rounded(number, 3));
-        Self {
-            place: row.place.filter(|_| numbers),
-            standing: row.standing,
-            player: NamedPlayer::new(Some(row.handle), Some(row.name), kind),
-            weight: shown(row.weight),
-            deviation: shown(row.deviation),
-            division: row.division,
-            percentile: row.place.filter(|_| placed > 1).map(|place| {
-                let behind = (placed - place).max(0) as f64 / (placed - 1) as f64;
-                (behind * 1_000.0).round() / 10.0
-            }),
-            games: row.games,
-            last_seen: row.last_seen,
-            plays_now: false,
-        }
-    }
-
     /// The place, or why there is none.
     pub(super) fn place_or_why(&self) -> String {
         let enough = Standing::MATCHES_TO_PLACE;
@@ -86,53 +44,88 @@ impl BoardLine {
     }
 }
 
-/// Reads a part of the players of a ruleset, in their order. Returns them, how many there are, and whether more come after.
-pub(in crate::web) async fn part_of_board(
-    site: &Site,
-    query: BoardQuery<'_>,
-) -> Result<(Vec<BoardRow>, BoardSize, bool), LearningError> {
-    let limit = query.limit;
-    if query.search.is_empty() {
-        let (rows, size) = site.learning().board(query).await?;
-        let last = if query.away { size.all } else { size.listed };
-        return Ok((rows, size, last > query.skip + limit));
+/// The longest search, in bytes.
+pub(in crate::web) const SEARCH: usize = 64;
+
+/// A part of the leaderboard of a ruleset, or of the players in it whom a search finds.
+#[derive(Debug, Serialize)]
+pub(in crate::web) struct BoardPart {
+    pub(super) ruleset: String,
+    #[serde(serialize_with = "as_text")]
+    pub(super) kind: Kind,
+    /// The number of players, also of those without a place.
+    pub(in crate::web) players: i64,
+    /// The number of those of them who are being placed, and of those who are away.
+    pub(super) placing: i64,
+    pub(super) away: i64,
+    pub(super) rows: Vec<BoardLine>,
+    /// How strong the players with a place are; `None` with too few of them, and of a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) distribution: Option<Distribution>,
+    /// Where the next part begins; `None` after the last one.
+    pub(super) next: Option<i64>,
+}
+
+impl BoardPart {
+    /// Reads the players in their order.
+    pub(in crate::web) async fn read(site: &Site, query: BoardQuery<'_>) -> Result<Self, WebError> {
+        let (rows, size, has_next) = site.learning().board(query).await?;
+        let playing = identities(site, &running(site));
+        let line = |row: BoardLine| {
+            let plays_now = playing.contains(&row.key);
+            let line = match site.settings.shows_numbers() {
+                true => row,
+                false => row.without_numbers(),
+            };
+            BoardLine { plays_now, ..line }
+        };
+        Ok(Self {
+            ruleset: query.ruleset.to_owned(),
+            kind: query.kind,
+            players: size.all,
+            placing: size.listed - size.placed,
+            away: size.all - size.listed,
+            rows: rows.into_iter().map(line).collect(),
+            distribution: match query.search.is_empty() {
+                true => Distribution::read(site, query.ruleset, query.kind).await?,
+                false => None,
+            },
+            next: has_next.then_some(query.skip + query.limit),
+        })
     }
-    let one_more = BoardQuery {
-        limit: limit + 1,
-        ..query
-    };
-    let (mut rows, size) = site.learning().board(one_more).await?;
-    let has_next = rows.len() as i64 > limit;
-    rows.truncate(usize::try_from(limit).unwrap_or(0));
-    Ok((rows, size, has_next))
 }
 
 /// A player's standing under a ruleset.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct PlayerStanding {
-    pub(super) ruleset: String,
-    pub(super) players: i64,
     #[serde(flatten)]
-    pub(super) line: BoardLine,
+    pub(super) own: StandingLine,
     /// The weight after each of the latest matches, the first one first, and the weight of now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) history: Vec<WeightPoint>,
 }
 
 impl PlayerStanding {
-    /// The standing of a player of this kind, without the history.
-    pub(in crate::web) fn new(site: &Site, kind: Kind, line: StandingLine) -> Self {
+    /// The standing as a site shows it, without the history.
+    pub(in crate::web) fn new(site: &Site, own: StandingLine) -> Self {
+        let line = match site.settings.shows_numbers() {
+            true => own.line,
+            false => own.line.without_numbers(),
+        };
         Self {
-            ruleset: line.ruleset,
-            players: line.of,
-            line: BoardLine::new(site, kind, line.row, line.of),
+            own: StandingLine { line, ..own },
             history: Vec::new(),
         }
     }
 
     /// Weight or division, place and ruleset, in a few words.
     pub(in crate::web) fn in_short(&self) -> String {
-        let (line, of) = (&self.line, self.players);
+        let StandingLine {
+            ruleset,
+            players: of,
+            line,
+            ..
+        } = &self.own;
         let measure = line.measure().or_else(|| line.division.clone());
         let measure = measure.map_or(String::new(), |measure| format!("{measure} · "));
         let place = match line.place {
@@ -140,7 +133,7 @@ impl PlayerStanding {
             None if line.standing == Standing::Placed => String::new(),
             None => format!("{} · ", line.place_or_why()),
         };
-        format!("{measure}{place}{}", self.ruleset)
+        format!("{measure}{place}{ruleset}")
     }
 }
 
@@ -155,7 +148,7 @@ fn begin_season(site: &Site, player: &PlayerKey, standings: &mut [StandingLine])
                 .standings_at(site.now())
                 .view(&Ruleset::parse(&line.ruleset));
             if let Some(now) = view.measure(player.kind, &player.id) {
-                (line.row.weight, line.row.deviation) = now;
+                (line.line.weight, line.line.deviation) = (Some(now.0), Some(now.1));
             }
         }
     }
@@ -164,7 +157,7 @@ fn begin_season(site: &Site, player: &PlayerKey, standings: &mut [StandingLine])
 /// A player with a page, and where the player stands.
 pub(in crate::web) struct KnownPlayer {
     pub(in crate::web) person: PersonRow,
-    pub(in crate::web) player: NamedPlayer,
+    pub(in crate::web) player: Player,
     pub(in crate::web) standings: Vec<StandingLine>,
 }
 
@@ -179,10 +172,10 @@ impl KnownPlayer {
         let person = person.ok_or(WebError::NoPlayer)?;
         let mut standings = site.learning().standings_of(&person).await?;
         begin_season(site, &person.key, &mut standings);
-        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-        let name = latest.map(|line| line.row.name.clone());
+        let latest = standings.iter().max_by_key(|line| line.line.last_seen);
+        let name = latest.map(|line| line.line.player.raw.clone());
         Ok(Self {
-            player: NamedPlayer::new(Some(person.handle.clone()), name, person.key.kind),
+            player: Player::new(Some(person.handle.clone()), name, person.key.kind),
             person,
             standings,
         })

@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::parts::PageTable;
 use crate::{
     learning::{BestOfRuleset, SystemMeasures, SystemsReport},
-    model::{Timestamp, text::counted},
+    model::text::counted,
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
-        words::{self, as_text},
+        words,
     },
 };
 
@@ -21,42 +21,7 @@ const FEWEST: usize = 30;
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct SystemsPage {
     /// `None` before the first comparison.
-    comparison: Option<SystemsComparison>,
-}
-
-/// The comparison that was made last.
-#[derive(Debug, Serialize)]
-struct SystemsComparison {
-    #[serde(serialize_with = "as_text")]
-    computed: Timestamp,
-    /// Number of matches: the latest.
-    matches: usize,
-    #[serde(serialize_with = "as_text")]
-    from: Timestamp,
-    #[serde(serialize_with = "as_text")]
-    to: Timestamp,
-    /// How many of them the measures are taken over.
-    measured: usize,
-    configured: String,
-    reference: String,
-    systems: Vec<SystemMeasures>,
-    best: Vec<BestOfRuleset>,
-}
-
-impl From<SystemsReport> for SystemsComparison {
-    fn from(report: SystemsReport) -> Self {
-        Self {
-            computed: report.computed_at,
-            matches: report.compared,
-            from: report.from,
-            to: report.to,
-            measured: report.measured,
-            configured: report.configured,
-            reference: report.reference,
-            systems: report.systems,
-            best: report.best,
-        }
-    }
+    comparison: Option<SystemsReport>,
 }
 
 impl Page for SystemsPage {
@@ -66,9 +31,8 @@ impl Page for SystemsPage {
     /// Reads the last comparison. One that another version has made in another form is left out.
     async fn read(site: &Site, _: &str, _: &NoQuery) -> Result<Self, WebError> {
         let row = site.pages().learned().systems_report().await?;
-        let report = row.and_then(|row| serde_json::from_str::<SystemsReport>(&row.report).ok());
         Ok(Self {
-            comparison: report.map(SystemsComparison::from),
+            comparison: row.and_then(|row| serde_json::from_str(&row.report).ok()),
         })
     }
 
@@ -94,7 +58,7 @@ impl Page for SystemsPage {
     }
 }
 
-impl SystemsComparison {
+impl SystemsReport {
     fn body(&self, site: &Site) -> Markup {
         html! {
             p {

@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     model::{Timestamp, text::counted},
-    store::{Companion, GameOfPerson, SharedGame},
+    store::{Companion, GameOfPerson, Player, SharedGame},
     web::{
         Site, WebError,
         answer::Page,
-        links::{NamedPlayer, path_part},
+        links::path_part,
         words::{self, known},
     },
 };
@@ -37,10 +37,11 @@ pub(in crate::web) struct VersusChoice {
 /// The matches of two players.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct VersusPage {
-    players: [NamedPlayer; 2],
+    players: [Player; 2],
     /// On the same team, and on different ones.
     together: SharedLine,
     against: SharedLine,
+    #[serde(skip)]
     matches: Vec<MatchSummary>,
 }
 
@@ -195,7 +196,7 @@ pub(super) struct CompanionTables {
 
 #[derive(Debug, Serialize)]
 struct CompanionLine {
-    player: NamedPlayer,
+    player: Player,
     games: i64,
     /// The share of these matches that the player of this page won; a draw is half a win.
     won: f64,
@@ -225,7 +226,7 @@ fn lines(list: Vec<Companion>) -> Vec<CompanionLine> {
     let line = |companion: Companion| CompanionLine {
         won: companion.won / companion.games.max(1) as f64,
         games: companion.games,
-        player: NamedPlayer::new(companion.handle, Some(companion.name), companion.kind),
+        player: Player::new(companion.handle, Some(companion.name), companion.kind),
     };
     let mut lines: Vec<CompanionLine> = list.into_iter().map(line).collect();
     lines.sort_by(|a, b| b.won.total_cmp(&a.won).then(b.games.cmp(&a.games)));

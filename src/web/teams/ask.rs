@@ -31,7 +31,7 @@ pub(super) async fn regulars(site: &Site, ruleset: &str) -> Result<Vec<ListedPla
         skip: 0,
         limit: COMPARED,
     };
-    let (rows, _) = site.learning().board(query).await?;
+    let (rows, ..) = site.learning().board(query).await?;
     Ok(rows.iter().map(ListedPlayer::new).collect())
 }
 
@@ -68,8 +68,8 @@ pub(super) async fn called(
             continue;
         };
         let standings = site.learning().standings_of(&person).await?;
-        let latest = standings.iter().max_by_key(|line| line.row.last_seen);
-        known.extend(latest.map(|line| ListedPlayer::new(&line.row)));
+        let latest = standings.iter().max_by_key(|own| own.line.last_seen);
+        known.extend(latest.map(|own| ListedPlayer::new(&own.line)));
     }
     Ok(known)
 }

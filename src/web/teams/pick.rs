@@ -4,7 +4,7 @@
 //! Players are on the leaderboard, or new: then the form gives them an identity.
 
 use crate::{
-    learning::BoardRow,
+    learning::BoardLine,
     model::{Timestamp, names::plain_name},
     web::api::{ApiProblem, LARGEST_SEED},
 };
@@ -323,11 +323,12 @@ pub(super) struct ListedPlayer {
 }
 
 impl ListedPlayer {
-    pub(super) fn new(row: &BoardRow) -> Self {
+    pub(super) fn new(row: &BoardLine) -> Self {
+        let player = &row.player;
         Self {
-            handle: row.handle.clone(),
-            name: plain_name(&row.name),
-            raw: row.name.clone(),
+            handle: player.handle.clone().unwrap_or_default(),
+            name: player.plain().to_owned(),
+            raw: player.raw.clone(),
             id: row.key.id.to_lowercase(),
             games: row.games,
             last_seen: row.last_seen,

@@ -184,7 +184,7 @@ fn reasons(
 }
 
 /// The most matches among which the last one of a client is looked for.
-const LATEST: i64 = 5;
+const LATEST: usize = 5;
 
 /// The teams that play, and the key under which their result is recorded once.
 #[derive(Debug)]
@@ -355,12 +355,7 @@ pub(super) async fn latest(site: &Site, sender: &Sender) -> Result<Option<MatchL
         return Ok(None);
     };
     let since = site.now().plus_millis(-DAY);
-    for line in site
-        .pages()
-        .matches()
-        .latest_matches(None, None, LATEST)
-        .await?
-    {
+    for line in site.pages().matches().latest_matches(None, LATEST).await? {
         let reporter = site
             .service()
             .store()

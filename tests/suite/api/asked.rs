@@ -8,7 +8,7 @@ use super::NONE;
 use crate::common::{
     api::Api,
     http::HttpAnswer,
-    process::{evenkeel, poll},
+    process::{evenkeel, poll, run_with},
 };
 
 const PLAYERS: [&str; 7] = ["ann", "bob", "cid", "dan", "eve", "fay", "gus"];
@@ -69,6 +69,53 @@ fn why(said: &str) -> Vec<&str> {
     said.lines()
         .filter_map(|line| line.strip_prefix("WHY "))
         .collect()
+}
+
+/// The command reads the same body, and takes the same weights from the database.
+#[test]
+fn a_body_has_the_same_answer_by_http_and_by_the_command() {
+    let api = learned("");
+    let players: Vec<Value> = PLAYERS.iter().map(|id| json!({"id": id})).collect();
+    let learned = json!({"ruleset": "futsal", "seed": 7, "top": 4, "players": players});
+    let stated = json!({"ruleset": "new", "seed": 7, "players": [
+        {"id": "ann", "weight": 5, "party": "x"}, {"id": "bob", "weight": 4},
+        {"id": "cid", "weight": 3, "party": "x"}, {"id": "dan", "weight": 1, "pin": 1}]});
+    let folder = api.folder.path();
+    for body in [learned, stated] {
+        let (status, answer) = api.call("asker", "POST", "/v1/teams", &body);
+        assert_eq!(status, 200, "{answer}");
+        let (code, out, error) = run_with(folder, &["balance", "--json"], &body.to_string());
+        assert_eq!(code, 0, "{error}");
+        assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), answer);
+        let (_, text, _) = run_with(folder, &["balance", "--explain"], &body.to_string());
+        let why = answer["why"][0].as_str().unwrap();
+        assert!(text.contains(why) && text.contains("seed 7"), "{text}");
+    }
+    for (words, body, said) in [
+        (
+            &["balance", "--teams", "3"][..],
+            json!({"ruleset": "a", "players": []}),
+            "state the others in the body",
+        ),
+        (
+            &["balance"],
+            json!({"ruleset": "a", "players": []}),
+            "players: there is nobody",
+        ),
+        (
+            &["balance"],
+            json!({"ruleset": "a", "colour": 1}),
+            "unknown field `colour`",
+        ),
+        (
+            &["balance"],
+            json!({"ruleset": "a", "players": [{"id": "a"}], "keep": true}),
+            "keep: ",
+        ),
+    ] {
+        let (code, _, error) = run_with(folder, words, &body.to_string());
+        assert!(code == 4 && error.contains(said), "{code} {error}");
+    }
 }
 
 #[test]

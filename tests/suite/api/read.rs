@@ -30,6 +30,7 @@ fn lists_come_in_parts_without_gaps_and_doubles() {
         "/v1/matches?limit=7",
         "/v1/matches?limit=7&ruleset=futsal",
         "/v1/leaderboards/futsal?limit=7",
+        "/v1/leaderboards/futsal?limit=7&q=p&kind=human",
     ] {
         let (mut seen, mut cursor) = (BTreeSet::new(), String::new());
         let mut last = None;
@@ -92,7 +93,7 @@ fn a_player_is_found_by_name_and_known_by_handle_everywhere() {
     until(&api, "/v1/leaderboards/futsal", |board| {
         board["players"] == 2
     });
-    let found = get(&api, "/v1/players?q=an&ruleset=futsal");
+    let found = get(&api, "/v1/leaderboards/futsal?q=an");
     let handle = found["rows"][0]["player"]["handle"]
         .as_str()
         .unwrap()
@@ -105,6 +106,7 @@ fn a_player_is_found_by_name_and_known_by_handle_everywhere() {
         found["players"][0]["player"],
         json!({"handle": handle, "name": "Ann", "bot": false})
     );
+    assert_eq!(found["players"][0]["ruleset"], "futsal");
     assert_eq!(
         get(&api, "/v1/players?q=0123456")["players"],
         json!([]),

@@ -3,18 +3,10 @@
 use serde_json::{Value, json};
 
 use super::NONE;
-use crate::common::{api::Api, http::Pages};
+use crate::common::api::Api;
 
 fn code(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["code"].as_str().unwrap_or_default())
-}
-
-#[test]
-fn it_is_off_unless_it_is_configured() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let pages = Pages::start(folder.path(), &[]);
-    assert_eq!(pages.get("/v1/openapi.json").status, 404);
-    assert_eq!(pages.request("POST", "/v1/teams", "").status, 404);
 }
 
 #[test]

@@ -176,6 +176,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "logs",
             "session",
             "server",
+            "web",
             "client",
             "config",
             "simulate",

@@ -188,8 +188,8 @@ fn weights_as_json_and_csv() {
         .collect();
     assert!(weights.is_sorted_by(|a, b| a >= b));
     assert_eq!(
-        (&rows[0]["place"], &rows[0]["games"]),
-        (&1.into(), &1.into())
+        (&rows[0]["standing"], &rows[0]["games"]),
+        (&"placing".into(), &1.into())
     );
     let csv = list("--csv");
     let mut lines = csv.lines();

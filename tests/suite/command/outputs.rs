@@ -214,7 +214,7 @@ fn who_was_on_two_teams_for_as_long_has_won_as_the_database_says() {
     let outcomes: Vec<_> = players
         .map(|one| {
             (
-                one["id"].as_str().unwrap(),
+                one["player"]["id"].as_str().unwrap(),
                 one["outcome"].as_str().unwrap(),
             )
         })

@@ -95,7 +95,7 @@ fn the_facts_are_those_of_the_matches_and_the_weights() {
         let id = one["id"].to_string();
         let shown = run(folder.path(), &["match", "show", &id, "--json"]);
         let shown: Value = serde_json::from_str(&shown).unwrap();
-        assert_eq!(shown["forecast"], one["expected"], "bob is on team 0");
+        assert_eq!(shown["forecast"], one["forecast"], "bob is on team 0");
         assert_eq!(shown["players"][0]["points"], one["points"]);
     }
     assert_eq!(matches[0]["points_of_others"], 12.0);
@@ -116,7 +116,7 @@ fn the_sentences_are_printed_and_name_what_came_from_elsewhere() {
     assert!(said.iter().all(|one| text.contains(one)), "{text}");
     assert!(text.ends_with("with --game: tdm\n"), "{text}");
     let matches = ctf["matches"].as_array().unwrap().iter();
-    let expected: f64 = matches.map(|one| one["expected"].as_f64().unwrap()).sum();
+    let expected: f64 = matches.map(|one| one["forecast"].as_f64().unwrap()).sum();
     let results = format!(
         "In the last 8 matches, the player's teams were expected to win {expected:.1} and won 2"
     );

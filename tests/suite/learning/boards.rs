@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use evenkeel::{
-    learning::{BoardQuery, BoardRow, BoardSize, Learning, Standing},
+    learning::{BoardLine, BoardQuery, BoardSize, Learning, Standing},
     model::{
         Kind::{self, Bot, Human},
         PlayerKey, Timestamp,
@@ -86,8 +86,9 @@ async fn correct(service: &Service) {
     service.learning().refresh().await.unwrap();
 }
 
-async fn board(learning: &Learning, query: BoardQuery<'_>) -> (Vec<BoardRow>, BoardSize) {
-    learning.board(query).await.unwrap()
+async fn board(learning: &Learning, query: BoardQuery<'_>) -> (Vec<BoardLine>, BoardSize) {
+    let (rows, size, _) = learning.board(query).await.unwrap();
+    (rows, size)
 }
 
 fn all(ruleset: &str, kind: Kind) -> BoardQuery<'_> {
@@ -104,34 +105,27 @@ fn all(ruleset: &str, kind: Kind) -> BoardQuery<'_> {
 /// Player, standing, division and place.
 type Line = (String, String, Option<String>, Option<i64>);
 
-/// What the view has, without those who are hidden or were forgotten, who leave no gap.
+/// What the view has, without those who are hidden or were forgotten, who leave no gap in its places.
 async fn of_view(database: &Path, ruleset: &str, kind: Kind) -> Vec<Line> {
-    let view = "SELECT player, standing, division, ruleset, kind FROM leaderboard";
-    type Row = (String, String, Option<String>, String, String);
+    let view = "SELECT player, standing, division, ruleset, kind, place FROM leaderboard";
+    type Row = (String, String, Option<String>, String, String, Option<i64>);
     let found: Vec<Row> = rows(database, view).await;
     let found = found
         .into_iter()
         .filter(|row| row.3 == ruleset && row.4 == kind.as_str());
     let hidden = ["p04", "p09", "p16", "bot 1"];
     let shown = found.filter(|row| !hidden.contains(&&*row.0) && !row.0.starts_with("forgotten-"));
-    let mut placed = 0;
-    let line = |(player, standing, division, ..): Row| {
-        let place = (standing == "placed").then(|| {
-            placed += 1;
-            placed
-        });
-        (player, standing, division, place)
-    };
+    let line = |(player, standing, division, _, _, place): Row| (player, standing, division, place);
     shown.map(line).collect()
 }
 
-fn lines(board: &[BoardRow]) -> Vec<Line> {
-    let standing = |row: &BoardRow| match row.standing {
+fn lines(board: &[BoardLine]) -> Vec<Line> {
+    let standing = |row: &BoardLine| match row.standing {
         Standing::Placed => "placed",
         Standing::Placing => "placing",
         Standing::Away => "away",
     };
-    let line = |row: &BoardRow| {
+    let line = |row: &BoardLine| {
         let standing = standing(row).to_owned();
         (
             row.key.id.clone(),
@@ -193,7 +187,7 @@ async fn a_board_has_the_order_of_the_view_without_those_who_are_not_shown() {
 /// While a process with other settings learns, its boards are those of the weights in the database.
 async fn same_from_stored_weights(
     service: &Service,
-    boards: &BTreeMap<(&str, Kind), (Vec<BoardRow>, BoardSize)>,
+    boards: &BTreeMap<(&str, Kind), (Vec<BoardLine>, BoardSize)>,
 ) {
     let other = common::config(&METALS.replace("min_seconds = 0", "min_seconds = 1"));
     let other = Service::open(service.store().clone(), other.service()).unwrap();
@@ -214,27 +208,27 @@ async fn players_are_found_by_names_identities_and_handles() {
     let (humans, size) = board(learning, all("ctf", Human)).await;
     let row = |id: &str| humans.iter().find(|row| row.key.id == id).unwrap().clone();
     let texts = ["p03", "P07", "p04", "p11", "nobody"].map(str::to_lowercase);
-    let texts = texts.into_iter().chain([row("p12").handle]);
+    let texts = texts.into_iter().chain([row("p12").player.handle.unwrap()]);
     let named = learning.named("ctf", &texts.collect()).await.unwrap();
     let mut expected = ["p03", "p07", "p12"].map(row).to_vec();
     expected.sort_by_key(|row| humans.iter().position(|other| other == row));
     assert_eq!(named, expected);
     // The page of a player has the line of the board.
-    for text in ["p06", "p05", &row("p06").handle] {
+    for text in ["p06", "p05", &row("p06").player.handle.unwrap()] {
         let person = learning.person(text, None).await.unwrap().unwrap();
         assert_eq!(person.key, key(Human, "p06"), "{text}");
         let standings = learning.standings_of(&person).await.unwrap();
         let of_ctf = standings.iter().find(|line| line.ruleset == "ctf").unwrap();
-        assert_eq!((&of_ctf.row, of_ctf.of), (&row("p06"), size.placed));
-        assert!(standings.is_sorted_by(|a, b| a.row.games >= b.row.games));
+        assert_eq!((&of_ctf.line, of_ctf.players), (&row("p06"), size.placed));
+        assert!(standings.is_sorted_by(|a, b| a.line.games >= b.line.games));
     }
     for text in ["p04", "p11", "forgotten-1", "nobody"] {
         let person = learning.person(text, None).await.unwrap();
         assert_eq!(person, None, "{text}");
     }
-    let found = learning.find_persons("p1", 100).await.unwrap();
+    let found = learning.find_persons("p1", None, 100).await.unwrap();
     assert!(found.is_sorted_by(|a, b| a.games >= b.games));
-    let mut names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+    let mut names: Vec<&str> = found.iter().map(|one| one.player.raw.as_str()).collect();
     names.sort_unstable();
     let expected = [
         "^1P10", "^1P12", "^1P13", "^1P14", "^1P15", "^1P17", "^1P18", "^1P19",

@@ -94,7 +94,7 @@ impl Story {
     }
 
     fn wait_for_weights(&self) {
-        wait_until(&self.pages, "/index.json", |home| {
+        wait_until(&self.pages, "/v1/rulesets", |home| {
             home["rulesets"][0]["rated_matches"] == self.learned
         });
     }
@@ -118,7 +118,7 @@ impl Story {
     }
 
     fn live(&self) -> Value {
-        read(&self.pages, "/live.json")["games"][0]["chances"].clone()
+        read(&self.pages, "/v1/live")["games"][0]["chances"].clone()
     }
 
     /// Kills the daemon, and goes on with the next one.
@@ -137,7 +137,7 @@ impl Story {
     }
 
     fn page(&self, id: i64) -> Value {
-        read(&self.pages, &format!("/matches/{id}.json"))
+        read(&self.pages, &format!("/v1/matches/{id}"))
     }
 
     fn html(&self, id: i64) -> String {
@@ -201,7 +201,7 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
     let small: usize = place.split(' ').nth(2).unwrap().parse().unwrap();
     let before = story.live();
     story.kill();
-    let after = wait_until(&story.pages, "/live.json", |live| {
+    let after = wait_until(&story.pages, "/v1/live", |live| {
         live["games"][0]["connected"] == true
     });
     assert_eq!(after["games"][0]["chances"], before, "the journal has them");
@@ -214,7 +214,7 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
 
     // The data of the page.
     // The row of its forecast comes a moment after its END.
-    let page = wait_until(&story.pages, &format!("/matches/{id}.json"), |page| {
+    let page = wait_until(&story.pages, &format!("/v1/matches/{id}"), |page| {
         page["forecast"].is_number()
     });
     let chances = &page["chances"];
@@ -270,7 +270,7 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
     assert_ne!(forecast, first(&chances["started"]), "it is something else");
 
     // Lists, the player's page, the webhook.
-    let home = read(&story.pages, "/index.json");
+    let home = read(&story.pages, "/v1/matches");
     let listed = home["matches"].as_array().unwrap().iter();
     let home = listed.clone().find(|one| one["id"] == id).unwrap();
     assert_eq!(
@@ -278,7 +278,7 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
         (chances, &page["forecast"])
     );
     let late = changes[0]["player"]["handle"].as_str().unwrap();
-    let own = read(&story.pages, &format!("/players/{late}.json"))["games"][0].clone();
+    let own = read(&story.pages, &format!("/v1/players/{late}"))["games"][0].clone();
     assert_eq!(own["chance_as_started"], chances["started"]["win"][small]);
     let data = story.reported(id);
     assert_eq!(&data["chances"], chances);
@@ -361,7 +361,7 @@ fn whatever_is_learned_later(mut story: Story, id: i64, page: &Value) {
     assert_eq!(told(&story.page(id)), told(page));
     for (command, player, change) in [("hide", "id-late", 0), ("forget", "id-0", 2)] {
         story.run(&["player", command, player]);
-        let later = wait_until(&story.pages, &format!("/matches/{id}.json"), |page| {
+        let later = wait_until(&story.pages, &format!("/v1/matches/{id}"), |page| {
             page["changes"][change]["player"]["handle"].is_null()
         });
         assert_eq!(later["changes"][change]["player"]["name"], Value::Null);
@@ -388,7 +388,7 @@ async fn a_match_without_weights_has_sizes_and_only_so_many_changes() {
         format!("GAME ctf\nJOIN a team=0\nJOIN b team=1\nJOIN c team=1\nSTART\n{moves}END\n");
     let end = ask(&mut stream, &lines);
     assert!(end.starts_with("END 1 "), "{end}");
-    let page = read(&pages, "/matches/1.json");
+    let page = read(&pages, "/v1/matches/1");
     assert_eq!(
         page["chances"],
         json!({"picked": null, "started": {"humans": [1, 2], "bots": [0, 0]}})

@@ -71,6 +71,6 @@ async fn who_comes_without_a_name_keeps_the_former_one() {
     daemon.service.learning().refresh().await.unwrap();
     let both = BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
     let rows = daemon.service.learning().named("ctf", &both).await.unwrap();
-    let names: BTreeSet<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+    let names: BTreeSet<&str> = rows.iter().map(|row| row.player.plain()).collect();
     assert_eq!(names, BTreeSet::from(["Ann", "bob"]));
 }

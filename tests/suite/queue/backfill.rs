@@ -341,11 +341,7 @@ async fn while_the_game_has_no_connection_nobody_is_late() {
     clock.pass(50_000);
     drop(server);
     let store = daemon.service.store();
-    let away = async || {
-        store.queues().instance_rows(9).await.unwrap()[0]
-            .away
-            .is_some()
-    };
+    let away = async || store.queues().instance_rows(9).await.unwrap()[0].state == "away";
     until(away).await;
     clock.pass(20_000); // less than the instance has to come back
     let state = phone.ask("TICKET te\n").await;
@@ -355,12 +351,7 @@ async fn while_the_game_has_no_connection_nobody_is_late() {
     assert!(resumed.ends_with(" resumed"), "{resumed}");
     server.send("INSTANCE one.example:1\n").await;
     words(&mut server, "* JOIN e ").await;
-    until(async || {
-        store.queues().instance_rows(9).await.unwrap()[0]
-            .away
-            .is_none()
-    })
-    .await;
+    until(async || store.queues().instance_rows(9).await.unwrap()[0].state != "away").await;
     clock.pass(59_000);
     server.tell("").await;
     let state = phone.ask("TICKET te\n").await;

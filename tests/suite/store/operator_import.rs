@@ -113,7 +113,7 @@ fn links_to_players_and_matches_work_as_before() {
         );
     }
     for (number, old) in expected["matches"].as_object().unwrap() {
-        let answer = pages.get(&format!("/matches/{number}.json"));
+        let answer = pages.get(&format!("/v1/matches/{number}"));
         assert_eq!(answer.status, 200, "{number}");
         let new: Value = serde_json::from_str(&answer.body).unwrap();
         for key in [

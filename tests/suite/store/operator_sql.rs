@@ -636,7 +636,7 @@ async fn the_pages_state_what_the_database_has() {
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
     };
-    let page = read("/balance.json?ruleset=arena.ctf&date=2026-11-23");
+    let page = read("/v1/balance?ruleset=arena.ctf&date=2026-11-23");
     for (part, from, to) in [
         ("all", "2000", "3000"),
         ("before", "2000", "2026-11-23"),
@@ -669,7 +669,7 @@ async fn the_pages_state_what_the_database_has() {
         }
     }
     assert_eq!(page["all"]["draws"], 0.25);
-    let ns2 = read("/balance.json?ruleset=ns2");
+    let ns2 = read("/v1/balance?ruleset=ns2");
     assert_eq!(
         (&ns2["all"]["mean_gap"], &ns2["all"]["draws"]),
         (&Value::Null, &json!(0.0))
@@ -682,7 +682,7 @@ async fn the_pages_state_what_the_database_has() {
     assert!(text.contains("A draw is half a win"), "{text}");
     // A player's plot ends at the weight of now, and the tables of companions say how many are in them.
     for name in ["%3D1%2B1", "bob", "fay"] {
-        let player = read(&format!("/players/{name}.json"));
+        let player = read(&format!("/v1/players/{name}"));
         let standings = player["standings"].as_array().unwrap();
         let standing = standings
             .iter()

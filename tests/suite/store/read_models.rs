@@ -92,11 +92,7 @@ async fn take(step: Step, service: Service, path: &Path) -> Service {
             store.matches().record(&record).await.unwrap();
         }
         Step::Void(at, void) => {
-            let lines = store
-                .matches()
-                .latest_matches(None, None, 1_000)
-                .await
-                .unwrap();
+            let lines = store.matches().latest_matches(None, 1_000).await.unwrap();
             if let Some(line) = lines.get(at) {
                 store
                     .corrections()
@@ -205,7 +201,7 @@ fn monday(at: Timestamp) -> Timestamp {
 
 /// Checks the numbers of the balance page, and returns them.
 async fn check_sums(service: &Service) -> BalanceStatistics {
-    let lines = service.store().matches().latest_matches(None, None, 1_000);
+    let lines = service.store().matches().latest_matches(None, 1_000);
     let lines = lines.await.unwrap();
     let rated = |line: &MatchLine| line.ruleset.is_some() && line.unrated.is_none();
     let lines: Vec<MatchLine> = lines.into_iter().filter(rated).collect();

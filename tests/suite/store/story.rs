@@ -809,7 +809,10 @@ async fn forgetting_goes_on_after_an_end(open: impl Backend) {
             .unwrap()
             .unwrap();
         let gone = page.seats.iter().find(|seat| seat.seat == 0).unwrap();
-        assert_eq!((&gone.name, &gone.handle), (&None, &None));
+        assert_eq!(
+            (&gone.shown.player.name, &gone.shown.player.handle),
+            (&None, &None)
+        );
     }
     // Nothing else changes until the end: what was learned meanwhile holds.
     elsewhere.corrections().finish_forgetting().await.unwrap();
@@ -871,11 +874,7 @@ fn told(win: &[f64]) -> MatchChances {
 /// What a page of a match shows of its chances.
 async fn shown(store: &Arc<Store>, id: i64) -> MatchChances {
     let page = store.matches().page_match(id).await.unwrap().unwrap();
-    let line = &store
-        .matches()
-        .latest_matches(None, None, 100)
-        .await
-        .unwrap();
+    let line = &store.matches().latest_matches(None, 100).await.unwrap();
     let line = line.iter().find(|line| line.id == id).unwrap();
     assert_eq!(line.chances, page.line.chances, "a list shows the same");
     MatchChances {
@@ -951,7 +950,10 @@ async fn what_was_predicted_of_a_match_is_kept(open: impl Backend) {
         .unwrap();
     let page = store.matches().page_match(ids[2]).await.unwrap().unwrap();
     let gone = page.seats.iter().find(|seat| seat.seat == 1).unwrap();
-    assert_eq!((&gone.name, &gone.handle), (&None, &None));
+    assert_eq!(
+        (&gone.shown.player.name, &gone.shown.player.handle),
+        (&None, &None)
+    );
 }
 
 on_each_database! {

@@ -90,7 +90,7 @@ def moved(shown, rows):
 
 def checks(person):
     rows = entries(person["person"])
-    shown = page(f"/players/{person['handle']}.json")
+    shown = page(f"/v1/players/{person['handle']}")
     is_pinned = person["player"] == pinned
     yield "still between matches", all(a["weight_before"] == b["weight"] for a, b in zip(rows, rows[1:]))
     for row in rows:

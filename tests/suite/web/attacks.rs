@@ -82,7 +82,7 @@ fn no_path_leads_out_of_the_pages() {
         "/players/%00",
         "/players/..%5c..%5csecret",
         "/matches/%2e%2e%2fsecret",
-        "/matches/1%00.json",
+        "/v1/matches/1%00",
         "/rulesets/%252e%252e%252fsecret",
         "/balance/",
         "/balance;x",

@@ -76,9 +76,9 @@ fn a_browser_shows_every_page_and_runs_no_script_of_a_name() {
     let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
     let _running = play(&pages);
     let profile = TempDir::new().unwrap();
-    let home = pages.get("/index.json").body;
+    let home = pages.get("/v1/matches").body;
     let home: serde_json::Value = serde_json::from_str(&home).unwrap();
-    let player = pages.get(&format!("/players/{}.json", identity(0))).body;
+    let player = pages.get(&format!("/v1/players/{}", identity(0))).body;
     let player: serde_json::Value = serde_json::from_str(&player).unwrap();
     let handle = player["player"]["handle"].as_str().unwrap();
     let ruleset = "%3Ci%3Ectf%3C%2Fi%3E%26a";

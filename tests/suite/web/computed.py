@@ -51,7 +51,7 @@ def result(match):
 
 def balance():
     """How even all matches were."""
-    shown = page(f"/balance.json?ruleset={ruleset}")
+    shown = page(f"/v1/balance?ruleset={ruleset}")
     gaps = [max(scores(match)) - min(scores(match)) for match in MATCHES]
     won = [match for match in MATCHES if match["outcome"] == "won"]
     favoured = [match for match in won if (match["forecast"] >= 0.5) == (match["winner"] == 0)]
@@ -87,7 +87,7 @@ def causes(shown):
         for seat in seats:
             earlier[seat["person"]] = earlier.get(seat["person"], 0) + 1
         sizes = [sum(seat["team"] == team for seat in seats) for team in (0, 1)]
-        told = page(f"/matches/{match['id']}.json")
+        told = page(f"/v1/matches/{match['id']}")
         players = told["others"] + [player for team in told["teams"] for player in team["players"]]
         left = any(player["left"] is not None for player in players)
         late = max(player["stays"][0]["from"] for player in players if player["stays"]) > 60000
@@ -110,7 +110,7 @@ def causes(shown):
         reach = 1.959964 * math.sqrt(sum(variance(gaps) / len(gaps) for gaps in split))
         for name, edge in (("low", -reach), ("high", reach)):
             same(f"{cause} {name}", line[f"explains_{name}"], max(0, part * (with_it - without + edge)))
-        listed = page(f"/matches.json?ruleset={ruleset}&cause={cause}")["matches"]
+        listed = page(f"/v1/matches?ruleset={ruleset}&cause={cause}")["matches"]
         same(f"{cause} listed", len(listed), min(50, len(split[1])))
 
 
@@ -118,7 +118,7 @@ def regulars():
     """Who was in most of the latest 100 matches, and the last weights."""
     ids = [match["id"] for match in MATCHES[-100:]]
     marks = ",".join("?" * len(ids))
-    for line in page(f"/regulars.json?ruleset={ruleset}&kind=bot")["regulars"]:
+    for line in page(f"/v1/regulars?ruleset={ruleset}&kind=bot")["regulars"]:
         handle = line["player"]["handle"]
         person = db.execute("SELECT person FROM persons WHERE handle = ?", [handle]).fetchone()[0]
         count = f"SELECT count(*) FROM performances WHERE person = ? AND match_id IN ({marks})"
@@ -129,7 +129,7 @@ def regulars():
 
 def record(handle):
     """What a player has won."""
-    shown = page(f"/players/{handle}.json")["record"]
+    shown = page(f"/v1/players/{handle}")["record"]
     rows = db.execute(
         """SELECT f.result FROM performances f JOIN persons p ON p.person = f.person
            WHERE p.handle = ? AND f.result IS NOT NULL""",
@@ -152,7 +152,7 @@ def course():
     length = lengths[math.ceil(len(lengths) * 0.9) - 1]
     normal = NormalDist()
     for match in MATCHES[-2:]:
-        shown = page(f"/matches/{match['id']}.json")
+        shown = page(f"/v1/matches/{match['id']}")
         before = normal.inv_cdf(min(max(match["forecast"], 0.001), 0.999))
         for at, chance in shown["chance_over_time"][::6]:
             now = [sum(p for t, team, p in shown["events"] if team == own and t <= at) for own in (0, 1)]
@@ -166,7 +166,7 @@ def course():
 
 causes(balance())
 regulars()
-for line in page(f"/regulars.json?ruleset={ruleset}&kind=bot")["regulars"][:3]:
+for line in page(f"/v1/regulars?ruleset={ruleset}&kind=bot")["regulars"][:3]:
     record(line["player"]["handle"])
 course()
 for line in wrong:

@@ -39,7 +39,7 @@ fn no_page_is_wider_than_a_telephone_and_axe_finds_nothing() {
         ]
         .map(str::to_owned),
     );
-    let list = json(&pages, "/matches.json?ruleset=baseoa.ctf");
+    let list = json(&pages, "/v1/matches?ruleset=baseoa.ctf");
     paths.push(format!(
         "/maps/{}",
         list["matches"][0]["map"].as_str().unwrap()

@@ -17,12 +17,12 @@ fn list<'a>(page: &'a Value, name: &str) -> &'a Vec<Value> {
 
 /// All matches that a filter leaves, over all pages.
 fn all(pages: &Pages, filter: &str) -> Vec<Value> {
-    let (mut found, mut before) = (Vec::new(), String::new());
+    let (mut found, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = json(pages, &format!("/matches.json?{filter}{before}"));
+        let page = json(pages, &format!("/v1/matches?{filter}{cursor}"));
         found.extend(list(&page, "matches").clone());
         match page["next"].as_i64() {
-            Some(next) => before = format!("&before={next}"),
+            Some(next) => cursor = format!("&cursor={next}"),
             None => return found,
         }
     }
@@ -33,7 +33,7 @@ fn a_search_finds_players_of_all_rulesets_by_name_and_never_by_identity() {
     let (pages, folder) = seasons(&[]);
     let home = pages.get("/").body;
     assert!(home.contains("action=\"/search\""), "{home}");
-    let found = json(&pages, "/search.json?q=SARGE");
+    let found = json(&pages, "/v1/players?q=SARGE");
     assert_eq!(list(&found, "players").len(), 1);
     let line = &list(&found, "players")[0];
     assert_eq!(
@@ -42,9 +42,9 @@ fn a_search_finds_players_of_all_rulesets_by_name_and_never_by_identity() {
     );
     assert_eq!(
         line["games"],
-        json(&pages, "/players/Sarge.json")["standings"][0]["games"]
+        json(&pages, "/v1/players/Sarge")["standings"][0]["games"]
     );
-    let found = json(&pages, "/search.json?q=green");
+    let found = json(&pages, "/v1/players?q=green");
     let handle = list(&found, "players")[0]["player"]["handle"]
         .as_str()
         .unwrap()
@@ -55,11 +55,11 @@ fn a_search_finds_players_of_all_rulesets_by_name_and_never_by_identity() {
         "{page}"
     );
     assert_eq!(
-        list(&json(&pages, "/search.json?q=baseoa"), "rulesets").len(),
+        list(&json(&pages, "/v1/rulesets?q=baseoa"), "rulesets").len(),
         1
     );
-    for text in [SECRET, "nobody-of-this-name", ""] {
-        let found = json(&pages, &format!("/search.json?q={text}"));
+    for text in [SECRET, "nobody-of-this-name"] {
+        let found = json(&pages, &format!("/v1/players?q={text}"));
         assert!(list(&found, "players").is_empty(), "{text}: {found}");
     }
     let hostile = pages.get("/search?q=%3Cscript%3E").body;
@@ -75,7 +75,7 @@ fn a_search_finds_players_of_all_rulesets_by_name_and_never_by_identity() {
             .unwrap()
             .success()
     );
-    assert!(list(&json(&pages, "/search.json?q=green"), "players").is_empty());
+    assert!(list(&json(&pages, "/v1/players?q=green"), "players").is_empty());
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn matches_are_listed_to_the_first_one_and_by_what_they_have_in_common() {
         assert_eq!(all(&pages, filter).len(), expected, "{filter}");
     }
     assert!(all(&pages, "picked=true").is_empty() && all(&pages, "map=none").is_empty());
-    assert_eq!(pages.get("/matches?before=x").status, 400);
+    assert_eq!(pages.get("/matches?cursor=x").status, 400);
     assert_eq!(pages.get("/matches?cause=luck").status, 400);
     assert_eq!(pages.get("/matches?since=yesterday").status, 400);
     let since = every[10]["ended"].as_str().unwrap();
@@ -109,7 +109,7 @@ fn matches_are_listed_to_the_first_one_and_by_what_they_have_in_common() {
     assert_eq!(pages.get("/matches?player=nobody").status, 404);
     let page = pages.get("/matches?ruleset=baseoa.ctf").body;
     assert!(
-        page.contains("before=") && page.contains("Earlier →"),
+        page.contains("cursor=") && page.contains("Earlier →"),
         "{page}"
     );
 }
@@ -117,12 +117,12 @@ fn matches_are_listed_to_the_first_one_and_by_what_they_have_in_common() {
 #[test]
 fn a_map_and_a_server_have_a_page_and_matches_lead_there() {
     let (pages, _folder) = seasons(&[]);
-    let balance = json(&pages, "/balance.json?ruleset=baseoa.ctf");
+    let balance = json(&pages, "/v1/balance?ruleset=baseoa.ctf");
     let expected = list(&balance, "maps")
         .iter()
         .find(|line| line["name"] == "ps37ctf")
         .unwrap();
-    let map = json(&pages, "/maps/ps37ctf.json");
+    let map = json(&pages, "/v1/maps/ps37ctf");
     let line = &list(&map, "rulesets")[0];
     assert_eq!(
         (&line["name"], &line["matches"]),
@@ -132,7 +132,7 @@ fn a_map_and_a_server_have_a_page_and_matches_lead_there() {
     let home = pages.get("/").body;
     let hostile = "/maps/..%2F%3Cb%3Emap%3C%2Fb%3E%22%27%26";
     assert!(home.contains(&format!("href=\"{hostile}\"")), "{home}");
-    let game = json(&pages, "/index.json")["matches"][0]["id"].to_string();
+    let game = json(&pages, "/v1/matches")["matches"][0]["id"].to_string();
     let game = pages.get(&format!("/matches/{game}")).body;
     let server = game
         .split("href=\"/servers/")
@@ -163,17 +163,17 @@ fn a_map_and_a_server_have_a_page_and_matches_lead_there() {
 fn two_players_are_compared_over_the_matches_that_both_were_in() {
     let (pages, _folder) = seasons(&[]);
     let handle = |player: &str| {
-        let page = json(&pages, &format!("/players/{player}.json"));
+        let page = json(&pages, &format!("/v1/players/{player}"));
         page["player"]["handle"].as_str().unwrap().to_owned()
     };
     let (own, other) = (handle("Sarge"), handle("Grunt"));
-    let both = json(&pages, &format!("/versus.json?a={own}&b={other}"));
+    let both = json(&pages, &format!("/v1/versus?a={own}&b={other}"));
     let found = |word: &str| all(&pages, &format!("player={own}&{word}={other}"));
     // Counted again from the pages of the matches.
     for (word, line) in [("with", &both["together"]), ("against", &both["against"])] {
         let (mut games, mut won) = (0, 0.0);
         for game in found(word) {
-            let page = json(&pages, &format!("/matches/{}.json", game["id"]));
+            let page = json(&pages, &format!("/v1/matches/{}", game["id"]));
             let team = |handle: &str| {
                 list(&page, "teams").iter().position(|team| {
                     let mut players = list(team, "players").iter();

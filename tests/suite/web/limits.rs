@@ -104,7 +104,7 @@ fn one_address_cannot_take_all_connections() {
         let mut byte = [0];
         stream.read_exact(&mut byte).unwrap();
     }
-    for path in ["/healthz", "/", "/index.json"] {
+    for path in ["/healthz", "/", "/v1/live"] {
         let third = pages.get(path);
         assert_eq!(third.status, 503, "{third:?}");
         assert_eq!(third.field("retry-after"), Some("1"));

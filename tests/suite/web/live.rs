@@ -75,10 +75,10 @@ fn command(folder: &Path, words: &[&str]) {
 #[test]
 fn running_games_are_shown_without_identities() {
     let (pages, _folder) = seasons(&[]);
-    assert_eq!(json(&pages, "/live.json")["running"], 0);
+    assert_eq!(json(&pages, "/v1/live")["running"], 0);
     assert!(pages.get("/live").body.contains("Nobody plays"));
     let mut stream = play(&pages);
-    let live = json(&pages, "/live.json");
+    let live = json(&pages, "/v1/live");
     assert_eq!(
         (&live["running"], &live["humans"], &live["bots"]),
         (&1.into(), &3.into(), &1.into())
@@ -102,32 +102,23 @@ fn running_games_are_shown_without_identities() {
     );
     let chance = started["win"][0].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&chance) && chance != 0.5, "{chance}");
-    let handle = json(&pages, &format!("/players/{}.json", identity(0)));
+    let handle = json(&pages, &format!("/v1/players/{}", identity(0)));
     let handle = handle["player"]["handle"].as_str().unwrap();
     assert_eq!(game["teams"][0][0]["handle"], handle);
     assert_eq!(game["teams"][0][1]["bot"], true);
-    let board = json(&pages, "/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a.json");
+    let board = json(&pages, "/v1/leaderboards/%3Ci%3Ectf%3C%2Fi%3E%26a");
     let rows = board["rows"].as_array().unwrap().iter();
     let playing = rows.filter(|row| row["plays_now"] == true).count();
-    assert_eq!((playing, board["now"].as_array().unwrap().len()), (2, 0));
-    let bots = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
-    assert_eq!(bots["now"][0]["humans"], 3);
-    assert_eq!(
-        json(&pages, "/index.json")["now"][0]["server"],
-        "<b>arena</b>"
-    );
-    for path in [
-        "/live",
-        "/live.json",
-        "/",
-        "/index.json",
-        "/rulesets/baseoa.ctf?kind=bot",
-    ] {
+    assert_eq!(playing, 2);
+    let other = pages.get("/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a").body;
+    assert!(!other.contains("Playing now"), "{other}");
+    assert_eq!(game["server"], "<b>arena</b>");
+    for path in ["/live", "/v1/live", "/", "/rulesets/baseoa.ctf?kind=bot"] {
         let answer = pages.get(path);
         for secret in [SECRET, GUID] {
             assert!(!answer.body.contains(secret), "{path}");
         }
-        if !path.contains(".json") {
+        if !path.starts_with("/v1/") {
             assert!(
                 answer.body.contains(&format!("/players/{handle}")),
                 "{path}"
@@ -148,7 +139,7 @@ fn running_games_are_shown_without_identities() {
     assert!(leading > chance, "{leading} with a lead, {chance} without");
     assert!(game["ends"].is_null(), "CLOCK was not sent");
     tell(&mut stream, "SCORE 1\nSCORE 1\nCLOCK 10\n");
-    let live = json(&pages, "/live.json");
+    let live = json(&pages, "/v1/live");
     let game = &live["games"][0];
     assert_eq!(game["scores"], serde_json::json!([1.0, 2.0]));
     let behind = game["chance_with_score"].as_f64().unwrap();
@@ -166,7 +157,7 @@ fn running_games_are_shown_without_identities() {
         assert!(body.contains(" by the game’s clock"), "{path}");
     }
     drop(stream);
-    wait_until(&pages, "/live.json", |live| {
+    wait_until(&pages, "/v1/live", |live| {
         live["games"][0]["connected"] == false
     });
     assert!(pages.get("/live").body.contains("the game server is away"));
@@ -176,10 +167,10 @@ fn running_games_are_shown_without_identities() {
 fn who_is_hidden_or_forgotten_has_no_name_or_handle_in_running_games() {
     let (pages, folder) = seasons(&[]);
     let _stream = play(&pages);
-    let handle = json(&pages, &format!("/players/{}.json", identity(0)));
+    let handle = json(&pages, &format!("/v1/players/{}", identity(0)));
     let handle = handle["player"]["handle"].as_str().unwrap();
     command(folder.path(), &["player", "hide", &identity(0)]);
-    let game = &json(&pages, "/live.json")["games"][0];
+    let game = &json(&pages, "/v1/live")["games"][0];
     assert_eq!(
         game["teams"][0][0],
         serde_json::json!({"handle": null, "name": null, "bot": false})
@@ -192,7 +183,7 @@ fn who_is_hidden_or_forgotten_has_no_name_or_handle_in_running_games() {
         );
     }
     command(folder.path(), &["player", "forget", &identity(1)]);
-    wait_until(&pages, "/live.json", |live| {
+    wait_until(&pages, "/v1/live", |live| {
         live["games"][0]["teams"][1][0]["handle"].is_null()
     });
 }
@@ -201,7 +192,7 @@ fn who_is_hidden_or_forgotten_has_no_name_or_handle_in_running_games() {
 fn a_game_that_is_over_is_not_in_play() {
     let (pages, _folder) = seasons(&[("EVENKEEL_WEB_SHOW", "division")]);
     let mut stream = play(&pages);
-    let live = pages.get("/live.json").body;
+    let live = pages.get("/v1/live").body;
     assert!(
         live.contains("\"running\":1") && !live.contains("chance"),
         "{live}"
@@ -209,7 +200,7 @@ fn a_game_that_is_over_is_not_in_play() {
     assert!(!pages.get("/live").body.contains("chance"));
     stream.get_mut().write_all(b"END\n").unwrap();
     assert!(line(&mut stream).starts_with("END "));
-    let game = &json(&pages, "/live.json")["games"][0];
+    let game = &json(&pages, "/v1/live")["games"][0];
     assert!(
         game["began"].is_null() && game["scores"].as_array().unwrap().is_empty(),
         "{game}"
@@ -219,7 +210,7 @@ fn a_game_that_is_over_is_not_in_play() {
         &mut stream,
         &format!("LEAVE {one}\nLEAVE {other}\nLEAVE {GUID}\nBOTLEAVE Sarge\n"),
     );
-    assert_eq!(json(&pages, "/live.json")["running"], 0);
+    assert_eq!(json(&pages, "/v1/live")["running"], 0);
 }
 
 #[test]
@@ -244,7 +235,7 @@ fn the_reasons_of_balance_are_told_on_the_page_of_the_match() {
         .unwrap();
     let end = line(&mut stream);
     let id = end.split(' ').nth(1).unwrap();
-    let game = wait_until(&pages, &format!("/matches/{id}.json"), |game| {
+    let game = wait_until(&pages, &format!("/v1/matches/{id}"), |game| {
         !game["reasons"].is_null()
     });
     let reasons = &game["reasons"];

@@ -40,21 +40,21 @@ fn json(pages: &Pages, path: &str) -> Value {
 
 /// The handle of the first human who played the latest match.
 fn some_handle(pages: &Pages) -> String {
-    let home = json(pages, "/index.json");
+    let home = json(pages, "/v1/matches");
     let id = home["matches"].as_array().unwrap().iter();
     let id = id
         .filter(|line| line["humans"] == 8)
         .map(|line| &line["id"])
         .next()
         .unwrap();
-    let game = json(pages, &format!("/matches/{id}.json"));
+    let game = json(pages, &format!("/v1/matches/{id}"));
     let handle = &game["teams"][0]["players"][0]["player"]["handle"];
     handle.as_str().unwrap().to_owned()
 }
 
-/// The paths of all kinds of pages, without `.json`.
+/// The paths of all kinds of pages.
 fn paths(pages: &Pages) -> Vec<String> {
-    let home = json(pages, "/index.json");
+    let home = json(pages, "/v1/matches?limit=20");
     let matches = home["matches"].as_array().unwrap();
     let mut paths: Vec<String> = ["/", "/balance", "/systems", "/matches", "/search?q=s"]
         .map(str::to_owned)
@@ -72,11 +72,17 @@ fn paths(pages: &Pages) -> Vec<String> {
     paths
 }
 
+/// The path of the data of a page.
 fn data_of(path: &str) -> String {
-    let (page, query) = path.split_once('?').unwrap_or((path, ""));
-    let page = if page == "/" { "/index" } else { page };
-    let mark = if query.is_empty() { "" } else { "?" };
-    format!("{page}.json{mark}{query}")
+    match path {
+        "/" => "/v1/rulesets".to_owned(),
+        "/search?q=s" => "/v1/players?q=s".to_owned(),
+        path => format!(
+            "/v1{}",
+            path.replace("/rulesets/", "/leaderboards/")
+                .replace("&page=1", "")
+        ),
+    }
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn every_page_is_small_escaped_and_without_identities() {
             assert!(policy.starts_with("default-src 'none'"), "{path}");
             assert_eq!(answer.field("x-content-type-options"), Some("nosniff"));
             assert_eq!(answer.field("referrer-policy"), Some("same-origin"));
-            if !path.contains(".json") {
+            if !path.starts_with("/v1/") {
                 for tag in [
                     "<script",
                     "<img",
@@ -121,12 +127,12 @@ fn every_page_is_small_escaped_and_without_identities() {
 #[test]
 fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
     let (pages, folder) = seasons(&[]);
-    let mine = pages.get(&format!("/players/{}.json", identity(2)));
+    let mine = pages.get(&format!("/v1/players/{}", identity(2)));
     assert_eq!(mine.status, 200);
     let mine: Value = serde_json::from_str(&mine.body).unwrap();
     let handle = mine["player"]["handle"].as_str().unwrap().to_owned();
     assert_eq!(mine["player"]["name"], "RedGreenTeal & ' \" ]]>");
-    assert_eq!(json(&pages, &format!("/players/{handle}.json")), mine);
+    assert_eq!(json(&pages, &format!("/v1/players/{handle}")), mine);
     assert_eq!(mine["standings"][0]["games"], 24);
     assert_eq!(
         mine["standings"][0]["history"].as_array().unwrap().len(),
@@ -166,16 +172,16 @@ fn a_player_is_found_by_handle_and_by_identity_and_can_leave() {
             status
         );
         let ruleset = "/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a";
-        let board = json(&pages, &format!("{ruleset}.json"));
+        let board = json(&pages, &data_of(ruleset));
         assert_eq!(
             board["rows"].as_array().unwrap().len(),
             if shown { 8 } else { 7 }
         );
-        let other = pages.get(&format!("/players/{}.json", identity(3)));
+        let other = pages.get(&format!("/v1/players/{}", identity(3)));
         for text in [&board.to_string(), &other.body] {
             assert_eq!(text.contains("RedGreenTeal"), shown, "{command}: {text}");
         }
-        let home = json(&pages, "/index.json");
+        let home = json(&pages, "/v1/matches");
         let game = pages.get(&format!("/matches/{}", home["matches"][0]["id"]));
         assert_eq!(game.body.contains("Green"), shown, "{command}");
         assert_eq!(game.body.contains("a player"), !shown, "{command}");
@@ -198,7 +204,7 @@ fn a_hidden_player_stays_hidden_when_identities_are_merged() {
         }
         let found = |id: &String| pages.get(&format!("/players/{id}")).status;
         assert_eq!((found(&one), found(&other)), (404, 404), "{order:?}");
-        let board = json(&pages, "/rulesets/%3Ci%3Ectf%3C%2Fi%3E%26a.json");
+        let board = json(&pages, "/v1/leaderboards/%3Ci%3Ectf%3C%2Fi%3E%26a");
         assert_eq!(board["rows"].as_array().unwrap().len(), 6, "{order:?}");
         player(folder.path(), &["unhide", &one]);
         assert_eq!(found(&other), 200, "{order:?}");
@@ -208,9 +214,9 @@ fn a_hidden_player_stays_hidden_when_identities_are_merged() {
 #[test]
 fn a_match_page_tells_what_was_expected_and_what_happened() {
     let (pages, _folder) = seasons(&[]);
-    let board = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
-    let line = &board["matches"][0];
-    let game = json(&pages, &format!("/matches/{}.json", line["id"]));
+    let list = json(&pages, "/v1/matches?ruleset=baseoa.ctf");
+    let line = &list["matches"][0];
+    let game = json(&pages, &format!("/v1/matches/{}", line["id"]));
     assert_eq!(game["scores"], line["scores"]);
     let forecast = game["forecast"].as_f64().unwrap();
     assert!(
@@ -242,7 +248,7 @@ fn a_match_page_tells_what_was_expected_and_what_happened() {
         assert!(html.contains(part), "{part}");
     }
     // The season's true skills are 1 to 5, so the predictions are better than a coin's.
-    let balance = json(&pages, "/balance.json?ruleset=baseoa.ctf&date=2026-11-20");
+    let balance = json(&pages, "/v1/balance?ruleset=baseoa.ctf&date=2026-11-20");
     assert_eq!(balance["all"]["matches"], 60);
     assert!(
         balance["all"]["brier"].as_f64().unwrap() < 0.25,
@@ -312,7 +318,7 @@ fn divisions_can_be_shown_instead_of_numbers() {
     );
     assert!(home.contains("https://example.org/?a=&quot;b"));
     assert!(home.contains("href=\"/stats/balance\""));
-    let player = json(&pages, "/stats/players/Sarge.json");
+    let player = json(&pages, "/stats/v1/players/Sarge");
     let text = player.to_string();
     for number in [
         "weight",
@@ -363,12 +369,12 @@ fn an_empty_database_has_pages_too() {
         "/balance",
         "/live",
         "/systems",
-        "/index.json",
-        "/balance.json",
-        "/live.json",
-        "/systems.json",
+        "/v1/rulesets",
+        "/v1/balance",
+        "/v1/live",
+        "/v1/systems",
         "/matches",
-        "/matches.json",
+        "/v1/matches",
         "/search?q=x",
         "/matches.atom",
         "/healthz",
@@ -388,10 +394,10 @@ fn an_empty_database_has_pages_too() {
         assert_eq!(answer.status, 404, "{path}");
         assert!(answer.body.contains("<h1>"), "{path}");
     }
-    let error = pages.get("/players/x.json");
+    let error = pages.get("/v1/players/x");
     assert_eq!(
         (error.status, error.field("content-type")),
-        (404, Some("application/json"))
+        (404, Some("application/problem+json"))
     );
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{json, live::seasons, paths, share::compressed};
-use crate::common::{api::Api, hostile::SECRET};
+use crate::common::hostile::SECRET;
 
 /// The most that a page may have, compressed, in bytes.
 const MOST: usize = 50_000;
@@ -51,7 +51,7 @@ fn pages_have_at_most_fifty_kilobytes_compressed() {
 #[test]
 fn the_lines_of_regulars_can_be_picked_out() {
     let (pages, _folder) = seasons(&[]);
-    let all = json(&pages, "/regulars.json?ruleset=baseoa.ctf&kind=bot");
+    let all = json(&pages, "/v1/regulars?ruleset=baseoa.ctf&kind=bot");
     let list = all["regulars"].as_array().unwrap();
     assert_eq!(list.len(), 8, "one for each colour");
     let counts: Vec<i64> = list
@@ -83,7 +83,7 @@ fn the_lines_of_regulars_can_be_picked_out() {
 #[test]
 fn a_player_sees_the_own_place_in_the_distribution() {
     let (pages, _folder) = seasons(&[]);
-    let board = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
+    let board = json(&pages, "/v1/leaderboards/baseoa.ctf?kind=bot");
     let steps = board["distribution"].as_array().unwrap();
     let share: f64 = steps
         .iter()
@@ -112,10 +112,10 @@ fn a_player_sees_the_own_place_in_the_distribution() {
 #[test]
 fn a_match_shows_the_chance_over_its_time_and_a_fairer_exchange() {
     let (pages, _folder) = seasons(&[]);
-    let matches = json(&pages, "/matches.json?ruleset=baseoa.ctf");
+    let matches = json(&pages, "/v1/matches?ruleset=baseoa.ctf");
     let games = matches["matches"].as_array().unwrap().iter();
     let games: Vec<Value> = games
-        .map(|line| json(&pages, &format!("/matches/{}.json", line["id"])))
+        .map(|line| json(&pages, &format!("/v1/matches/{}", line["id"])))
         .collect();
     for game in &games {
         let course = game["chance_over_time"].as_array().unwrap();
@@ -148,22 +148,30 @@ fn a_match_shows_the_chance_over_its_time_and_a_fairer_exchange() {
     );
 }
 
+/// Whoever reads the pages may read the data. Other calls, other sites and tokens need `[api] enabled`.
 #[test]
-fn data_lead_to_v1_where_there_is_one() {
-    let api = Api::start("");
-    let led = |path: &str| {
-        let answer = api.pages.get(path);
-        (answer.status, answer.field("location").map(str::to_owned))
-    };
-    let to = |path: &str| (307, Some(path.to_owned()));
-    assert_eq!(led("/live.json"), to("/v1/live"));
-    assert_eq!(
-        led("/rulesets/a%2Fb.json?kind=bot"),
-        to("/v1/leaderboards/a%2fb?kind=bot")
-    );
-    assert_eq!(led("/matches/1.json"), to("/v1/matches/1"));
-    assert_eq!(led("/index.json").0, 200, "/v1 has no home page");
-    assert!(api.pages.get("/live").body.contains("href=\"/v1/live\""));
+fn what_pages_show_is_below_v1_also_without_the_api() {
     let (pages, _folder) = seasons(&[]);
-    assert_eq!(pages.get("/live.json").status, 200, "without [api]");
+    for path in ["/v1/live", "/v1/rulesets", "/v1/openapi.json"] {
+        let answer = pages.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.field("access-control-allow-origin"), None);
+        let tag = answer.field("etag").unwrap().replace("w/", "W/");
+        let fields = format!("If-None-Match: {tag}\r\nAuthorization: Bearer wrong\r\n");
+        assert_eq!(pages.request("GET", path, &fields).status, 304, "{path}");
+    }
+    for (method, path, status) in [
+        ("POST", "/v1/matches", 405),
+        ("POST", "/v1/teams", 404),
+        ("GET", "/v1/pickups", 404),
+        ("GET", "/v1/links/ann", 404),
+        ("GET", "/teams", 404),
+        ("GET", "/live.json", 404),
+        ("GET", "/v1/live?colour=1", 400),
+        ("GET", "/v1/players/Sarge?kind=cat", 400),
+        ("GET", "/v1/maps/none", 404),
+    ] {
+        assert_eq!(pages.request(method, path, "").status, status, "{path}");
+    }
+    assert!(pages.get("/").body.contains("href=\"/v1/openapi.json\""));
 }

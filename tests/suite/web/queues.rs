@@ -33,9 +33,9 @@ weight = 0.5
 fn queues_have_a_page_where_they_are_configured() {
     let folder = TempDir::new().unwrap();
     let pages = Pages::start(folder.path(), &[]);
-    for path in ["/queues", "/queues.json"] {
-        assert_eq!(pages.get(path).status, 404);
-    }
+    assert_eq!(pages.get("/queues").status, 404);
+    let none = serde_json::json!({"queues": [], "instances": [], "hosted": []});
+    assert_eq!(json(&pages, "/v1/queues"), none);
     assert!(!pages.get("/").body.contains("/queues"));
     drop(pages);
     fs::write(folder.path().join("evenkeel.toml"), QUEUE).unwrap();
@@ -57,7 +57,7 @@ fn queues_have_a_page_where_they_are_configured() {
         );
     };
     submit("t1", &identity(0), 4);
-    let waiting = json(&pages, "/queues.json");
+    let waiting = json(&pages, "/v1/queues");
     assert_eq!(waiting["queues"][0]["tickets"], 1);
     let oldest = &waiting["queues"][0]["waiting"][0];
     assert_eq!(oldest["players"], 1);
@@ -67,7 +67,7 @@ fn queues_have_a_page_where_they_are_configured() {
     );
     assert!(pages.get("/queues").body.contains("Oldest ticket"));
     submit("t2", &identity(1), 7);
-    let found = wait_until(&pages, "/queues.json", |found| {
+    let found = wait_until(&pages, "/v1/queues", |found| {
         let queue = &found["queues"][0];
         queue["day"]["matched"] == 2 && queue["tickets"] == 0
     });
@@ -95,13 +95,13 @@ fn queues_have_a_page_where_they_are_configured() {
     submit("t3", &identity(2), 4);
     let said = pages.daemon.ask("HELLO one\nCANCEL t3\n");
     assert!(said.contains("CANCELLED t3"), "{said}");
-    wait_until(&pages, "/queues.json", |found| {
+    wait_until(&pages, "/v1/queues", |found| {
         found["queues"][0]["day"]["cancelled"] == 1
     });
     let answer = pages.get("/queues");
     assert!(answer.body.contains("tier spread") && answer.body.contains("<svg"));
     assert!(!answer.body.contains(SECRET));
-    assert!(!pages.get("/queues.json").body.contains(SECRET));
+    assert!(!pages.get("/v1/queues").body.contains(SECRET));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn who_declines_a_match_is_counted_with_the_hour() {
         .daemon
         .ask(&format!("HELLO one\nDECLINE {} ann\n", id.unwrap()));
     assert!(!declined.contains("ERROR"), "{said}: {declined}");
-    let found = wait_until(&pages, "/queues.json", |found| {
+    let found = wait_until(&pages, "/v1/queues", |found| {
         found["queues"][0]["day"]["unready"] == 1
     });
     assert_eq!(found["queues"][0]["day"]["cancelled"], 1);
@@ -143,7 +143,7 @@ fn who_declines_a_match_is_counted_with_the_hour() {
 #[test]
 fn rating_systems_are_compared_in_the_background() {
     let (pages, _folder) = seasons(&[]);
-    let found = wait_until(&pages, "/systems.json", |found| {
+    let found = wait_until(&pages, "/v1/systems", |found| {
         !found["comparison"].is_null()
     });
     let comparison = &found["comparison"];
@@ -168,7 +168,7 @@ fn rating_systems_are_compared_in_the_background() {
         "{page}"
     );
     assert_eq!(
-        json(&pages, "/systems.json"),
+        json(&pages, "/v1/systems"),
         found,
         "it is not computed for each visitor"
     );

@@ -37,8 +37,8 @@ fn the_preview_of_a_link_tells_what_happened_and_what_was_expected() {
         (&origin[..], "https://club.example"),
     ] {
         let (pages, _folder) = seasons(variables);
-        let board = json(&pages, "/rulesets/baseoa.ctf.json?kind=bot");
-        let line = board["matches"].as_array().unwrap().iter();
+        let list = json(&pages, "/v1/matches?ruleset=baseoa.ctf");
+        let line = list["matches"].as_array().unwrap().iter();
         let mut decided = line.filter(|line| !line["winner"].is_null());
         let line = decided.next().unwrap();
         let path = format!("/matches/{}", line["id"]);
@@ -62,7 +62,7 @@ fn the_preview_of_a_link_tells_what_happened_and_what_was_expected() {
         assert_eq!(meta(&page, "og:url"), format!("{site}{path}"));
         let player = pages.get("/players/Sarge").body;
         let said = meta(&player, "og:description");
-        let place = json(&pages, "/players/Sarge.json")["standings"][0]["place"].clone();
+        let place = json(&pages, "/v1/players/Sarge")["standings"][0]["place"].clone();
         assert!(said.contains(&format!("place {place} of ")), "{said}");
         for path in ["/", "/balance", "/live", "/systems", RULESET] {
             let page = pages.get(path).body;
@@ -97,7 +97,6 @@ fn other_sites_may_frame_what_is_below_embed_and_nothing_else() {
         "/embed/balance",
         "/embed/teams",
         "/embed/players/x",
-        "/embed/live.json",
     ] {
         let answer = pages.get(&format!("/stats{path}"));
         assert_eq!(answer.status, 404, "{path}");
@@ -107,7 +106,7 @@ fn other_sites_may_frame_what_is_below_embed_and_nothing_else() {
 #[test]
 fn a_badge_shows_the_standing_until_the_player_is_hidden() {
     let (pages, folder) = seasons(&[]);
-    let line = &json(&pages, "/players/Sarge.json")["standings"][0];
+    let line = &json(&pages, "/v1/players/Sarge")["standings"][0];
     let badge = pages.get("/players/Sarge.svg");
     assert_eq!(
         badge.field("content-type"),
@@ -213,7 +212,7 @@ fn pages_are_compressed_for_those_who_can_read_it() {
     for path in [
         "/",
         "/players/Sarge",
-        "/balance.json",
+        "/v1/balance",
         "/matches.atom",
         &style,
     ] {

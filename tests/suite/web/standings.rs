@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use super::json;
 use crate::common::{http::Pages, process::evenkeel};
 
-const BOARD: &str = "/rulesets/daily.json?page=1";
+const BOARD: &str = "/v1/leaderboards/daily?away=false";
 
 /// Ingests 30 matches of ann, bob, cid and old, one a day, and 20 more from day 100 on, in which old does not play: new is
 /// in the first four of them, eve in the others. The team of ann wins three of four.
@@ -113,7 +113,7 @@ fn a_place_needs_ten_matches_and_players_who_are_away_keep_nobody_from_one() {
         "{page}"
     );
     assert!(!page.contains(">old<"), "{page}");
-    let all = json(&pages, &format!("{BOARD}&away=true"));
+    let all = json(&pages, "/v1/leaderboards/daily");
     let whole = lines(&all);
     assert_eq!(whole.last().unwrap(), &("old".into(), "away".into(), None));
     let new = whole.iter().find(|line| line.0 == "new").unwrap();
@@ -236,13 +236,13 @@ fn among_many_players_a_new_one_is_listed_at_once() {
         );
         let answer = pages.send(head.as_bytes());
         assert_eq!(answer.status, 201, "{}", answer.body);
-        let search = format!("/v1/players?ruleset=duel&q=p{number}");
+        let search = format!("/v1/leaderboards/duel?q=p{number}");
         while rows(&json(&pages, &search)).is_empty() {
             assert!(began.elapsed() < deadline, "nobody is listed");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-    assert_eq!(json(&pages, "/index.json")["rulesets"][0]["humans"], 804);
+    assert_eq!(json(&pages, "/v1/rulesets")["rulesets"][0]["humans"], 804);
 }
 
 /// A match of two.

@@ -18,7 +18,7 @@ fn teams_have_the_names_and_colours_of_their_game_type() {
     hostile::ingest_season(folder.path());
     fs::write(folder.path().join("evenkeel.toml"), NAMES).unwrap();
     let pages = Pages::start(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
-    let list = json(&pages, "/matches.json?ruleset=baseoa.ctf");
+    let list = json(&pages, "/v1/matches?ruleset=baseoa.ctf");
     let mut won = list["matches"].as_array().unwrap().iter();
     let won = won.find(|line| line["outcome"] == "won").unwrap();
     let name = ["Blue", "Red"][won["winner"].as_u64().unwrap() as usize];

@@ -8,24 +8,30 @@ use crate::{
 };
 
 /// A match with this chance, result and change of the weight to `weight`; one that moves nothing is held.
-fn one(id: i64, expected: f64, result: f64, weight: f64, change: f64) -> WeighedMatch {
-    WeighedMatch {
+fn one(id: i64, expected: f64, result: f64, weight: f64, change: f64) -> PlayedMatch {
+    PlayedMatch {
         id,
         ended: Timestamp(id * 86_400_000),
-        expected: Some(expected),
+        ruleset: "ctf".into(),
+        map: "m".into(),
+        chance_as_started: None,
+        forecast: Some(expected),
         result: Some(result),
-        entry: Some(WeightEntry {
-            before: weight - change,
-            weight,
-            deviation: 5.0,
-            cause: Some(match (result, change == 0.0) {
-                (1.0, true) => WeightCause::WonHeld,
-                (1.0, false) => WeightCause::Won,
-                (0.0, true) => WeightCause::LostHeld,
-                (0.0, false) => WeightCause::Lost,
-                _ => WeightCause::Drew,
-            }),
-        }),
+        entry: Some(AccountEntry::new(
+            WeightEntry {
+                before: weight - change,
+                weight,
+                deviation: 5.0,
+                cause: Some(match (result, change == 0.0) {
+                    (1.0, true) => WeightCause::WonHeld,
+                    (1.0, false) => WeightCause::Won,
+                    (0.0, true) => WeightCause::LostHeld,
+                    (0.0, false) => WeightCause::Lost,
+                    _ => WeightCause::Drew,
+                }),
+            },
+            false,
+        )),
         points_for: 1.0,
         points_against: 3.0,
         points: Some(10.0),
@@ -226,7 +232,7 @@ fn games_without_predictions_or_teams_have_what_is_known() {
     let without = |result| {
         let mut why = bob(SystemName::Hive);
         for one in &mut why.matches {
-            (one.expected, one.result, one.points) = (None, result, None);
+            (one.forecast, one.result, one.points) = (None, result, None);
         }
         why.sentences()
     };

@@ -3,8 +3,6 @@
 
 mod past;
 
-pub(in crate::web) use past::{Recounted, read_recounts};
-
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
@@ -12,25 +10,18 @@ use serde::{Deserialize, Serialize};
 
 pub(in crate::web) use super::standing::{KnownPlayer, PlayerStanding};
 use super::{
-    board::Distribution,
-    parts::{PageTable, RecentSpan},
+    distribution::Distribution,
+    parts::{PageTable, RecentSpan, kind},
     versus::{CompanionTables, companions},
 };
 use crate::{
-    learning::{Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
+    learning::{PlayedMatch, Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
     model::{Kind, Timestamp, names::plain_name},
-    store::GameOfPerson,
-    web::{
-        Site, WebError,
-        answer::Page,
-        links::{NamedPlayer, path_part},
-        plot,
-        share::share,
-        words,
-    },
+    store::{GameOfPerson, Player},
+    web::{Site, WebError, answer::Page, links::path_part, plot, share::share, words},
 };
 
-use past::{PlayedGame, Record, Since, WeightProgress, in_a_line};
+use past::{Record, Recounted, Since, WeightProgress, in_a_line, read_recounts};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 300;
@@ -41,27 +32,18 @@ const PLOTS: usize = 3;
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(in crate::web) struct KindChoice {
-    kind: Option<String>,
+    #[serde(deserialize_with = "kind")]
+    pub(in crate::web) kind: Option<Kind>,
     /// The ruleset of the badge.
-    ruleset: Option<String>,
+    pub(in crate::web) ruleset: Option<String>,
     /// Which time the plots show.
     span: RecentSpan,
-}
-
-impl KindChoice {
-    pub(in crate::web) fn kind(&self) -> Option<Kind> {
-        self.kind.as_deref().and_then(Kind::parse)
-    }
-
-    pub(in crate::web) fn ruleset(&self) -> Option<&str> {
-        self.ruleset.as_deref()
-    }
 }
 
 /// The page of a player.
 #[derive(Debug, Serialize)]
 pub(in crate::web) struct PlayerPage {
-    player: NamedPlayer,
+    player: Player,
     #[serde(skip_serializing_if = "Option::is_none")]
     identity: Option<String>,
     /// Which time the plots show.
@@ -80,12 +62,11 @@ pub(in crate::web) struct PlayerPage {
     distribution: Option<Distribution>,
     form: RecentForm,
     /// The latest notices of corrections.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     recounts: Vec<Recounted>,
     /// Why the weights are what they are, those with most matches first; none if numbers are not shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<WhyWeight>,
-    games: Vec<PlayedGame>,
+    games: Vec<PlayedMatch>,
     best_maps: Vec<MapResult>,
     worst_maps: Vec<MapResult>,
     companions: CompanionTables,
@@ -107,30 +88,39 @@ impl From<&WhyRating> for WhyWeight {
     }
 }
 
-fn weight_here(line: &StandingLine) -> WeightHere {
-    WeightHere {
-        ruleset: line.ruleset.clone(),
-        weight: line.row.weight,
-        deviation: line.row.deviation,
-        games: u32::try_from(line.row.games).unwrap_or(0),
-    }
+fn weight_here(own: &StandingLine) -> Option<WeightHere> {
+    let line = &own.line;
+    Some(WeightHere {
+        ruleset: own.ruleset.clone(),
+        weight: line.weight?,
+        deviation: line.deviation?,
+        games: u32::try_from(line.games).unwrap_or(0),
+    })
 }
 
 impl PlayerPage {
     fn standings<'a>(&'a self, site: &'a Site) -> PageTable<'a, PlayerStanding> {
         PageTable::of("Standings", &self.standings)
-            .name("Game type", |row| site.links.to_ruleset(&row.ruleset))
-            .num("Weight", |row| words::or_dash(row.line.measure()))
+            .name("Game type", |row| site.links.to_ruleset(&row.own.ruleset))
+            .num("Weight", |row| words::or_dash(row.own.line.measure()))
             .only_if(site.settings.shows_numbers())
-            .text("Division", |row| words::or_dash(row.line.division.clone()))
-            .only_if(self.standings.iter().any(|row| row.line.division.is_some()))
-            .num("Place", |row| match row.line.place {
-                Some(place) => format!("{place} of {0}", row.players, place = place),
-                None => row.line.place_or_why(),
+            .text("Division", |row| {
+                words::or_dash(row.own.line.division.clone())
             })
-            .num("Better than", |row| words::or_dash(row.line.better_than()))
-            .num("Games", |row| row.line.games)
-            .wide_text("Last seen", |row| words::day(row.line.last_seen))
+            .only_if(
+                self.standings
+                    .iter()
+                    .any(|row| row.own.line.division.is_some()),
+            )
+            .num("Place", |row| match row.own.line.place {
+                Some(place) => format!("{place} of {0}", row.own.players, place = place),
+                None => row.own.line.place_or_why(),
+            })
+            .num("Better than", |row| {
+                words::or_dash(row.own.line.better_than())
+            })
+            .num("Games", |row| row.own.line.games)
+            .wide_text("Last seen", |row| words::day(row.own.line.last_seen))
     }
 
     fn handle(&self) -> &str {
@@ -144,13 +134,13 @@ impl Page for PlayerPage {
 
     /// Reads the page of the player with this handle or identity.
     async fn read(site: &Site, text: &str, choice: &KindChoice) -> Result<Self, WebError> {
-        let known = KnownPlayer::read(site, text, choice.kind()).await?;
+        let known = KnownPlayer::read(site, text, choice.kind).await?;
         let (person, standings) = (known.person, known.standings);
         let matches = site.pages().matches();
         let games = matches.games_of(person.person, GAMES).await?;
         let (best_maps, worst_maps) = maps(&games);
         let numbers = site.settings.shows_numbers();
-        let weights: Vec<WeightHere> = standings.iter().map(weight_here).collect();
+        let weights: Vec<WeightHere> = standings.iter().filter_map(weight_here).collect();
         let asked = WhyQuestion {
             player: &person.key,
             person: person.person,
@@ -175,13 +165,13 @@ impl Page for PlayerPage {
                 true => past::history(&games, &line, since),
                 false => Vec::new(),
             },
-            ..PlayerStanding::new(site, person.key.kind, line)
+            ..PlayerStanding::new(site, line)
         };
         let first = standings.first().filter(|_| numbers);
         let progress = first.filter(|_| !pinned);
         let progress =
-            progress.and_then(|line| WeightProgress::of(&games, &line.ruleset, line.row.weight));
-        let placed = first.filter(|line| line.row.standing == Standing::Placed);
+            progress.and_then(|own| WeightProgress::of(&games, &own.ruleset, own.line.weight?));
+        let placed = first.filter(|own| own.line.standing == Standing::Placed);
         let distribution = async {
             match placed {
                 Some(line) => Distribution::read(site, &line.ruleset, person.key.kind).await,
@@ -379,9 +369,9 @@ impl PlayerPage {
         let (Some(distribution), Some(row)) = (&self.distribution, self.standings.first()) else {
             return Ok(html! {});
         };
-        let worth = row.line.weight.zip(row.line.deviation);
+        let worth = row.own.line.weight.zip(row.own.line.deviation);
         let own = worth.map(|(weight, deviation)| (self.player.plain(), weight - deviation));
-        distribution.body(&row.ruleset, own)
+        distribution.body(&row.own.ruleset, own)
     }
 
     /// A plot of the weight for each of the rulesets with most matches.
@@ -392,11 +382,11 @@ impl PlayerPage {
             let name = self.player.plain();
             let label = format!(
                 "Weight of {name} in {0} over time",
-                row.ruleset,
+                row.own.ruleset,
                 name = name
             );
             let points = self.span.part_of(&row.history);
-            plots.push((&row.ruleset, plot::weights(&label, points)?));
+            plots.push((&row.own.ruleset, plot::weights(&label, points)?));
         }
         let path = site.links.to(&self.path());
         Ok(html! {

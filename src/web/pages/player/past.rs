@@ -10,20 +10,20 @@ use serde::Serialize;
 
 use super::{PlayerStanding, letter, result_word};
 use crate::{
-    learning::StandingLine,
+    learning::{AccountEntry, PlayedMatch, StandingLine},
     model::{
         PlayerKey, Timestamp, match_chances::TeamChances, names::plain_name, text::counted,
         weight::WeightEntry,
     },
-    store::{GameOfPerson, RecountCause, RecountRow},
+    store::{GameOfPerson, RecountCause, RecountRow, as_text},
     web::{
         Site, WebError,
         pages::{
-            lists::{AccountEntry, chance_head, match_link},
+            lists::{chance_head, match_link},
             parts::PageTable,
         },
         plot::{WeightPoint, peak},
-        words::{self, as_text, known, rounded, tenths},
+        words::{self, known, rounded, tenths},
     },
 };
 
@@ -167,16 +167,16 @@ pub(super) fn in_a_line(
     progress: Option<&WeightProgress>,
     pinned: bool,
 ) -> Markup {
-    let better = row.line.better_than();
+    let better = row.own.line.better_than();
     html! {
         p.odds {
-            strong { (known(row.line.weight, tenths)) }
-            @if let Some(deviation) = row.line.deviation.filter(|deviation| *deviation > 0.0) {
+            strong { (known(row.own.line.weight, tenths)) }
+            @if let Some(deviation) = row.own.line.deviation.filter(|deviation| *deviation > 0.0) {
                 " ± " (tenths(deviation))
             }
-            (mark!(" in {0}{1}{2}.", { (site.links.to_ruleset(&row.ruleset)) }, { @match row.line.place {
-                Some(place) => { (mark!(", place {0} of {1}", { (place) }, { (row.players) })) },
-                None => { ", " (row.line.place_or_why()) },
+            (mark!(" in {0}{1}{2}.", { (site.links.to_ruleset(&row.own.ruleset)) }, { @match row.own.line.place {
+                Some(place) => { (mark!(", place {0} of {1}", { (place) }, { (row.own.players) })) },
+                None => { ", " (row.own.line.place_or_why()) },
             } }, { @if let Some(better) = better { (mark!(", ahead of {0} of the others", { (better) })) } }))
             @if pinned { " An operator has fixed it." }
             @if let Some(progress) = progress {
@@ -225,15 +225,14 @@ pub(super) fn history(
     let Some(last) = points.last().copied() else {
         return points;
     };
+    let (Some(weight), Some(deviation)) = (standing.line.weight, standing.line.deviation) else {
+        return points;
+    };
     let season = since.seasons.iter().filter(|start| **start > last.at).max();
     let at = season.copied().or(standing.learned);
     let now = WeightPoint {
         pinned: since.pinned,
-        ..point(
-            at.map_or(last.at, |at| at.max(last.at)),
-            standing.row.weight,
-            standing.row.deviation,
-        )
+        ..point(at.map_or(last.at, |at| at.max(last.at)), weight, deviation)
     };
     let is_other = since.pinned || (now.weight, now.deviation) != (last.weight, last.deviation);
     let mut points = drawn(points);
@@ -262,45 +261,12 @@ fn drawn(points: Vec<WeightPoint>) -> Vec<WeightPoint> {
 /// How many matches are listed.
 const LISTED: usize = 20;
 
-/// A match of the player.
-#[derive(Debug, Serialize)]
-pub(super) struct PlayedGame {
-    id: i64,
-    #[serde(serialize_with = "as_text")]
-    ended: Timestamp,
-    ruleset: String,
-    map: String,
-    /// 1 for a win, 0.5 for a draw, 0 for a loss.
-    result: Option<f64>,
-    points_for: f64,
-    points_against: f64,
-    /// The chance of the player's team as the match started.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chance_as_started: Option<f64>,
-    /// The forecast for the player's team.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    forecast: Option<f64>,
-    /// What the match has entered into the player's account.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    entry: Option<AccountEntry>,
-}
-
-impl PlayedGame {
-    /// The chance of the player's team: as started, or by the forecast.
-    fn chance(&self, as_started: bool) -> Option<f64> {
-        match as_started {
-            true => self.chance_as_started,
-            false => self.forecast,
-        }
-    }
-}
-
 /// The latest matches, each with the chance as started. With `pinned`, an operator has fixed the player's weight.
 pub(super) async fn read_games(
     site: &Site,
     games: &[GameOfPerson],
     pinned: bool,
-) -> Result<Vec<PlayedGame>, WebError> {
+) -> Result<Vec<PlayedMatch>, WebError> {
     let ids: Vec<i64> = games.iter().take(LISTED).map(|game| game.id).collect();
     let started = site.pages().matches().started_teams(&ids).await?;
     let numbers = site.settings.shows_numbers();
@@ -313,57 +279,58 @@ fn listed(
     started: &HashMap<i64, TeamChances>,
     numbers: bool,
     pinned: bool,
-) -> Vec<PlayedGame> {
-    let mut list = Vec::new();
-    for game in games.iter().take(LISTED) {
+) -> Vec<PlayedMatch> {
+    let shown = |game: &GameOfPerson| {
         let team = game.team.map(usize::from);
         let started = started.get(&game.id).zip(team);
-        let started = started.and_then(|(teams, team)| teams.win.get(team).copied());
-        list.push(PlayedGame {
-            id: game.id,
-            ended: game.ended,
-            ruleset: game.ruleset.clone(),
-            map: plain_name(&game.map),
-            result: game.result,
-            points_for: game.points_for,
-            points_against: game.points_against,
-            chance_as_started: started.filter(|_| numbers),
-            forecast: game.expected().filter(|_| numbers),
-            entry: (game.entry.filter(|_| numbers)).map(|entry| AccountEntry::new(&entry, pinned)),
-        });
+        let mut own = PlayedMatch::new(game, pinned);
+        own.chance_as_started = started.and_then(|(teams, team)| teams.win.get(team).copied());
+        own.entry = own.entry.map(AccountEntry::rounded);
+        match numbers {
+            true => own,
+            false => own.without_numbers(),
+        }
+    };
+    games.iter().take(LISTED).map(shown).collect()
+}
+
+/// The chance of the player's team: as started, or by the forecast.
+fn chance(game: &PlayedMatch, as_started: bool) -> Option<f64> {
+    match as_started {
+        true => game.chance_as_started,
+        false => game.forecast,
     }
-    list
 }
 
 /// A table of the player's latest matches.
 pub(super) fn games_table<'a>(
     site: &'a Site,
-    games: &'a [PlayedGame],
-) -> PageTable<'a, PlayedGame> {
+    games: &'a [PlayedMatch],
+) -> PageTable<'a, PlayedMatch> {
     let numbers = site.settings.shows_numbers();
     // A column has one kind of chance.
     let as_started = games.iter().any(|game| game.chance_as_started.is_some());
     let (head, means) = chance_head(as_started);
-    let points = |game: &PlayedGame| words::scores(&[game.points_for, game.points_against]);
+    let points = |game: &PlayedMatch| words::scores(&[game.points_for, game.points_against]);
     PageTable::of("Matches", games)
         .text("Match", |game| match_link(site, game.id, game.ended))
-        .text("Map", |game| &game.map)
+        .text("Map", |game| plain_name(&game.map))
         .wide_text("Game type", |game| words::ruleset(&game.ruleset))
         .text("Result", |game| {
             game.result.map_or("–", |of| result_word(letter(of)))
         })
         .wide_num("Points", points)
         .num(head, move |game| {
-            known(game.chance(as_started), words::chance)
+            known(chance(game, as_started), words::chance)
         })
         .explained(means)
         .only_if(numbers)
         .num("Change", |game| {
-            known(game.entry.as_ref().map(AccountEntry::change), words::signed)
+            known(game.entry.map(|entry| entry.change), words::signed)
         })
         .only_if(numbers)
         .text("Reason", |game| {
-            words::or_dash(game.entry.as_ref().and_then(AccountEntry::reason))
+            words::or_dash(game.entry.and_then(|entry| entry.reason()))
         })
         .only_if(numbers)
 }
@@ -373,7 +340,7 @@ const SHOWN: i64 = 10;
 
 /// A notice.
 #[derive(Debug, PartialEq, Serialize)]
-pub(in crate::web) struct Recounted {
+pub(super) struct Recounted {
     ruleset: String,
     #[serde(serialize_with = "as_text")]
     at: Timestamp,
@@ -402,7 +369,7 @@ impl From<RecountRow> for Recounted {
 }
 
 /// Reads the latest notices to a player; none where numbers are not shown.
-pub(in crate::web) async fn read_recounts(
+pub(super) async fn read_recounts(
     site: &Site,
     player: &PlayerKey,
 ) -> Result<Vec<Recounted>, WebError> {
@@ -452,8 +419,9 @@ fn because(cause: Option<RecountCause>) -> &'static str {
 mod tests {
     use super::*;
     use crate::{
-        learning::{BoardRow, Standing},
+        learning::{BoardLine, Standing},
         model::{Kind, PlayerKey},
+        store::Player,
         web::pages::player::tests::game,
     };
 
@@ -526,19 +494,20 @@ mod tests {
         };
         StandingLine {
             ruleset: ruleset.to_owned(),
-            of: 1,
+            players: 1,
             learned: Some(Timestamp(learned)),
-            row: BoardRow {
+            line: BoardLine {
                 standing: Standing::Placed,
                 place: Some(1),
                 key,
-                handle: "a".into(),
-                name: "ann".into(),
-                weight,
-                deviation: 5.0,
+                player: Player::new(Some("a".into()), Some("ann".into()), Kind::Human),
+                weight: Some(weight),
+                deviation: Some(5.0),
+                percentile: None,
                 games: 1,
                 last_seen: Timestamp(learned),
                 division: None,
+                plays_now: false,
             },
         }
     }
@@ -603,9 +572,9 @@ mod tests {
         let list = listed(&games, &started, true, false);
         assert_eq!(list[0].forecast, Some(0.75));
         assert_eq!(list[0].chance_as_started, Some(0.375));
-        let told = |game: &PlayedGame| {
-            let entry = game.entry.as_ref().unwrap();
-            (entry.change(), entry.reason().unwrap())
+        let told = |game: &PlayedMatch| {
+            let entry = game.entry.unwrap();
+            (entry.change, entry.reason().unwrap())
         };
         assert_eq!(told(&list[0]), (1.0, "won".to_owned()));
         let pinned = listed(&games, &started, true, true);
@@ -614,7 +583,7 @@ mod tests {
         let hidden = listed(&games, &started, false, false);
         assert!(hidden[0].entry.is_none());
         assert_eq!(
-            (hidden[0].chance(true), hidden[0].chance(false)),
+            (chance(&hidden[0], true), chance(&hidden[0], false)),
             (None, None)
         );
     }

@@ -15,12 +15,12 @@ use crate::{
     matchmaking::planner::RuleReport,
     model::{Timestamp, names::plain_name, text::counted},
     protocol,
-    store::{HostedRow, InstanceRow, QueueEvenness, QueueHour},
+    store::{HostedRow, InstanceRow, QueueEvenness, QueueHour, as_text},
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
         plot::{self, Bar},
-        words::{self, as_text, known},
+        words::{self, known},
     },
 };
 
@@ -33,23 +33,20 @@ const HOUR: i64 = 3_600_000;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The page of queues, with the instances that host their matches.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(in crate::web) struct QueuesPage {
     queues: Vec<QueueSummary>,
-    instances: Vec<InstanceSummary>,
+    instances: Vec<InstanceRow>,
     /// The latest hosted matches, the last one first.
-    hosted: Vec<HostedSummary>,
+    hosted: Vec<HostedRow>,
 }
 
 /// A queue, and what became of its tickets.
 #[derive(Debug, Serialize)]
 struct QueueSummary {
-    name: String,
-    /// Tickets and players that wait now.
-    tickets: usize,
-    players: usize,
-    /// The median wait of the last matched tickets, in seconds.
-    median_wait: Option<u32>,
+    /// Who waits now, as QUEUES says it.
+    #[serde(flatten)]
+    line: protocol::reply::QueueLine,
     #[serde(flatten)]
     now: QueueNow,
     /// What is usual in each hour of the week.
@@ -109,14 +106,13 @@ impl QueueTotals {
 
 impl QueueSummary {
     fn new(
-        name: String,
-        size: Option<&protocol::reply::QueueLine>,
+        line: protocol::reply::QueueLine,
         hours: &[QueueHour],
         (now, at): (QueueNow, i64),
         (matches_looked_at, rules): (usize, Vec<RulePenalty>),
     ) -> Self {
         let first = at - (HOURS - 1);
-        let line = |hour: i64| {
+        let hour_line = |hour: i64| {
             let own = hours.iter().filter(|own| own.number() == hour);
             HourLine {
                 from: Timestamp(hour.saturating_mul(HOUR)),
@@ -124,14 +120,11 @@ impl QueueSummary {
             }
         };
         Self {
-            name,
-            tickets: size.map_or(0, |size| size.tickets),
-            players: size.map_or(0, |size| size.players),
-            median_wait: size.and_then(|size| size.wait),
+            line,
             now,
             week: UsualWeek::of(hours, at),
             day: QueueTotals::of(hours.iter().filter(|own| own.number() >= first)),
-            hours: (first..first + HOURS).map(line).collect(),
+            hours: (first..first + HOURS).map(hour_line).collect(),
             matches_looked_at,
             rules,
         }
@@ -141,19 +134,19 @@ impl QueueSummary {
         let bar =
             |hour: &HourLine| Bar::new(words::hour(hour.from), hour.line.mean_wait.unwrap_or(0.0));
         let bars: Vec<Bar> = self.hours.iter().map(bar).collect();
-        let title = format!("Mean wait in {0} by hour, in seconds", self.name);
+        let title = format!("Mean wait in {0} by hour, in seconds", self.line.name);
         let used = self.hours.iter().rev();
         let used: Vec<&HourLine> = used
             .filter(|hour| hour.line != QueueTotals::default())
             .collect();
         Ok(html! {
-            h2 { (self.name) }
+            h2 { (self.line.name) }
             dl.facts {
                 div { dt { "Waiting now" } dd {
-                    (mark!("{0} in {1}", { (counted(self.players, "player")) }, { (counted(self.tickets, "ticket")) }))
+                    (mark!("{0} in {1}", { (counted(self.line.players, "player")) }, { (counted(self.line.tickets, "ticket")) }))
                 } }
                 div { dt { "Oldest ticket" } dd { (self.now.oldest()) } }
-                div { dt { "Median wait" } dd { (words::or_dash(self.median_wait.map(|wait| wait_of(f64::from(wait))))) } }
+                div { dt { "Median wait" } dd { (words::or_dash(self.line.wait.map(|wait| wait_of(f64::from(wait))))) } }
                 div { dt { "Matches in 24 hours" } dd { (self.day.matches) } }
                 div { dt { "Tickets" } dd {
                     (mark!("{0} matched, {1} cancelled, {2} expired",
@@ -164,15 +157,15 @@ impl QueueSummary {
                     @if self.day.unready > 0 { (mark!("; {0} of the cancelled ones in a ready check", { (self.day.unready) })) }
                 } }
             }
-            (self.now.body(&self.name))
-            (self.week.body(&self.name, site.now()))
+            (self.now.body(&self.line.name))
+            (self.week.body(&self.line.name, site.now()))
             @if used.is_empty() {
                 p { "No ticket has left this queue in the last 24 hours." }
             } @else {
                 figure { figcaption { "Mean wait by hour, in seconds" } (plot::bars(&title, "hour (UTC)", &bars)?) }
-                (hours(&self.name, &used))
+                (hours(&self.line.name, &used))
             }
-            @if !self.rules.is_empty() { (rules_table(&self.name, &self.rules, self.matches_looked_at)) }
+            @if !self.rules.is_empty() { (rules_table(&self.line.name, &self.rules, self.matches_looked_at)) }
         })
     }
 }
@@ -214,7 +207,13 @@ impl Page for QueuesPage {
         let at = site.now().0.div_euclid(HOUR);
         let mut queues = Vec::with_capacity(names.len());
         for (name, rules) in names {
-            let size = sizes.iter().find(|size| size.name == name);
+            let line = sizes.iter().find(|size| size.name == name).cloned();
+            let line = line.unwrap_or_else(|| protocol::reply::QueueLine {
+                name: name.clone(),
+                tickets: 0,
+                players: 0,
+                wait: None,
+            });
             let hours = site
                 .pages()
                 .queues()
@@ -222,7 +221,7 @@ impl Page for QueuesPage {
                 .await?;
             let now = QueueNow::read(site, &name, site.now()).await?;
             let findings = read_rules(site, &name, &rules).await?;
-            queues.push(QueueSummary::new(name, size, &hours, (now, at), findings));
+            queues.push(QueueSummary::new(line, &hours, (now, at), findings));
         }
         let (instances, hosted) = read_hosting(site).await?;
         Ok(Self {
@@ -237,7 +236,7 @@ impl Page for QueuesPage {
     }
 
     fn description(&self, _: &Site) -> String {
-        let waiting: usize = self.queues.iter().map(|queue| queue.players).sum();
+        let waiting: usize = self.queues.iter().map(|queue| queue.line.players).sum();
         format!("{0} wait for a match now.", counted(waiting, "player"))
     }
 
@@ -409,69 +408,21 @@ fn rules_table(queue: &str, rules: &[RulePenalty], matches: usize) -> Markup {
 /// The most instances and hosted matches on the page.
 const LISTED: u32 = 50;
 
-/// A line of the table of instances.
-#[derive(Debug, Serialize)]
-struct InstanceSummary {
-    name: String,
-    region: Option<String>,
-    used: i64,
-    slots: i64,
-    /// One of `connected`, `draining` and `away`.
-    state: &'static str,
-}
-
-/// A line of the table of hosted matches.
-#[derive(Debug, Serialize)]
-struct HostedSummary {
-    id: i64,
-    queue: String,
-    state: String,
-    #[serde(serialize_with = "as_text")]
-    since: Timestamp,
-    instance: Option<String>,
-    players: i64,
-    /// Whether the result is on disk, so that the match has a page.
-    recorded: bool,
-}
-
-impl From<InstanceRow> for InstanceSummary {
-    fn from(line: InstanceRow) -> Self {
-        Self {
-            name: plain_name(&line.name),
-            region: line.region.as_deref().map(plain_name),
-            used: line.used,
-            slots: line.slots,
-            state: line.state(),
-        }
-    }
-}
-
-impl From<HostedRow> for HostedSummary {
-    fn from(line: HostedRow) -> Self {
-        Self {
-            id: line.id,
-            queue: line.queue,
-            state: line.state,
-            since: line.since,
-            instance: line.instance.as_deref().map(plain_name),
-            players: line.players,
-            recorded: line.outcome.is_some(),
-        }
-    }
-}
-
 /// Reads the instances and the latest hosted matches.
-async fn read_hosting(site: &Site) -> Result<(Vec<InstanceSummary>, Vec<HostedSummary>), WebError> {
+async fn read_hosting(site: &Site) -> Result<(Vec<InstanceRow>, Vec<HostedRow>), WebError> {
     let instances = site.pages().queues().instance_rows(LISTED.into()).await?;
     let hosted = site.pages().queues().hosted_rows(LISTED).await?;
     Ok((
-        instances.into_iter().map(InstanceSummary::from).collect(),
-        hosted.into_iter().map(HostedSummary::from).collect(),
+        instances
+            .into_iter()
+            .map(InstanceRow::for_visitors)
+            .collect(),
+        hosted.into_iter().map(HostedRow::for_visitors).collect(),
     ))
 }
 
 /// The tables, where there is something in them.
-fn hosting_body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSummary]) -> Markup {
+fn hosting_body(site: &Site, instances: &[InstanceRow], hosted: &[HostedRow]) -> Markup {
     html! {
         @if !instances.is_empty() {
             h2 { "Instances" }
@@ -484,16 +435,18 @@ fn hosting_body(site: &Site, instances: &[InstanceSummary], hosted: &[HostedSumm
     }
 }
 
-fn instance_table(list: &[InstanceSummary]) -> PageTable<'_, InstanceSummary> {
+fn instance_table(list: &[InstanceRow]) -> PageTable<'_, InstanceRow> {
     PageTable::of("Instances", list)
-        .name("Instance", |row| &row.name)
-        .text("Region", |row| words::or_dash(row.region.clone()))
+        .name("Instance", |row| plain_name(&row.name))
+        .text("Region", |row| {
+            words::or_dash(row.region.as_deref().map(plain_name))
+        })
         .num("Matches", |row| format!("{0} of {1}", row.used, row.slots))
-        .text("State", |row| row.state)
+        .text("State", |row| &row.state)
 }
 
-fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> PageTable<'a, HostedSummary> {
-    let number = |row: &HostedSummary| match row.recorded {
+fn hosted_table<'a>(site: &'a Site, list: &'a [HostedRow]) -> PageTable<'a, HostedRow> {
+    let number = |row: &HostedRow| match row.outcome.is_some() {
         true => html! { a href=(site.links.game(row.id)) { (row.id) } },
         false => html! { (row.id) },
     };
@@ -502,7 +455,9 @@ fn hosted_table<'a>(site: &'a Site, list: &'a [HostedSummary]) -> PageTable<'a, 
         .text("Queue", |row| &row.queue)
         .text("State", |row| &row.state)
         .wide_text("Since", |row| words::time(row.since))
-        .wide_text("Instance", |row| words::or_dash(row.instance.clone()))
+        .wide_text("Instance", |row| {
+            words::or_dash(row.instance.as_deref().map(plain_name))
+        })
         .wide_num("Players", |row| row.players)
 }
 
@@ -526,7 +481,13 @@ mod tests {
         };
         let rows = [hour(10, 2, 30_000, 1), hour(12, 0, 0, 0)];
         let now = (QueueNow::default(), 10 + HOURS - 1);
-        let summary = QueueSummary::new("q".into(), None, &rows, now, (0, Vec::new()));
+        let line = protocol::reply::QueueLine {
+            name: "q".into(),
+            tickets: 0,
+            players: 0,
+            wait: None,
+        };
+        let summary = QueueSummary::new(line, &rows, now, (0, Vec::new()));
         assert_eq!(summary.hours.len(), HOURS as usize);
         assert_eq!(summary.hours[0].from, Timestamp(10 * HOUR));
         assert_eq!(summary.hours[1].line, QueueTotals::default());
