@@ -187,7 +187,6 @@ fn moved(mut record: MatchRecord, zone: &LogZone, last: &mut Option<Timestamp>) 
 /// A record whose fingerprint was taken: it is stored beside it.
 fn known(record: MatchRecord) -> MatchRecord {
     MatchRecord {
-        too_many_new: None,
         logged_as: None,
         ..record
     }

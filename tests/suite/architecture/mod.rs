@@ -148,6 +148,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "matchmaking",
             "store",
             "session",
+            "queues",
             "server",
             "config",
         ],
@@ -155,7 +156,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     (
         "daemon",
         &[
-            "model", "files", "store", "logs", "webhooks", "server", "web", "config",
+            "model", "files", "store", "learning", "logs", "webhooks", "server", "web", "config",
         ],
     ),
     (

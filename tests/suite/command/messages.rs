@@ -242,7 +242,7 @@ fn matches_are_named_by_number_or_by_player() {
             (said.code, said.err.as_str()),
             (
                 2,
-                "evenkeel: which matches? Give their numbers, or --player and the identity of a player\n"
+                "evenkeel: which matches? Give their numbers, --player and the identity of a player, or --client and its name\n"
             )
         );
     }

@@ -145,6 +145,6 @@ async fn the_command_lists_them_with_the_reason_unless_they_are_known() {
     let none = run(&["suspects"]);
     assert_eq!(
         none,
-        "no player with few matches plays far above a newcomer\n"
+        "no player with few matches plays far above a newcomer, and no two clients say that somebody was in matches of both at the same time\n"
     );
 }

@@ -48,7 +48,7 @@ async fn the_record_says_whether_a_name_was_stated() {
         assert_eq!(names["ann"], ann, "{hello}");
         assert_eq!(names["bob"], "Bob", "{hello}");
         assert_eq!(names["Sarge"], "Sarge", "{hello}");
-        let of_accounts = names.iter().filter(|(id, _)| id.len() >= 12);
+        let of_accounts = names.iter().filter(|(id, _)| id.len() >= 10);
         let of_accounts: Vec<&str> = of_accounts.map(|(_, name)| name.as_str()).collect();
         assert_eq!(of_accounts, [""; ACCOUNTS.len()], "{hello}");
     }

@@ -385,7 +385,7 @@ fn beside() -> String {
         "INSERT INTO formed_matches (match_id, queue, size, penalty, chance, seed, searched_at, formed_at)
          VALUES (5, 'duel', 2, 0.5, 0.45, '7', '{formed}', '{formed}');
          INSERT INTO tickets (number, owner, ticket, queue, players, content, submitted_at, state, match_id, reason,
-                              changed_at, told)
+                              changed_at, announced)
          VALUES (1, 'lobby', 't', 'duel', '[\"ann\"]', '{{}}', '{}', 'matched', 5, '', '{formed}', 1),
                 (2, 'lobby', 'u', 'duel', '[\"bob\"]', '{{}}', '{}', 'queued', NULL, '', '{formed}', 1);
          INSERT INTO formed_seats (match_id, seat, team, ticket, player, accepted) VALUES (5, 0, 0, 1, 'ann', 1);
