@@ -159,7 +159,6 @@ fn end_is_never_refused_and_an_operator_admits_what_was_too_much() {
     run(other.path(), &["ingest", "all.jsonl"]);
     assert_eq!(run(other.path(), &["export"]).1, lines);
     let weights = |folder: &std::path::Path| run(folder, &["weights", "--game", "ctf", "--csv"]).1;
-    assert_eq!(weights(other.path()), weights(folder));
     run(other.path(), &["rebuild"]);
     assert_eq!(weights(other.path()), weights(folder));
     assert!(!weights(folder).contains("player-9"));
@@ -285,13 +284,13 @@ fn what_a_client_has_brought_is_taken_out_and_in_again() {
             is_so(&weights).then_some(()).ok_or(weights)
         });
     };
-    for minute in 2..5 {
+    for minute in [2, 4, 6] {
         // It says that it is the server of another client.
         let mut lie = json!({"game": "futsal", "server": "club", "scores": [0, 9],
             "players": [{"id": "player-0", "team": 0}, {"id": "player-9", "team": 1}]});
         let more = timed(minute).as_object().unwrap().clone();
         lie["start"] = more["start"].clone();
-        lie["end"] = json!(format!("2026-11-20T10:{minute:02}:59Z"));
+        lie["end"] = json!(format!("2026-11-20T10:{:02}:00Z", minute + 1));
         let (status, answer) = post(&api, "other", &lie);
         assert_eq!(status, 201, "{answer}");
     }
