@@ -288,7 +288,7 @@ fn weights_without_a_game_lists_the_rulesets_and_takes_the_names_it_prints() {
         let (code, out, _) = run(folder.path(), &["weights", "--game", name]);
         assert_eq!(code, 0);
         assert!(
-            out.starts_with(&format!("{name}\n")) && out.contains("│ 1 ┆ a"),
+            out.starts_with(&format!("{name}\n")) && out.contains("│     - ┆ a "),
             "{out}"
         );
     }

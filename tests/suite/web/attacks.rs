@@ -37,8 +37,8 @@ fn what_a_game_server_states_is_shown_without_its_commands() {
         "/matches.atom",
         "/balance",
         "/live",
-        "/matches.json",
-        "/matches/1.json",
+        "/v1/matches",
+        "/v1/matches/1",
     ] {
         let answer = pages.get(path);
         assert_eq!(answer.status, 200, "{path}");
