@@ -10,7 +10,7 @@ use super::{
 };
 use crate::common::{
     api::Api,
-    process::{ask, configured, line, run},
+    process::{ask, configured, line, poll, run},
 };
 
 /// A short match of these players, half of them on each team, with more keys.
