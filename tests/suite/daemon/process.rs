@@ -246,7 +246,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
             "--game",
             "baseoa.ctf",
             "--bots",
-            "--json",
+            "--csv",
             "--db",
             db,
         ];

@@ -212,7 +212,7 @@ fn matches_go_out_and_come_in_the_same() {
                 "--game",
                 "baseoa.ctf",
                 "--bots",
-                "--json",
+                "--csv",
                 "--db",
                 db,
             ],

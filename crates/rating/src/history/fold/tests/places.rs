@@ -26,7 +26,7 @@ fn sorted(mut matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
 
 /// Whom each match is rated for, or why for nobody.
 fn ruled(matches: &[MatchRecord]) -> Vec<Result<Vec<String>, Unrated>> {
-    let mut fold = Fold::new(&rulebook(), settings(SystemName::Joint));
+    let mut fold = Fold::new(rulebook(), settings(SystemName::Joint));
     let rule = |record: &MatchRecord| {
         let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
         ruling.rated.map(|played| {
