@@ -120,7 +120,10 @@ fn links_to_players_and_matches_work_as_before() {
             "id", "started", "ended", "map", "server", "scores", "outcome", "humans", "bots",
             "ruleset", "unrated",
         ] {
-            assert_eq!(new[key], old[key], "{number}: {key}");
+            // Pages have words for a map that nobody has named.
+            let unnamed = key == "map" && old[key] == "(no name)";
+            let old = if unnamed { &json!("") } else { &old[key] };
+            assert_eq!(&new[key], old, "{number}: {key}");
         }
         let names = |of: &Value| of["teams"].to_string().matches("\"name\"").count();
         assert_eq!(names(&new), names(old), "{number}");
