@@ -65,6 +65,7 @@ mod tests {
             "STEAM_0:1:2",
             "STEAM_1:0:1234",
             "[U:1:1234]",
+            "U:1:1234",
         ] {
             assert!(looks_like_account(account), "{account}");
             assert_eq!(name_of_id(account), "", "{account}");
@@ -79,7 +80,6 @@ mod tests {
             "deadbeef",
             "STEAM",
             "Steamer",
-            "U:1:2",
         ] {
             assert!(!looks_like_account(name), "{name}");
             assert_eq!(name_of_id(name), name);
