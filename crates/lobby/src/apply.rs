@@ -445,7 +445,7 @@ impl Lobby {
     }
 
     /// Ends the game and makes its record. A second call returns the same record, until the next
-    /// START or GAME. It is not a [`Command`](crate::Command) because it has a result.
+    /// START or GAME. It is not a [`Command`] because it has a result.
     ///
     /// # Errors
     /// Fails if there is no game or no such team, if play has not begun, or if the game makes no

@@ -32,7 +32,7 @@ pub struct TicketSpec {
 /// What the caller knows of a player: the attributes whose names begin with `@`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KnownAttributes {
-    /// Numbers by name, such as `@weight`. A name that is missing has [`unknown`].
+    /// Numbers by name, such as `@weight`. A name that is missing has `unknown`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub numbers: BTreeMap<String, f64>,
     /// The players met in the last matches, the latest match first.

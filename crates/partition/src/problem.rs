@@ -42,7 +42,7 @@ impl Tolerance {
     }
 }
 
-/// The input of a [`Problem`](super::Problem). Parties and pairs refer to humans by index.
+/// The input of a [`Problem`]. Parties and pairs refer to humans by index.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
     /// The players, with the teams that they are on and must be on: at most 128 humans, each with a different id.
@@ -56,7 +56,7 @@ pub struct ProblemSpec {
     // as decisions of 0.2 have it
     pub equal_within: Option<f64>,
     /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
-    /// is the worse side. Only [`Objective::Chance`](super::settings::Objective::Chance) can count it; it has no
+    /// is the worse side. Only [`Objective::Chance`] can count it; it has no
     /// meaning for a ratio.
     pub handicap: f64,
     /// The total t with which a gap g becomes the evenness (t − g)/(t + g), in the unit of the

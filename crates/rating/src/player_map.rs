@@ -165,7 +165,7 @@ impl Player {
     }
 }
 
-/// A value that copies share: copying counts a reference, and [`edit`](Self::edit) copies the value if others have it.
+/// A value that copies share: copying counts a reference, and `edit` copies the value if others have it.
 /// It is serialised as the value.
 #[derive(Debug, Default, PartialEq)]
 pub struct Shared<T>(Arc<T>);

@@ -76,7 +76,7 @@ pub(crate) fn with_effects(own: f64, effects: Effects, factors: Effects) -> f64 
     own + (effects[0] * factors[0] + effects[1] * factors[1] + effects[2] * factors[2])
 }
 
-/// What a player's strengths are computed from by [`with_effects`]. A game of others changes it less often than the
+/// What a player's strengths are computed from by `with_effects`. A game of others changes it less often than the
 /// strengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StrengthParts {

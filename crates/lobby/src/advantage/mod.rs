@@ -13,7 +13,7 @@
 //! ```
 //!
 //! `p` is 0 while the 99 % interval of the predicted chance contains 50 %
-//! ([`strength`](mod@strength)). Before anything has been learned, `p` is the logarithm of the
+//! (`strength`(mod@strength)). Before anything has been learned, `p` is the logarithm of the
 //! ratio of the mean weights.
 //!
 //! As time runs out, trust moves from what was known before the game to the score. This follows H.

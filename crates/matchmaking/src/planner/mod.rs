@@ -633,7 +633,7 @@ pub struct PlanInput<'a> {
     /// match.
     pub win_model: Option<WinModel>,
     /// The maps of the queue's last matches, the latest match first. The first
-    /// [`QUEUE_MATCHES`](crate::pool::QUEUE_MATCHES) count.
+    /// [`QUEUE_MATCHES`] count.
     pub played: &'a [String],
     /// The seed of all random numbers.
     pub seed: u64,

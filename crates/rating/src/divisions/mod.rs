@@ -5,7 +5,7 @@
 //! count every point of it; players who see a division try to reach the next one. This room
 //! prevents what players usually dislike about divisions:
 //!
-//! - A player gets a division only when the weight is certain enough ([`Settings::is_calibrated`]).
+//! - A player gets a division only when the weight is certain enough (`Settings::is_calibrated`).
 //! - A player near a border does not change back and forth: to cross it, the weight must be
 //!   [`Settings::hysteresis`] points beyond it, in either direction ([`Borders::division_of`]).
 //! - In a small community, the best of five players is not in the highest division at once: the

@@ -33,7 +33,7 @@
 //!   for which the evidence was not clear, were chosen on the first fifth of three sets of finished
 //!   games (the benchmark `accuracy` measures on the rest); values near them do as well.
 //! - **Absence** adds drift: a week adds as much as a match, unless the evidence favours a day.
-//! - **Above [`ACTIVE`] columns**, the players who have been away longest leave the covariance.
+//! - **Above `ACTIVE` columns**, the players who have been away longest leave the covariance.
 //!   Their strengths are kept, independent of all others, until they return.
 
 mod arrival;

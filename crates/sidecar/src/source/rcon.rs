@@ -55,7 +55,7 @@ pub enum PacketError {
 }
 
 /// Appends a request to `packets`. Zeros in the text would end it early, and are left out; it is cut
-/// at [`MAX_REQUEST`] bytes.
+/// at `MAX_REQUEST` bytes.
 pub fn encode(id: i32, sent: Sent<'_>, packets: &mut Vec<u8>) {
     let (kind, text) = match sent {
         Sent::Login(password) => (AUTH, password),
