@@ -171,7 +171,8 @@ pub(super) trait Page: Send + Sized {
 /// The text with the characters escaped that control a terminal, or turn the text around them: game types, maps and game
 /// servers come from strangers, and a page shows them in many places. Names have lost such characters before.
 fn harmless(content_type: &str, text: String) -> String {
-    if content_type == JSON {
+    // Also that of a problem.
+    if content_type.ends_with("json") {
         return escaped_json(text);
     }
     let harms = |c: char| is_disruptive(c) && !matches!(c, '\n' | '\r' | '\t');
@@ -255,4 +256,18 @@ pub(super) fn refuse(site: &Site, error: &WebError) -> Response {
     };
     let page = frame(site, &PageHead::of(&why, ""), &body).into_string();
     uncached(error.status(), Form::Html.content_type(), page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_controls_a_terminal_is_escaped_as_the_form_of_the_answer_asks() {
+        let shown = |form| harmless(form, "\"\u{9b}\u{202e}\"".to_owned());
+        for json in [JSON, "application/problem+json"] {
+            assert_eq!(shown(json), r#""\u009b\u202e""#);
+        }
+        assert_eq!(shown("text/html"), r#""\u{9b}\u{202e}""#);
+    }
 }

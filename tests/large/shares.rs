@@ -8,10 +8,10 @@
 )]
 
 use std::{
-    fmt::Write,
+    fmt::Write as _,
     fs,
-    io::BufReader,
-    net::TcpStream,
+    io::{BufReader, Write as _},
+    net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -23,7 +23,8 @@ use crate::{
     PROCESS,
     common::{
         api::Api,
-        process::{ask, line, run},
+        http::HttpAnswer,
+        process::{ask, connect_to, line, run},
     },
     fleet::wish,
 };
@@ -57,8 +58,12 @@ fn attack(limits: &str, attack: Attack, lasts: Duration) -> Seen {
     let (mut waits, mut peak) = (Vec::new(), 0);
     thread::scope(|all| {
         for connection in 0..8 {
-            let (api, over, sent) = (&api, &over, &sent);
-            all.spawn(move || bring(api, attack, connection, over, sent));
+            let (over, sent) = (&over, &sent);
+            let (lines, pages) = (api.pages.daemon.address, api.pages.address);
+            all.spawn(move || match attack {
+                Attack::Reports => report(pages, connection, over, sent),
+                _ => bring(lines, attack, connection, over, sent),
+            });
         }
         let began = Instant::now();
         let mut number = 0;
@@ -80,7 +85,7 @@ fn attack(limits: &str, attack: Attack, lasts: Duration) -> Seen {
 }
 
 /// Reports twenty matches of two hundred new players at a time.
-fn report(api: &Api, connection: u32, over: &AtomicBool, sent: &AtomicU64) {
+fn report(pages: SocketAddr, connection: u32, over: &AtomicBool, sent: &AtomicU64) {
     for number in 0.. {
         let game = |at: u32| {
             let team = |team: u32| {
@@ -90,11 +95,20 @@ fn report(api: &Api, connection: u32, over: &AtomicBool, sent: &AtomicU64) {
             json!({"ruleset": "ctf", "teams": [team(0), team(1)], "winner": 0})
         };
         let all: Vec<Value> = (0..20).map(game).collect();
-        let (status, answer) = api.call("other", "POST", "/v1/matches", &json!(all));
-        match status {
+        let body = json!(all).to_string();
+        let mut stream = TcpStream::connect(pages).unwrap();
+        // The daemon may refuse before it has read everything.
+        let _ = write!(
+            stream,
+            "POST /v1/matches HTTP/1.1\r\nHost: {pages}\r\nConnection: close\r\nAuthorization: Bearer other-token\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let answer = HttpAnswer::read(stream);
+        match answer.status {
             201 => sent.fetch_add(20, Ordering::Relaxed),
             429 => 0,
-            _ => panic!("{answer}"),
+            _ => panic!("{}", answer.body),
         };
         if over.load(Ordering::Relaxed) {
             return;
@@ -103,11 +117,8 @@ fn report(api: &Api, connection: u32, over: &AtomicBool, sent: &AtomicU64) {
 }
 
 /// Plays one match after the other.
-fn bring(api: &Api, attack: Attack, connection: u32, over: &AtomicBool, sent: &AtomicU64) {
-    if attack == Attack::Reports {
-        return report(api, connection, over, sent);
-    }
-    let mut stream = api.pages.daemon.connect();
+fn bring(lines: SocketAddr, attack: Attack, connection: u32, over: &AtomicBool, sent: &AtomicU64) {
+    let mut stream = connect_to(lines);
     ask(&mut stream, "HELLO other other-token\n");
     for number in 0.. {
         let mut lines = match attack {
