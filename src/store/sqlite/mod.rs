@@ -168,12 +168,7 @@ async fn try_open(
     let writer = pool(1).connect_with(writing).await.map_err(fail)?;
     migrate(path, &writer).await?;
     if create {
-        // Report a database that cannot be written now, not at the first match. Beginning alone does not show it: where
-        // nothing may be written, `BEGIN IMMEDIATE` only reads.
-        let mut trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
-        let nothing = sqlx::query("DELETE FROM matches WHERE FALSE");
-        nothing.execute(&mut *trial).await.map_err(fail)?;
-        trial.rollback().await.map_err(fail)?;
+        try_to_write(&writer).await.map_err(fail)?;
     }
     // One of the three connections is for `changes`.
     let readers = pool(3).connect_with(options.clone()).await.map_err(fail)?;
@@ -197,6 +192,15 @@ async fn try_open(
         commits: channel::Sender::new(0),
     };
     Ok(Store::new(Backend::Sqlite(file), pools))
+}
+
+/// Reports a database that cannot be written now, not at the first match. Beginning alone does not show it: where nothing
+/// may be written, `BEGIN IMMEDIATE` only reads.
+async fn try_to_write(writer: &SqlitePool) -> Result<(), sqlx::Error> {
+    let mut trial = writer.begin_with("BEGIN IMMEDIATE").await?;
+    let nothing = sqlx::query("DELETE FROM matches WHERE FALSE");
+    nothing.execute(&mut *trial).await?;
+    trial.rollback().await
 }
 
 impl File {
