@@ -448,20 +448,15 @@ impl Task<'_> {
                 name,
                 id,
                 address,
-                opens: None,
-            } => life.ready(&name, id, address.as_deref())?,
-            InstanceCommand::Ready {
-                name,
-                id,
-                address,
-                opens: Some((game, link)),
+                opens,
             } => {
-                let game_of_match = self.game(&name, id)?;
-                let life = &mut self.life;
-                life.ready(&name, id, address.as_deref())?;
-                life.opened(&name, id, game)?;
-                links.host(id, name, game, link);
-                return Ok(game_of_match);
+                let answer = self.game(opens.is_some(), &name, id)?;
+                self.life.ready(&name, id, address.as_deref())?;
+                if let Some((game, link)) = opens {
+                    self.life.opened(&name, id, game)?;
+                    links.host(id, name, game, link);
+                }
+                return Ok(answer);
             }
             InstanceCommand::Opened {
                 name,
@@ -470,10 +465,7 @@ impl Task<'_> {
                 link,
                 plans,
             } => {
-                let answer = match plans {
-                    true => self.game(&name, id)?,
-                    false => ClientAnswer::Done,
-                };
+                let answer = self.game(plans, &name, id)?;
                 self.life.opened(&name, id, game)?;
                 links.host(id, name, game, link);
                 return Ok(answer);
@@ -515,8 +507,11 @@ impl Task<'_> {
         }
     }
 
-    /// The game that an instance opens for a match.
-    fn game(&self, name: &str, id: MatchId) -> Result<ClientAnswer, QueuesError> {
+    /// The game that an instance opens for a match, if it is `wanted`.
+    fn game(&self, wanted: bool, name: &str, id: MatchId) -> Result<ClientAnswer, QueuesError> {
+        if !wanted {
+            return Ok(ClientAnswer::Done);
+        }
         let game = game(self.shared, &self.life, name, id)?;
         Ok(ClientAnswer::Game(Box::new(game)))
     }

@@ -127,15 +127,7 @@ async fn try_open(
     busy: Duration,
     mode: FileMode,
 ) -> Result<Store, StoreError> {
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .create_if_missing(create)
-        .foreign_keys(true)
-        // Overwrites deleted data, so that a forgotten player does not remain in free pages of
-        // the file.
-        .pragma("secure_delete", "ON")
-        .statement_cache_capacity(STATEMENTS)
-        .busy_timeout(busy);
+    let options = connect_options(path, busy).create_if_missing(create);
     let fail = |error| cannot_open(path, error);
     let mut anchor = SqliteConnection::connect_with(&options)
         .await
@@ -192,6 +184,17 @@ async fn try_open(
         commits: channel::Sender::new(0),
     };
     Ok(Store::new(Backend::Sqlite(file), pools))
+}
+
+fn connect_options(path: &Path, busy: Duration) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        // Overwrites deleted data, so that a forgotten player does not remain in free pages of
+        // the file.
+        .pragma("secure_delete", "ON")
+        .statement_cache_capacity(STATEMENTS)
+        .busy_timeout(busy)
 }
 
 /// Reports a database that cannot be written now, not at the first match. Beginning alone does not show it: where nothing

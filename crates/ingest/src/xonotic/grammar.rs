@@ -119,22 +119,7 @@ pub(super) fn read(line: &[u8]) -> LineResult<XonoticEvent<'_>> {
             }
             _ => XonoticEvent::Other,
         },
-        b"join" => {
-            let (id, slot, address) = (fields.id()?, fields.next()?, fields.next()?);
-            let slot = whole_number(slot).and_then(|slot| u32::try_from(slot).ok());
-            let bot = address == b"bot";
-            // An IPv6 address contains colons, as a nick may; it is in brackets.
-            let nick = match address.first() {
-                Some(b'[') => after(fields.rest()?, b"]:"),
-                _ => fields.rest()?,
-            };
-            XonoticEvent::Join {
-                id,
-                slot,
-                bot,
-                nick,
-            }
-        }
+        b"join" => join(fields)?,
         b"team" => {
             let (id, team, kind) = (fields.id()?, fields.next()?, fields.next().unwrap_or(b""));
             let place = match team_of(team) {
@@ -172,6 +157,22 @@ pub(super) fn read(line: &[u8]) -> LineResult<XonoticEvent<'_>> {
         b"end" => XonoticEvent::End,
         b"gameover" => XonoticEvent::GameOver,
         _ => XonoticEvent::Other,
+    })
+}
+
+/// A client that has connected.
+fn join(mut fields: LineFields<'_>) -> LineResult<XonoticEvent<'_>> {
+    let (id, slot, address) = (fields.id()?, fields.next()?, fields.next()?);
+    // An IPv6 address contains colons, as a nick may; it is in brackets.
+    let nick = match address.first() {
+        Some(b'[') => after(fields.rest()?, b"]:"),
+        _ => fields.rest()?,
+    };
+    Ok(XonoticEvent::Join {
+        id,
+        slot: whole_number(slot).and_then(|slot| u32::try_from(slot).ok()),
+        bot: address == b"bot",
+        nick,
     })
 }
 

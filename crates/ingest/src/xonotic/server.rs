@@ -133,22 +133,14 @@ impl XonoticServer {
                 bot,
                 nick,
             } => {
-                // A player who had this slot is gone.
-                let gone = self.clients.extract_if(.., |other, client| {
-                    *other == id || (slot.is_some() && client.number == slot)
-                });
-                events.extend(gone.map(|(gone, _)| GameEvent::Left(gone)));
-                if self.clients.len() < MAX_CLIENTS {
-                    let client = XonoticClient {
-                        bot,
-                        name: name(nick),
-                        number: slot,
-                        // In a game without teams no line states a team.
-                        place: ClientTeam::Free,
-                    };
-                    self.clients.insert(id, client);
-                    events.push(GameEvent::Client(id));
-                }
+                let client = XonoticClient {
+                    bot,
+                    name: name(nick),
+                    number: slot,
+                    // In a game without teams no line states a team.
+                    place: ClientTeam::Free,
+                };
+                self.join(id, client, events);
             }
             XonoticEvent::Team { id, place } => {
                 self.change(id, events, |client| client.place = place)
@@ -161,6 +153,19 @@ impl XonoticServer {
                 events.extend(known.map(|_| GameEvent::Left(id)));
             }
             other => self.result(other, events),
+        }
+    }
+
+    /// A client has connected. Who had its slot is gone.
+    fn join(&mut self, id: usize, client: XonoticClient, events: &mut Vec<GameEvent>) {
+        let slot = client.number;
+        let gone = self.clients.extract_if(.., |other, client| {
+            *other == id || (slot.is_some() && client.number == slot)
+        });
+        events.extend(gone.map(|(gone, _)| GameEvent::Left(gone)));
+        if self.clients.len() < MAX_CLIENTS {
+            self.clients.insert(id, client);
+            events.push(GameEvent::Client(id));
         }
     }
 
