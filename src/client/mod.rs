@@ -9,7 +9,7 @@
 //! ```
 //! use evenkeel::client::Client;
 //! use evenkeel::model::ident::Ident;
-//! use evenkeel::protocol::{Join, Reply, Request};
+//! use evenkeel::protocol::{Reply, Request, request::Join};
 //!
 //! # use evenkeel::{config::Config, daemon::Daemon};
 //! # #[tokio::main]

@@ -5,9 +5,9 @@
 //! matches take the same events.
 //!
 //! ```
-//! use evenkeel_ingest::{GameEvent, live::idtech3::{Line, LoggedServer}};
+//! use evenkeel_ingest::{GameEvent, live::idtech3::{IdTech3Server, Line}};
 //!
-//! let mut server = LoggedServer::default();
+//! let mut server = IdTech3Server::default();
 //! let mut events = Vec::new();
 //! let line = b"  0:00 InitGame: \\gamename\\baseoa\\g_gametype\\4\\mapname\\ctf1";
 //! server.take(Line::read(line).expect("a line of a log"), &mut events);
