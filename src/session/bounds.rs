@@ -60,7 +60,7 @@ impl Sessions {
         };
         let owner = Holder::Client(client.into());
         self.take_new(&owner, new.iter().copied())
-            .inspect_err(|_| self.take_back(client, &counted))?;
+            .inspect_err(|_| self.hours.lock().uncount(client, &counted))?;
         Ok(counted)
     }
 
