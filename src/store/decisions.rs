@@ -1,11 +1,15 @@
 //! Decisions in running games: a log from which the oldest are deleted from time to time.
 
-use super::{
-    Store, StoreError,
-    db::*,
-    sql::rows::{Target, write},
+use crate::{
+    model::Timestamp,
+    store::{
+        Store, StoreError,
+        db::{
+            query::{Target, write},
+            *,
+        },
+    },
 };
-use crate::model::Timestamp;
 
 /// A decision as it is stored.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 //! [`Store`] is an open database, of SQLite or PostgreSQL. Each group of tables has one owner, in a folder with its
 //! rows and queries: [`Matches`], [`Learned`], [`QueueTables`], [`Hooks`], [`Decisions`], [`Corrections`]. Only what
 //! concerns a match or a player as a whole (recording, forgetting, hiding, merging) reaches into tables of another.
-//! What belongs to none of them (behaviour, sign-ins, pick-ups, all settings of an operator as lines) and what
-//! several share is in `sql`; leases are in `leases`. Many rows are written in short transactions, so that whoever
+//! What belongs to none of them stands beside them: `behaviour`, all settings of an operator as lines in
+//! [`operator_lines`], `leases`, and in `state` what is kept once for a whole database. Many rows are written in short transactions, so that whoever
 //! else writes waits for none of them for long. The owners speak to both databases through the module `db`, so that
 //! each query is written once; what only one of them has is in `sqlite` and [`postgres`].
 //!
@@ -14,6 +14,7 @@
 //! them to a peer.
 
 mod backups;
+mod behaviour;
 mod corrections;
 mod db;
 mod decisions;
@@ -27,11 +28,12 @@ pub mod postgres;
 mod queues;
 mod schema;
 mod shown;
-mod sql;
 mod sqlite;
+mod state;
 mod transfer;
 
 pub use backups::{BackedUp, BackupError, Backups, back_up, rescue};
+pub use behaviour::{BehaviourReport, BehaviourRows};
 pub use corrections::{Corrections, IdentityLink, OperatorOverrides};
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
@@ -41,11 +43,10 @@ pub use hooks::{
 };
 pub use learned::{
     Correction, DerivedFrom, DerivedRows, DivisionRow, Learned, NewWeights, Performance, Recount,
-    RecountCause, RecountRow, RulingRow, WeightRow,
+    RecountCause, RecountRow, RowSpool, RulingRow, WeightRow,
     persons::{Handles, PersonRow, is_forgotten},
     read::SystemsRow,
     rewrite::Meanwhile,
-    spool::RowSpool,
 };
 pub use matches::{
     Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoredMatch,
@@ -55,21 +56,15 @@ pub use matches::{
     of_person::{
         Companion, Companions, FoundPlayer, GameOfPerson, NameSeen, PointsInMatch, SharedGame,
     },
-    receipts::{Receipt, Reported, ReportedMatch},
+    reported::{ChangedPickup, PickupRow, Receipt, Reported, ReportedMatch, SignIn},
 };
-pub use operator_lines::{ContentPart, OperatorLine};
+pub use operator_lines::{ContentPart, OperatorLine, rows::PartSource};
 pub use queues::{
     DecidedRequest, FoundMatch, HostNoticeRow, HostedRow, InstanceRow, MAX_REQUEST, MAX_REQUESTS,
     NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueTables,
     QueueWrite, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
 };
 pub use shown::{Player, as_plain, as_text, as_thousandths, time_of_text};
-pub use sql::{
-    behaviour::{BehaviourReport, BehaviourRows},
-    operator_lines::PartSource,
-    pickups::{ChangedPickup, PickupRow},
-    sign_ins::SignIn,
-};
 pub use sqlite::{Forgotten, SqliteFile};
 pub use transfer::{TransferError, Transferred, take_back, transfer};
 
@@ -90,11 +85,12 @@ use crate::{
     files::FileMode,
     metrics::{Counter, Histogram, Registry, SECONDS},
     model::Timestamp,
+    store::{
+        db::{ConnectionPool, Dialect, Write},
+        matches::record::EndedGames,
+        postgres::{PoolSettings, PostgresUrl},
+    },
 };
-
-use db::{ConnectionPool, Dialect, Write};
-use matches::group_commit::EndedGames;
-use postgres::{PoolSettings, PostgresUrl};
 
 /// An open database.
 ///

@@ -2,7 +2,7 @@
 //!
 //! A column of that text is a line of its own: four spaces, its name, its type, and the rest. The types are those of
 //! [`column_type`]; whatever else the databases write differently is in sections, which begin with a line `--sqlite`,
-//! `--postgres` or `--both`.
+//! `--postgres` or `--both`. Some tables have no foreign keys: here is the search for rows of them whose owner is missing.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,10 @@ use sqlx::{
     migrate::{Migration, MigrationType, Migrator},
 };
 
-use super::db::Dialect;
+use crate::store::{
+    Store, StoreError,
+    db::{Dialect, scalar},
+};
 
 /// The migrations of SQLite. Databases store a checksum of each: one that was released never changes.
 pub(super) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrations(Dialect::Sqlite));
@@ -88,6 +91,42 @@ fn column_type(dialect: Dialect, column: &str, kind: &str) -> Option<String> {
         _ => return None,
     };
     Some(own.to_owned())
+}
+
+/// Each table, and the rows that it belongs to: their table, and the columns of both.
+const BELONGS: [(&str, &str, &str, &str); 4] = [
+    ("match_chances", "match_id", "matches", "id"),
+    ("match_players", "match_id", "matches", "id"),
+    (
+        "performances",
+        "match_id, seat",
+        "match_players",
+        "match_id, seat",
+    ),
+    ("decisions", "match_id", "matches", "id"),
+];
+
+/// What is said of rows that belong to missing ones.
+pub(super) fn missing_rows(rows: i64, table: &str, parent: &str) -> String {
+    format!("{rows} rows of the table {table} belong to rows of {parent} that are missing")
+}
+
+impl Store {
+    /// One sentence for each table with rows that belong to missing ones.
+    pub async fn orphans(&self) -> Result<Vec<String>, StoreError> {
+        let mut faults = Vec::new();
+        for (table, own, parent, key) in BELONGS {
+            let first = own.split(',').next().unwrap_or(own);
+            let count = scalar(format!(
+                "SELECT count(*) FROM {table} WHERE {first} IS NOT NULL AND ({own}) NOT IN (SELECT {key} FROM {parent})"
+            ));
+            let rows: i64 = count.fetch_one(&self.readers).await?;
+            if rows > 0 {
+                faults.push(missing_rows(rows, table, parent));
+            }
+        }
+        Ok(faults)
+    }
 }
 
 #[cfg(test)]

@@ -10,17 +10,17 @@ use std::{path::Path, sync::Arc, time::Duration};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::{
-    Backend, ContentPart, DatabaseUrl, OperatorLine, PartSource, Store, StoreError,
-    db::{Dialect, PooledConnection, scalar},
-    postgres,
-    sql::{
-        operator_lines::{export, import, refuse_used},
+use crate::{
+    files::FileMode,
+    store::{
+        Backend, ContentPart, DatabaseUrl, OperatorLine, PartSource, Store, StoreError,
+        db::{Dialect, PooledConnection, scalar},
+        operator_lines::rows::{export, import, refuse_used},
+        postgres,
+        sqlite::{self, Held},
         state,
     },
-    sqlite::{self, Held},
 };
-use crate::files::FileMode;
 
 /// The state that says where the content of this database was moved to.
 const MOVED: &str = "moved";

@@ -3,22 +3,21 @@
 //! Records are read and written without those who are being forgotten, or were lately. Links are claims that an
 //! identity is that of a player who has played.
 
-mod forgotten;
-mod held_back;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{
-    RecountCause, Store, StoreError, StoredMatch,
-    db::*,
-    learned::{
-        notices,
-        persons::{self, handle},
+use crate::{
+    model::{Kind, MatchRecord, PlayerKey, Timestamp, names::ClanTags, steam, weight::StartWeight},
+    store::{
+        RecountCause, Store, StoreError, StoredMatch,
+        db::*,
+        learned::{
+            self,
+            persons::{self, handle},
+        },
+        state,
     },
-    sql::state,
-};
-use crate::model::{
-    Kind, MatchRecord, PlayerKey, Timestamp, names::ClanTags, steam, weight::StartWeight,
 };
 
 /// The operator's corrections, and the players that they name.
@@ -575,6 +574,6 @@ pub(super) async fn merge(
             .execute(&mut *tx)
             .await?;
     }
-    notices::merge(tx, player, into).await?;
+    learned::merge_notices(tx, player, into).await?;
     corrected(tx, RecountCause::Merge).await
 }

@@ -1,23 +1,36 @@
-//! What was learned, as rows: rulings, performances, weights, divisions, the persons behind them, and notices of corrections.
+//! What was learned, as rows: rulings, performances, weights, divisions, the persons behind them, and notices that a
+//! correction of history has moved a weight without a match of its player.
 //!
-//! [`Learned`] replaces these rows, and does not depend on how they are made.
+//! [`Learned`] replaces these rows, and does not depend on how they are made. Many of them wait in a [`RowSpool`].
 
-pub(in crate::store) mod notices;
 pub(in crate::store) mod persons;
 pub(in crate::store) mod read;
 pub(in crate::store) mod rewrite;
-pub(in crate::store) mod spool;
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom, Write},
+};
 
 use evenkeel_model::worded;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{RowSpool, Store, db::columns};
-use crate::model::{
-    PlayerKey, Timestamp,
-    match_chances::Causes,
-    weight::{Rank, WeightEntry},
+use crate::{
+    model::{
+        PlayerKey, Timestamp,
+        match_chances::Causes,
+        weight::{Rank, WeightEntry},
+    },
+    store::{
+        Store, StoreError,
+        db::{
+            query::{ROWS, with_given},
+            *,
+        },
+        learned::persons::is_forgotten,
+        state,
+    },
 };
 
 /// What was learned.
@@ -138,6 +151,17 @@ columns! {
     }
 }
 
+/// From which matches the derived tables were made: their number and the settings.
+const LEARNED: &str = "learned";
+
+/// From which matches the derived tables were made: a row that is there once they have been written.
+fn derived_from() -> Query<DerivedFrom> {
+    tuple(
+        "SELECT a.number AS matches, b.number AS last_match, a.text AS settings
+         FROM state a JOIN state b ON b.name = 'learned_to' WHERE a.name = 'learned'",
+    )
+}
+
 /// New content for the derived tables.
 #[derive(Debug)]
 pub struct DerivedRows {
@@ -229,6 +253,270 @@ pub struct RecountRow {
     pub now: f64,
 }
 
+/// The most rows that memory holds.
+const IN_MEMORY: usize = 4_096;
+
+/// Rows that wait until they are written. Memory holds the latest ones, and a temporary file those before them, because
+/// there may be as many as there are matches or players. The file is gone when this value is.
+#[derive(Debug)]
+pub struct RowSpool<T> {
+    file: Option<File>,
+    /// The lengths of the parts in the file, in bytes.
+    parts: Vec<usize>,
+    latest: Vec<T>,
+    /// Whether the file could not be made or written.
+    has_failed: bool,
+}
+
+impl<T: Clone + Serialize + DeserializeOwned> RowSpool<T> {
+    /// Adds a row after the others.
+    pub fn push(&mut self, row: T) {
+        self.latest.push(row);
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.latest.is_empty()
+    }
+
+    /// Whether there are at most so many, all of them in memory.
+    pub fn is_few(&self, most: usize) -> bool {
+        self.parts.is_empty() && self.latest.len() <= most
+    }
+
+    /// Those in memory, which are the latest ones.
+    pub fn latest(&self) -> &[T] {
+        &self.latest
+    }
+
+    /// Removes all of them.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Moves the rows from memory to the file if they are many. They stay in memory if there can be no such file.
+    pub fn spill(&mut self) {
+        if self.latest.len() < IN_MEMORY || self.has_failed {
+            return;
+        }
+        if let Err(error) = self.write() {
+            tracing::warn!(%error, "rows stay in memory until they are written: a temporary file failed");
+            self.has_failed = true;
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let bytes = postcard::to_stdvec(&self.latest).map_err(io::Error::other)?;
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => tempfile::tempfile()?,
+        };
+        // Readers have moved on in the file, perhaps not to its end.
+        let end: usize = self.parts.iter().sum();
+        let file = self.file.insert(file);
+        file.seek(SeekFrom::Start(end as u64))?;
+        file.write_all(&bytes)?;
+        self.parts.push(bytes.len());
+        self.latest.clear();
+        Ok(())
+    }
+
+    /// The rows in parts that fit into memory, the first ones first.
+    pub fn parts(&self) -> impl Iterator<Item = io::Result<Cow<'_, [T]>>> {
+        let mut at = 0;
+        let in_file = self.parts.iter().map(move |&length| {
+            let mut file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+            file.seek(SeekFrom::Start(at))?;
+            at += length as u64;
+            let mut bytes = vec![0; length];
+            file.read_exact(&mut bytes)?;
+            let part: Vec<T> = postcard::from_bytes(&bytes).map_err(io::Error::other)?;
+            Ok(Cow::Owned(part))
+        });
+        in_file.chain([Ok(Cow::Borrowed(&self.latest[..]))])
+    }
+}
+
+impl<T> Default for RowSpool<T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T> From<Vec<T>> for RowSpool<T> {
+    fn from(latest: Vec<T>) -> Self {
+        Self {
+            file: None,
+            parts: Vec::new(),
+            latest,
+            has_failed: false,
+        }
+    }
+}
+
+/// A match that was recorded later than this after its end is late: the ends of matches of several servers may come in
+/// another order.
+const LATE: i64 = 3_600_000;
+
+/// Writes the notices, before the tables get the new weights and after they got the new performances. What is counted of
+/// the matches up to the last one of the former weight is compared, since the new weight may also be made from later ones.
+/// A weight that an operator has set is not counted.
+const NOTICES: &str = "INSERT INTO recounts (ruleset, kind, player, recounted_at, cause, weight_then, weight_now)
+     SELECT in_ruleset, of_kind, who, counted_at, cause, weight_then, weight_now
+     FROM (SELECT given.in_ruleset, given.of_kind, given.who, given.counted_at, given.cause, was.weight AS weight_then,
+               CASE WHEN given.goes_on > 0 OR given.last_seen > was.last_seen THEN
+                   (SELECT f.weight FROM persons o
+                    JOIN performances f ON f.person = o.person
+                    JOIN rulings r ON r.match_id = f.match_id
+                    WHERE o.kind = was.kind AND o.player = was.player AND r.ended_at <= was.last_seen
+                      AND r.ruleset = was.ruleset AND f.weight IS NOT NULL
+                    ORDER BY f.ended_ms DESC, f.match_id DESC LIMIT 1)
+               ELSE given.weight END AS weight_now
+           FROM {given}
+           JOIN weights was ON was.ruleset = given.in_ruleset AND was.kind = given.of_kind
+               AND was.player = given.who AND NOT was.pinned) AS counted
+     WHERE abs(weight_now - weight_then) >= 0.05
+     ON CONFLICT (player, kind, {ruleset}, recounted_at)
+     DO UPDATE SET cause = excluded.cause, weight_now = excluded.weight_now";
+
+/// What notices say of weights that are counted again.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct RecountNotice {
+    pub cause: RecountCause,
+    /// Whether a season has begun since the former weights.
+    pub goes_on: bool,
+}
+
+/// What was corrected according to the new rows; `None` if nothing was, or if that is noted already.
+pub(in crate::store) async fn cause(
+    tx: &mut PooledConnection,
+    derived: &DerivedRows,
+) -> Result<Option<RecountCause>, StoreError> {
+    let Recount { correction, at, .. } = derived.recount;
+    match correction {
+        Correction::None => Ok(None),
+        Correction::Known(cause) => Ok(Some(cause)),
+        Correction::IfLate => {
+            let late = has_late(tx, derived, at).await?;
+            Ok(late.then_some(RecountCause::LateMatch))
+        }
+    }
+}
+
+/// Whether a match without a ruling in the tables, which ended long ago, comes before one with a ruling.
+async fn has_late(
+    tx: &mut PooledConnection,
+    derived: &DerivedRows,
+    at: Timestamp,
+) -> Result<bool, StoreError> {
+    let mut is_after_new = false;
+    for part in derived.rulings.parts() {
+        for some in part.map_err(StoreError::Temporary)?.chunks(ROWS) {
+            let mut query = Sql::new("SELECT match_id FROM rulings WHERE match_id IN ");
+            query.list(some.iter().map(|ruling| ruling.match_id));
+            let known = query.build().fetch_all(&mut *tx).await?;
+            let known = known.iter().map(|row| row.get("match_id"));
+            let known: Vec<i64> = known.collect::<Result<_, _>>()?;
+            let is_old = |ruling: &RulingRow| at.0 - ruling.ended_at.0 > LATE;
+            for ruling in some {
+                match known.contains(&ruling.match_id) {
+                    true if is_after_new => return Ok(true),
+                    true => {}
+                    false => is_after_new |= is_old(ruling),
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether nobody was forgotten since the rows were made, and nothing else was changed.
+async fn is_current(tx: &mut PooledConnection, recount: Recount) -> Result<bool, StoreError> {
+    let changes = state::number(tx, state::PLAYER_CHANGES).await?;
+    Ok(changes == recount.changes)
+}
+
+/// Whether a season has begun since the weights in the table, which has moved the new ones, too.
+async fn goes_on(tx: &mut PooledConnection, derived: &DerivedRows) -> Result<bool, StoreError> {
+    let before = scalar("SELECT max(last_seen) FROM weights");
+    let before: Option<Timestamp> = before.fetch_one(tx).await?;
+    let now = derived.weights.rows.iter().map(|row| row.last_seen).max();
+    let has_begun = |season: &Timestamp| before < Some(*season) && Some(*season) <= now;
+    Ok(derived.seasons.iter().any(has_begun))
+}
+
+/// Writes the notices of a correction at this time, before the weights are written.
+pub(in crate::store) async fn write_notices(
+    tx: &mut PooledConnection,
+    at: Timestamp,
+    new: &NewWeights,
+    RecountNotice { cause, goes_on }: RecountNotice,
+) -> Result<(), StoreError> {
+    let is_counted = |row: &&WeightRow| !row.is_pinned && !is_forgotten(&row.key, &row.name);
+    let given = new.rows.iter().filter(is_counted).map(|row| {
+        values![
+            &row.ruleset,
+            row.key.kind,
+            &row.key.id,
+            row.weight,
+            row.last_seen,
+            at,
+            cause.as_str(),
+            i64::from(goes_on)
+        ]
+    });
+    let columns = "in_ruleset text, of_kind text, who text, weight double precision, last_seen text, counted_at text,
+         cause text, goes_on bigint";
+    with_given(tx, columns, NOTICES, given).await?;
+    Ok(())
+}
+
+/// Gives the notices of a player to the identity that the player counts as from now on.
+pub(in crate::store) async fn merge_notices(
+    tx: &mut PooledConnection,
+    player: &PlayerKey,
+    into: &PlayerKey,
+) -> Result<(), StoreError> {
+    for statement in [
+        "INSERT INTO recounts (ruleset, kind, player, recounted_at, cause, weight_then, weight_now)
+         SELECT ruleset, kind, CAST($3 AS TEXT), recounted_at, cause, weight_then, weight_now FROM recounts
+         WHERE kind = $1 AND player = $2 AND player <> $3 ON CONFLICT DO NOTHING",
+        "DELETE FROM recounts WHERE kind = $1 AND player = $2 AND player <> $3",
+    ] {
+        let query = sql(statement).bind(player.kind.as_str());
+        query.bind(&player.id).bind(&into.id).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+impl Learned<'_> {
+    /// The latest notices to a player, the last one first.
+    pub async fn recounts_of(
+        self,
+        player: &PlayerKey,
+        most: i64,
+    ) -> Result<Vec<RecountRow>, StoreError> {
+        let query = tuple(
+            "SELECT ruleset, recounted_at, cause, weight_then, weight_now FROM recounts
+             WHERE player = $1 AND kind = $2 ORDER BY recounted_at DESC, ruleset LIMIT $3",
+        );
+        let query = query.bind(&player.id).bind(player.kind.as_str());
+        query.bind(most).fetch_all(&self.0.pages).await
+    }
+}
+
+impl FromRow for RecountRow {
+    fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            ruleset: row.get("ruleset")?,
+            at: row.get("recounted_at")?,
+            cause: RecountCause::parse(row.get("cause")?),
+            then: row.get("weight_then")?,
+            now: row.get("weight_now")?,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,5 +528,41 @@ mod tests {
         }
         assert_eq!(RecountCause::LateMatch.as_str(), "late-match");
         assert_eq!(RecountCause::parse(""), None);
+    }
+
+    #[test]
+    fn rows_in_the_file_and_in_memory_are_read_in_their_order_as_often_as_wanted() {
+        let row = |number: u64| (number.to_string(), f64::from_bits(number));
+        let all: Vec<(String, f64)> = (0..3 * IN_MEMORY as u64 + 3).map(row).collect();
+        let read = |spool: &RowSpool<(String, f64)>| -> Vec<(String, f64)> {
+            let parts = spool.parts().map(Result::unwrap);
+            parts.flat_map(Cow::into_owned).collect()
+        };
+        let mut spool = RowSpool::default();
+        assert!(spool.is_empty());
+        for (number, one) in all.iter().enumerate() {
+            spool.push(one.clone());
+            spool.spill();
+            if number == 2 * IN_MEMORY {
+                // Who reads some of it, and then adds more, replaces nothing.
+                assert_eq!(*spool.parts().next().unwrap().unwrap(), all[..IN_MEMORY]);
+                assert_eq!(read(&spool), all[..=number]);
+                assert_eq!(*spool.parts().next().unwrap().unwrap(), all[..IN_MEMORY]);
+            }
+        }
+        assert_eq!((spool.parts.len(), spool.latest.len()), (3, 3));
+        assert_eq!(read(&spool), all);
+        spool.clear();
+        assert!(spool.is_empty());
+        assert!(spool.parts().all(|part| part.unwrap().is_empty()));
+    }
+
+    #[test]
+    fn without_a_file_rows_stay_in_memory() {
+        let mut spool = RowSpool::from(vec![7; IN_MEMORY]);
+        spool.has_failed = true;
+        spool.spill();
+        assert_eq!(*spool.parts().next().unwrap().unwrap(), [7; IN_MEMORY]);
+        assert_eq!(spool.parts().count(), 1);
     }
 }

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::Learned;
 use crate::{
     model::{self, Kind, PlayerKey, Timestamp, shown_name::NAMELESS_DIGITS, steam, text::to_hex},
     store::{
         RulingRow, StoreError,
-        db::*,
-        sql::{
-            rows::{ROWS, Target, write},
-            state,
+        db::{
+            query::{ROWS, Target, write},
+            *,
         },
+        learned::Learned,
+        state,
     },
 };
 

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Learned;
 use crate::{
     model::{
         Kind, PlayerKey, Ruleset, Timestamp, names::plain_name, shown_name::own_name, weight::Rank,
@@ -10,11 +9,12 @@ use crate::{
     store::{
         DerivedFrom, DivisionRow, NewWeights, StoreError, WeightRow,
         corrections::changed,
-        db::*,
-        sql::{
-            rows::{ROWS, Target, insert, with_given},
-            state,
+        db::{
+            query::{ROWS, Target, insert, with_given},
+            *,
         },
+        learned::{self, Learned},
+        state,
     },
 };
 
@@ -34,7 +34,9 @@ macro_rules! weights {
 impl Learned<'_> {
     /// The input that the derived tables were made from; `None` if they have never been written.
     pub async fn derived_from(self) -> Result<Option<DerivedFrom>, StoreError> {
-        state::learned().fetch_optional(&self.0.readers).await
+        learned::derived_from()
+            .fetch_optional(&self.0.readers)
+            .await
     }
 
     /// The number of matches from which the derived tables were made, of rated ones, and of weights.

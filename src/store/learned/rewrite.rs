@@ -5,24 +5,22 @@ use std::collections::{BTreeMap, HashSet};
 
 use async_trait::async_trait;
 
-use super::{
-    Learned,
-    notices::{self, RecountNotice},
-    persons::{self, Persons},
-    read,
-};
 use crate::{
     model::{PlayerKey, Timestamp, weight::WeightCause},
     random,
     store::{
         DerivedFrom, DerivedRows, Lease, NewWeights, Pace, RecountCause, RulingRow, Store,
         StoreError, WeightRow,
-        db::*,
-        leases,
-        sql::{
-            rows::{Target, insert},
-            state,
+        db::{
+            query::{Target, insert},
+            *,
         },
+        learned::{
+            self, Learned, RecountNotice,
+            persons::{self, Persons},
+            read,
+        },
+        leases, state,
     },
 };
 
@@ -158,23 +156,23 @@ impl Learned<'_> {
         if let Some(lease) = lease {
             leases::check(tx, lease).await?;
         }
-        let before: Option<DerivedFrom> = state::learned().fetch_optional(&mut *tx).await?;
+        let before: Option<DerivedFrom> = learned::derived_from().fetch_optional(&mut *tx).await?;
         let interrupted = before.as_ref().and_then(DerivedFrom::interrupted);
         if !self.may_replace(tx, derived, before, all).await? {
             return Ok(None);
         }
         let cause = match interrupted {
             Some(counted) => Some(counted.cause),
-            None => notices::cause(tx, derived).await?,
+            None => learned::cause(tx, derived).await?,
         };
         let Some(cause) = cause else {
             return Ok(Some(None));
         };
-        if !notices::is_current(tx, derived.recount).await? {
+        if !learned::is_current(tx, derived.recount).await? {
             return Ok(None);
         }
         let goes_on = interrupted.is_some_and(|counted| counted.goes_on)
-            || notices::goes_on(tx, derived).await?;
+            || learned::goes_on(tx, derived).await?;
         Ok(Some(Some(RecountNotice { cause, goes_on })))
     }
 
@@ -342,7 +340,7 @@ impl Rewriting<'_> {
             if let Some(lease) = self.lease {
                 leases::check(&mut tx, lease).await?;
             }
-            let from: Option<DerivedFrom> = state::learned().fetch_optional(&mut tx).await?;
+            let from: Option<DerivedFrom> = learned::derived_from().fetch_optional(&mut tx).await?;
             match from.is_some_and(|from| from.settings == self.mark) {
                 true => Ok(()),
                 false => Err(StoreError::Overtaken),
@@ -473,7 +471,13 @@ async fn finish(tx: &mut PooledConnection, derived: &DerivedRows) -> Result<(), 
 
 /// Notes what the tables are made from now.
 async fn note_source(tx: &mut PooledConnection, from: &DerivedFrom) -> Result<(), StoreError> {
-    state::set(tx, state::LEARNED, Some(from.matches), Some(&from.settings)).await?;
+    state::set(
+        tx,
+        learned::LEARNED,
+        Some(from.matches),
+        Some(&from.settings),
+    )
+    .await?;
     state::set(tx, "learned_to", Some(from.last_match), None).await
 }
 
@@ -484,7 +488,7 @@ async fn write_weights(
     recount: Option<RecountNotice>,
 ) -> Result<(), StoreError> {
     if let Some(counted) = recount {
-        notices::write(tx, derived.recount.at, new, counted).await?;
+        learned::write_notices(tx, derived.recount.at, new, counted).await?;
     }
     read::write_weights(tx, new, &derived.divisions).await
 }

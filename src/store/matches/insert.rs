@@ -15,7 +15,6 @@ use std::{
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use futures_util::{FutureExt, future::BoxFuture};
 
-use super::played::link_formed_matches;
 use crate::{
     ingest::jsonl::{read_record, write_record},
     model::{
@@ -24,8 +23,11 @@ use crate::{
     },
     store::{
         Recorded, StoreError,
-        db::*,
-        sql::rows::{ROWS, Target, insert, write},
+        db::{
+            query::{ROWS, Target, insert, write},
+            *,
+        },
+        matches::chances::link_formed_matches,
     },
 };
 

@@ -4,26 +4,24 @@
 //! The numbers that a database gives to new rows are never used again, even if the row is gone.
 
 pub(in crate::store) mod chances;
-pub(in crate::store) mod games;
-pub(in crate::store) mod group_commit;
-pub(in crate::store) mod halves;
 pub(in crate::store) mod insert;
 pub(in crate::store) mod lately;
 pub(in crate::store) mod latest;
 pub(in crate::store) mod logs;
 pub(in crate::store) mod of_person;
-pub(in crate::store) mod played;
 pub(in crate::store) mod read_matches;
-pub(in crate::store) mod receipts;
 pub(in crate::store) mod record;
+pub(in crate::store) mod reported;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Store, StoreError,
-    db::{At, FromColumn, Row, *},
+use crate::{
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint},
+    store::{
+        Store, StoreError,
+        db::{At, FromColumn, Row, *},
+    },
 };
-use crate::model::{MatchRecord, Timestamp, fingerprint::Fingerprint};
 
 /// The matches.
 #[derive(Clone, Copy, Debug)]

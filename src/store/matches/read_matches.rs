@@ -1,13 +1,15 @@
 //! How match records are read: one by its id, and all of them in the order in which they ended.
 
-use super::{
-    Matches,
-    insert::{head, head_columns, share, unpack},
-};
 use crate::{
     model::{Participant, Timestamp},
     store::{
-        Backend, Cursor, StoreError, StoredMatch, corrections::leave_out, db::*, sql::rows::ROWS,
+        Backend, Cursor, StoreError, StoredMatch,
+        corrections::leave_out,
+        db::{query::ROWS, *},
+        matches::{
+            Matches,
+            insert::{head, head_columns, share, unpack},
+        },
     },
 };
 

@@ -19,12 +19,9 @@
 
 mod changes;
 mod connection;
-mod text;
-mod url;
 
+pub use connection::PostgresUrl;
 pub(super) use connection::ServerPool;
-pub(super) use text::{storable, without_nul};
-pub use url::PostgresUrl;
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,16 +32,17 @@ use sqlx::{
 };
 use tokio::time::{Instant, timeout};
 
-use super::{
-    Backend, Changes, FIRST_MIGRATION, LONGEST_LEASE, LastHolder, Lease, Store, StoreError,
-    StoreMetrics, Taken,
-    db::{ConnectionPool, PooledConnection, Write, moved_to, scalar, sql, tuple},
-    refuse_older,
-    schema::POSTGRES,
+use crate::{
+    model::Timestamp,
+    store::{
+        Backend, Changes, FIRST_MIGRATION, LONGEST_LEASE, LastHolder, Lease, Store, StoreError,
+        StoreMetrics, Taken,
+        db::{ConnectionPool, PooledConnection, Write, moved_to, scalar, sql, tuple},
+        postgres::changes::Announcer,
+        refuse_older,
+        schema::POSTGRES,
+    },
 };
-use crate::model::Timestamp;
-
-use changes::Announcer;
 
 /// The oldest version that Evenkeel is tested with.
 const OLDEST: i32 = 15;

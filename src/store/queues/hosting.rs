@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::QueueTables;
 use crate::{
     matchmaking::lifecycle::{
         Change, ExpectedPlayer, Instance, InstanceOffer, Match, Stage, StoredState, Why,
@@ -12,8 +11,11 @@ use crate::{
     model::{Timestamp, record::MatchId},
     store::{
         StoreError, as_plain, as_text,
-        db::*,
-        sql::rows::{Target, insert, with_given},
+        db::{
+            query::{Target, insert, with_given},
+            *,
+        },
+        queues::QueueTables,
     },
 };
 

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{QueueTables, word};
 use crate::{
     matchmaking::lifecycle::{Match, Reason, State, TicketNumber},
     model::{Timestamp, record::MatchId, time::DAY},
-    store::{StoreError, db::*, sql::rows::with_given},
+    store::{
+        StoreError,
+        db::{query::with_given, *},
+        queues::{QueueTables, word},
+    },
 };
 
 /// For how many milliseconds hours are kept.

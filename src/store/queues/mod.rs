@@ -18,21 +18,18 @@ pub use requests::{
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    Lease, Store, StoreError,
-    db::*,
-    leases,
-    sql::{
-        behaviour::{self, BehaviourReport},
-        rows::with_given,
-    },
-};
 use crate::{
     matchmaking::lifecycle::{
         Change, Match, MatchSeat, Proposal, QueuedPlayer, Reason, SearchedPool, Stage, State,
         Submission, TicketNumber, TicketRecord,
     },
     model::{Timestamp, record::MatchId},
+    store::{
+        Lease, Store, StoreError,
+        behaviour::{self, BehaviourReport},
+        db::{query::with_given, *},
+        leases,
+    },
 };
 
 /// The tables of the queues of a database.

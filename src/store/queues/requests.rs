@@ -11,14 +11,16 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{QueueTables, QueueWrite, hosting, word};
 use crate::{
     matchmaking::lifecycle::{Match, QueuedPlayer, State, TicketNumber, TicketRecord},
     model::{Timestamp, record::MatchId},
     store::{
         Backend, Changes, StoreError,
-        db::*,
-        sql::rows::{Target, insert, with_given},
+        db::{
+            query::{Target, insert, with_given},
+            *,
+        },
+        queues::{QueueTables, QueueWrite, hosting, word},
     },
 };
 

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use super::{Became, TurnChanges, word};
 use crate::{
     matchmaking::lifecycle::{
         Change, Match, MatchSeat, QueuedPlayer, SearchedPool, TicketNumber, TicketRecord,
@@ -14,8 +13,11 @@ use crate::{
     model::record::MatchId,
     store::{
         StoreError,
-        db::*,
-        sql::rows::{self, Target, insert, with_given},
+        db::{
+            query::{self, Target, insert, with_given},
+            *,
+        },
+        queues::{Became, TurnChanges, word},
     },
 };
 
@@ -45,7 +47,7 @@ impl TurnChanges<'_> {
             " ON CONFLICT (player, queue_group, partition) DO UPDATE SET ticket = excluded.ticket
              WHERE ticket_players.ticket = excluded.ticket
              RETURNING ticket_players.queue_group, ticket_players.player";
-        let entered = rows::write(tx, PLAYERS, unless_in_another, rows.into_iter()).await?;
+        let entered = query::write(tx, PLAYERS, unless_in_another, rows.into_iter()).await?;
         if entered.len() == self.entered.len() {
             return Ok(());
         }

@@ -9,10 +9,13 @@ use sqlx::{
     sqlite::SqliteConnectOptions,
 };
 
-use super::{APPLICATION_ID, application_id};
 use crate::{
     model::text::to_hex,
-    store::{StoreError, sql::missing_rows},
+    store::{
+        StoreError,
+        schema::missing_rows,
+        sqlite::{APPLICATION_ID, application_id},
+    },
 };
 
 /// The derived tables.
@@ -42,7 +45,7 @@ impl SqliteFile {
     /// Fails if it is missing, damaged, of another program, or cannot be opened.
     pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
         super::refuse_missing(path)?;
-        super::room::look(path)?;
+        super::files::look(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)

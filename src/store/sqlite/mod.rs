@@ -10,14 +10,13 @@
 //!
 //! Before SQLite opens a file, this module looks at it, and names the fault that SQLite cannot tell.
 
+mod files;
 mod maintenance;
 #[cfg(test)]
-mod plans;
-mod room;
-mod watch;
+mod tests;
 
+pub(super) use files::{Watch, beside};
 pub use maintenance::{Forgotten, SqliteFile};
-pub(super) use watch::{Watch, beside};
 
 use std::{
     collections::BTreeMap,
@@ -42,14 +41,16 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use self::{File as Database, room::Room};
-use super::{
-    Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
-    db::{ConnectionPool, PooledConnection, Write, moved_to, scalar},
-    refuse_older,
-    schema::SQLITE,
+use crate::{
+    files::{FileMode, folder_of, is_full},
+    store::{
+        Backend, Changes, FIRST_MIGRATION, Lease, Store, StoreError, StoreMetrics,
+        db::{ConnectionPool, PooledConnection, Write, moved_to, scalar},
+        refuse_older,
+        schema::SQLITE,
+        sqlite::{File as Database, files::Room},
+    },
 };
-use crate::files::{FileMode, folder_of, is_full};
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
@@ -109,7 +110,7 @@ pub(super) async fn open(
     if create {
         begin_file(path, mode)?;
     }
-    room::look(path).map_err(|error| StoreError::at(&path.display(), error))?;
+    files::look(path).map_err(|error| StoreError::at(&path.display(), error))?;
     let deadline = Instant::now() + busy;
     loop {
         match try_open(path, create, busy, mode).await {
@@ -682,21 +683,5 @@ impl Changes for Commits {
                 sleep(POLL).await; // this process has closed the store; other processes may still write
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_file_system_knows_why() {
-        let folder = tempfile::TempDir::new().unwrap();
-        assert!(why(folder.path()).unwrap().contains("is a folder"));
-        let missing = folder.path().join("none/evenkeel.db");
-        assert!(why(&missing).unwrap().ends_with("none does not exist"));
-        let file = folder.path().join("evenkeel.db");
-        fs::write(&file, "").unwrap();
-        assert_eq!(why(&file), None);
     }
 }

@@ -1,18 +1,21 @@
-//! Removes a player from all tables, and from the records of games that are running.
+//! Corrections that change stored records: a player is forgotten, or matches that were held back are rated after all.
 //!
-//! The first transaction notes who is forgotten. From then on, records are read without the player, and pages do not show
+//! A player who is forgotten is removed from all tables, and from the records of games that are running. The first
+//! transaction notes who is forgotten. From then on, records are read without the player, and pages do not show
 //! the player. The matches are rewritten in short transactions, so that a match that ends waits for none of them for long.
 //! The last one removes the identity from the note; until then, whoever finds it there goes on.
+//!
+//! Matches are held back if the share of new rulesets and players of their sender was used up.
 
-use super::{Corrections, Forgetting, changed, unfinished};
 use crate::{
-    model::{PlayerKey, Timestamp},
+    model::{PlayerKey, Timestamp, holder::Holder},
     store::{
-        Pace, StoreError,
-        db::*,
+        Pace, RecountCause, StoreError,
+        corrections::{Corrections, Forgetting, changed, corrected, unfinished},
+        db::{query::ROWS, *},
         learned::persons::{FORGOTTEN, handle},
         matches::{insert::pack, read_matches::fetch},
-        sql::{rows::ROWS, state},
+        state,
     },
 };
 
@@ -302,4 +305,54 @@ async fn forget_in_matches(
     query.push(" AND player = ").push_bind(&left.key.id);
     query.push(" AND match_id IN ").list(ids.iter().copied());
     query.build().execute(tx).await.map(drop)
+}
+
+impl Corrections<'_> {
+    /// Whose shares of new rulesets and players were used up when matches were recorded that are not rated since, and how
+    /// many matches.
+    pub async fn held_back(self) -> Result<Vec<(Holder, i64)>, StoreError> {
+        let query = tuple(
+            "SELECT too_many_new, count(*) FROM matches WHERE too_many_new IS NOT NULL
+             GROUP BY too_many_new ORDER BY too_many_new",
+        );
+        let held: Vec<(String, i64)> = query.fetch_all(&self.0.readers).await?;
+        let held = held.into_iter();
+        Ok(held
+            .filter_map(|(owner, count)| Some((Holder::parse(&owner)?, count)))
+            .collect())
+    }
+
+    /// Lets the matches count that are not rated because this sender's share of new rulesets and players was used up. Returns
+    /// how many there were. If this ends early, what is done counts, and the rest can be admitted later.
+    ///
+    /// # Errors
+    /// Fails if the record of one of them is damaged.
+    pub async fn admit(self, owner: &Holder) -> Result<u64, StoreError> {
+        let (mut pace, mut admitted) = (Pace::new(), 0);
+        loop {
+            let rows = pace.next(ROWS);
+            let mut tx = self.0.begin_alone().await?;
+            let query = scalar(
+                "SELECT id FROM matches WHERE too_many_new = $1 ORDER BY ended_at, fingerprint LIMIT $2",
+            );
+            let query = query.bind(owner.to_string()).bind(rows);
+            let ids: Vec<i64> = query.fetch_all(&mut tx).await?;
+            if ids.is_empty() {
+                tx.abandon().await?;
+                return Ok(admitted);
+            }
+            for mut stored in fetch(&mut tx, &ids).await? {
+                stored.record.too_many_new = None;
+                let record = pack(&stored.record, stored.fingerprint);
+                let query =
+                    sql("UPDATE matches SET record = $2, too_many_new = NULL WHERE id = $1");
+                let query = query.bind(stored.id).bind(record);
+                admitted += query.execute(&mut tx).await?;
+            }
+            corrected(&mut tx, RecountCause::Admitted).await?;
+            self.0.commit(tx).await?;
+            pace.took(rows);
+            pace.rest().await;
+        }
+    }
 }

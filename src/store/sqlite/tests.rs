@@ -1,4 +1,7 @@
-//! Tests in which order SQLite runs what pages read: in another order it would be slow.
+//! Tests in which order SQLite runs what pages read, since in another order it would be slow; and what is said of a file
+//! that cannot be opened.
+
+use std::fs;
 
 use sqlx::{Row, sqlite::SqlitePoolOptions};
 
@@ -6,7 +9,7 @@ use crate::{
     model::match_chances::Cause,
     store::{
         MatchFilter, corrections, learned::persons, matches::of_person, queues::rows::LEAVE,
-        schema::SQLITE,
+        schema::SQLITE, sqlite::why,
     },
 };
 
@@ -110,4 +113,15 @@ async fn players_who_leave_tickets_are_found_by_their_ids() {
     let is_search =
         |step: &String| step.starts_with("SEARCH ticket_players USING PRIMARY KEY (player=?");
     assert!(steps.iter().any(is_search), "{steps:#?}");
+}
+
+#[test]
+fn the_file_system_knows_why() {
+    let folder = tempfile::TempDir::new().unwrap();
+    assert!(why(folder.path()).unwrap().contains("is a folder"));
+    let missing = folder.path().join("none/evenkeel.db");
+    assert!(why(&missing).unwrap().ends_with("none does not exist"));
+    let file = folder.path().join("evenkeel.db");
+    fs::write(&file, "").unwrap();
+    assert_eq!(why(&file), None);
 }

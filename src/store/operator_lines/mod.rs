@@ -3,17 +3,19 @@
 //!
 //! Times of day are milliseconds since 1970 UTC, and bytes are hexadecimal.
 
+pub(in crate::store) mod rows;
+
 use serde::{Deserialize, Serialize};
 
-use super::{
-    StoreError, StoredMatch,
-    db::{At, FromColumn, Row, SqlValue, columns},
-};
 use crate::{
     ingest::jsonl::write_record,
     model::{
         Kind, MatchRecord, PlayerKey, Timestamp, fingerprint::Fingerprint, names::escaped_json,
         text::to_hex,
+    },
+    store::{
+        StoreError, StoredMatch,
+        db::{At, FromColumn, Row, SqlValue, columns},
     },
 };
 

@@ -4,16 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use futures_util::TryStreamExt;
 
-use super::{
-    operator_lines,
-    rows::{Target, insert},
-    state,
-};
 use crate::{
     model::{MatchRecord, PlayerKey, fingerprint::Fingerprint, steam, text::to_hex},
     store::{
         Cursor, Store, StoreError, StoredMatch,
-        db::*,
+        db::{
+            query::{Target, insert},
+            *,
+        },
         learned::persons::handle,
         matches::{
             chances::{self, STEPS},
@@ -26,6 +24,7 @@ use crate::{
             Bytes, Cells, ChanceLine, ContentPart, DecisionLine, EndLine, ExportLine,
             HandleKeyLine, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, ReporterLine,
         },
+        state,
     },
 };
 
@@ -411,7 +410,7 @@ async fn write_line(
         }
         _ => {}
     }
-    let Some((table, mut cells)) = operator_lines::row(line) else {
+    let Some((table, mut cells)) = row(line) else {
         return Ok(());
     };
     match line {

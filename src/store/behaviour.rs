@@ -1,9 +1,8 @@
 //! What game servers report about players' behaviour.
 
-use super::state;
 use crate::{
     model::behaviour::BehaviourDay,
-    store::{Store, StoreError, db::*},
+    store::{Store, StoreError, db::*, state},
 };
 
 /// All reports that are stored.

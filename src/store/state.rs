@@ -1,9 +1,6 @@
 //! What is kept once for the whole database: a number and a text, each under its name.
 
-use crate::store::{DerivedFrom, StoreError, db::*, operator_lines::Bytes};
-
-/// From which matches the derived tables were made: their number and the settings.
-pub(in crate::store) const LEARNED: &str = "learned";
+use crate::store::{StoreError, db::*, operator_lines::Bytes};
 
 /// The state that counts the changes of what an operator has said.
 pub(in crate::store) const PLAYER_CHANGES: &str = "player_changes";
@@ -55,14 +52,6 @@ pub(in crate::store) async fn remove(
 ) -> Result<(), StoreError> {
     let query = sql("DELETE FROM state WHERE name = $1").bind(name);
     query.execute(tx).await.map(drop)
-}
-
-/// From which matches the derived tables were made: a row that is there once they have been written.
-pub(in crate::store) fn learned() -> Query<DerivedFrom> {
-    tuple(
-        "SELECT a.number AS matches, b.number AS last_match, a.text AS settings
-         FROM state a JOIN state b ON b.name = 'learned_to' WHERE a.name = 'learned'",
-    )
 }
 
 /// The key of the players' handles, and of the hashes of those who were forgotten.
