@@ -23,14 +23,11 @@ mod answer;
 mod api;
 mod chances;
 mod compress;
-mod connection;
 mod frame;
 mod links;
 mod pages;
 mod plot;
-mod present;
 mod routes;
-mod settings;
 mod share;
 mod site;
 mod teams;
@@ -39,9 +36,8 @@ mod words;
 
 pub use api::{ApiSettings, WebOrigin};
 pub(crate) use api::{AskedGame, Asker, TeamsAnswer, picked_for};
-pub use connection::{Audience, run};
-pub use settings::{MetricsHosts, PageNumbers, WebLimits, WebSettings};
-pub use site::Site;
+pub use routes::{Audience, run};
+pub use site::{MetricsHosts, PageNumbers, Site, WebLimits, WebSettings};
 
 use axum::http::StatusCode;
 

@@ -3,11 +3,6 @@
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{
-    lists::{MatchSummary, matches},
-    parts::{PageTable, kind},
-    standing::{BoardPart, SEARCH},
-};
 use crate::{
     learning::{BoardLine, BoardQuery, Standing},
     model::{Kind, text::counted},
@@ -15,7 +10,11 @@ use crate::{
         Site, WebError,
         answer::Page,
         links::path_part,
-        present::{PresentGame, PresentLimits, names, present, ruleset as ruleset_of, running},
+        pages::{
+            live::{PresentGame, PresentLimits, names, present, ruleset as ruleset_of, running},
+            parts::{MatchSummary, PageTable, kind, matches},
+            standing::{BoardPart, SEARCH},
+        },
         share::share,
         words,
     },

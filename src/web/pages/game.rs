@@ -6,11 +6,6 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{
-    lists::{MatchSummary, ruleset_link},
-    parts::PageTable,
-    reasons::{Reasons, reasons},
-};
 use crate::{
     learning::{AccountEntry, PlayerExchange, SwapSeat, Swaps, swaps},
     model::{
@@ -28,6 +23,10 @@ use crate::{
         chances::{
             AS_PICKED, AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, OF_WITH_SCORE, UsualScores,
             favourite, of_forecast, sentence,
+        },
+        pages::{
+            parts::{MatchSummary, PageTable, ruleset_link},
+            reasons::{Reasons, reasons},
         },
         plot,
         share::share,

@@ -4,11 +4,6 @@
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    lists::{MatchSummary, matches},
-    parts::PageTable,
-    standing::SEARCH,
-};
 use crate::{
     learning::{BoardSize, FoundPerson},
     model::{Timestamp, names::plain_name, text::counted},
@@ -19,7 +14,11 @@ use crate::{
         answer::{NoQuery, Page},
         chances::{OF_DECIDED, OF_FORECAST},
         links::path_part,
-        present::{PresentGame, PresentLimits, names, present, running},
+        pages::{
+            live::{PresentGame, PresentLimits, names, present, running},
+            parts::{MatchSummary, PageTable, matches},
+            standing::SEARCH,
+        },
         site::RULESETS,
         words::{self, known, percent, tenths},
     },

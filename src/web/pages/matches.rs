@@ -6,11 +6,6 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    balance::{NamedBalance, balance_table, cause_name},
-    lists::{MatchSummary, matches},
-    player::KnownPlayer,
-};
 use crate::{
     model::{Timestamp, match_chances::Cause, names::plain_name, team_names::TeamNames},
     rating::history::RulesetTotals,
@@ -19,6 +14,11 @@ use crate::{
         Site, WebError,
         answer::{NoQuery, Page},
         links::path_part,
+        pages::{
+            balance::{NamedBalance, balance_table, cause_name},
+            parts::{MatchSummary, matches},
+            player::KnownPlayer,
+        },
         words,
     },
 };

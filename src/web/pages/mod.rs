@@ -2,10 +2,8 @@
 
 mod balance;
 mod board;
-mod distribution;
 mod game;
 mod home;
-mod lists;
 mod live;
 mod matches;
 mod parts;
@@ -21,10 +19,9 @@ pub(super) use balance::BalancePage;
 pub(super) use board::{Board, BoardChoice};
 pub(super) use game::GamePage;
 pub(super) use home::{Home, RulesetSummary, SearchPage};
-pub(super) use lists::MatchSummary;
 pub(super) use live::LivePage;
 pub(super) use matches::{MapPage, MatchesChoice, MatchesPage, MatchesPart, ServerPage};
-pub(super) use parts::kind;
+pub(super) use parts::{MatchSummary, kind};
 pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding};
 pub(super) use queues::QueuesPage;
 pub(super) use reasons::Reasons;

@@ -5,11 +5,6 @@
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    lists::{MatchSummary, matches},
-    parts::PageTable,
-    player::KnownPlayer,
-};
 use crate::{
     model::{Timestamp, text::counted},
     store::{Companion, GameOfPerson, Player, SharedGame},
@@ -17,6 +12,10 @@ use crate::{
         Site, WebError,
         answer::Page,
         links::path_part,
+        pages::{
+            parts::{MatchSummary, PageTable, matches},
+            player::KnownPlayer,
+        },
         words::{self, known},
     },
 };

@@ -8,20 +8,27 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-pub(in crate::web) use super::standing::{KnownPlayer, PlayerStanding};
-use super::{
-    distribution::Distribution,
-    parts::{PageTable, RecentSpan, kind},
-    versus::{CompanionTables, companions},
-};
 use crate::{
     learning::{PlayedMatch, Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
     model::{Kind, Timestamp, names::plain_name},
     store::{GameOfPerson, Player},
-    web::{Site, WebError, answer::Page, links::path_part, plot, share::share, words},
+    web::{
+        Site, WebError,
+        answer::Page,
+        links::path_part,
+        pages::{
+            parts::{PageTable, RecentSpan, kind},
+            player::past::{Record, Recounted, Since, WeightProgress, in_a_line, read_recounts},
+            standing::Distribution,
+            versus::{CompanionTables, companions},
+        },
+        plot,
+        share::share,
+        words,
+    },
 };
 
-use past::{Record, Recounted, Since, WeightProgress, in_a_line, read_recounts};
+pub(in crate::web) use super::standing::{KnownPlayer, PlayerStanding};
 
 /// How many of the latest matches are read.
 const GAMES: i64 = 300;

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{PlayerStanding, letter, result_word};
 use crate::{
     learning::{AccountEntry, PlayedMatch, StandingLine},
     model::{
@@ -19,8 +18,8 @@ use crate::{
     web::{
         Site, WebError,
         pages::{
-            lists::{chance_head, match_link},
-            parts::PageTable,
+            parts::{PageTable, chance_head, match_link},
+            player::{PlayerStanding, letter, result_word},
         },
         plot::{WeightPoint, peak},
         words::{self, known, rounded, tenths},

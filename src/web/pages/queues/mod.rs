@@ -1,8 +1,10 @@
 //! `/queues`: waits, matches and penalties of the queues, and the instances that host their matches.
 //!
-//! A queue shows who waits now, how even its latest matches were, and what its rules cost in them.
+//! A queue shows who waits now, how even its latest matches were, what its rules cost in them, and what is usual at each
+//! hour of the week.
 
-mod week;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -10,7 +12,6 @@ use maud::{Markup, html};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::{balance::FavouriteShare, parts::PageTable};
 use crate::{
     matchmaking::planner::RuleReport,
     model::{Timestamp, names::plain_name, text::counted},
@@ -19,12 +20,11 @@ use crate::{
     web::{
         Site, WebError,
         answer::{NoQuery, Page},
+        pages::{balance::FavouriteShare, parts::PageTable},
         plot::{self, Bar},
         words::{self, known},
     },
 };
-
-use week::{UsualWeek, WEEKS};
 
 /// How many hours are shown, the running one included.
 const HOURS: i64 = 24;
@@ -461,60 +461,107 @@ fn hosted_table<'a>(site: &'a Site, list: &'a [HostedRow]) -> PageTable<'a, Host
         .wide_num("Players", |row| row.players)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The hours of a week.
+const WEEK: i64 = 168;
+/// From how many weeks it is computed.
+const WEEKS: i64 = 4;
+/// The days, from Monday on.
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// The hour of the week, counted from Monday, at the beginning of 1970, which was a Thursday.
+const THURSDAY: i64 = 72;
 
-    #[test]
-    fn hours_add_up() {
-        let hour = |hour, matched, waited, matches| QueueHour {
-            queue: "q".into(),
-            began: Timestamp(hour * HOUR),
-            matched,
-            cancelled: 1,
-            expired: 0,
-            waited,
-            longest: waited,
-            matches,
-            penalty: 0.5 * matches as f64,
-            unready: 1,
+/// What is usual in one hour of the week, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct UsualHour {
+    /// The hour of the week, from 0, Monday at midnight.
+    hour: i64,
+    /// The mean number of matches.
+    matches: f64,
+    /// The mean wait of the matched tickets, in seconds.
+    wait: Option<f64>,
+}
+
+/// What is usual in each hour of the week.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct UsualWeek(Vec<UsualHour>);
+
+impl UsualWeek {
+    /// The means over the last weeks before the hour `now`, at most [`WEEKS`]; `hours` has those that are known. Empty
+    /// before a queue was used for a day.
+    fn of(hours: &[QueueHour], now: i64) -> Self {
+        let past = || {
+            hours
+                .iter()
+                .filter(|own| (now - WEEKS * WEEK..now).contains(&own.number()))
         };
-        let rows = [hour(10, 2, 30_000, 1), hour(12, 0, 0, 0)];
-        let now = (QueueNow::default(), 10 + HOURS - 1);
-        let line = protocol::reply::QueueLine {
-            name: "q".into(),
-            tickets: 0,
-            players: 0,
-            wait: None,
+        let Some(first) = past()
+            .map(QueueHour::number)
+            .min()
+            .filter(|first| now - first >= 24)
+        else {
+            return Self(Vec::new());
         };
-        let summary = QueueSummary::new(line, &rows, now, (0, Vec::new()));
-        assert_eq!(summary.hours.len(), HOURS as usize);
-        assert_eq!(summary.hours[0].from, Timestamp(10 * HOUR));
-        assert_eq!(summary.hours[1].line, QueueTotals::default());
-        assert_eq!(summary.day.mean_wait, Some(15.0));
-        assert_eq!(summary.day.mean_penalty, Some(0.5));
-        assert_eq!((summary.day.matched, summary.day.cancelled), (2, 2));
-        assert_eq!(summary.day.unready, 2);
-        assert_eq!(summary.hours[2].line.mean_wait, None);
+        let usual = (0..WEEK).filter_map(|hour| {
+            // How often this hour of the week has come since the queue was used first.
+            let times = (first..now)
+                .filter(|own| hour_of_week(*own) == hour)
+                .count();
+            let own = || past().filter(|own| hour_of_week(own.number()) == hour);
+            let matched = own().map(|own| own.matched).sum();
+            let waited: i64 = own().map(|own| own.waited).sum();
+            let matches: i64 = own().map(|own| own.matches).sum();
+            (times > 0).then(|| UsualHour {
+                hour,
+                matches: words::rounded(matches as f64 / times as f64, 2),
+                wait: words::mean(waited as f64 / 1_000.0, matched)
+                    .map(|wait| words::rounded(wait, 1)),
+            })
+        });
+        Self(usual.collect())
     }
 
-    #[test]
-    fn the_cost_of_a_rule_is_read_from_its_lines() {
-        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        let matches: [Vec<String>; 2] = [
-            lines(&[
-                "penalty 1.250; no chance is predicted; the oldest ticket waited 3.0 s; seed 1",
-                "tier spread: tier ranges from 7 to 9; 1 apart is allowed; violation 1.000, cost 1.250",
-                "party: holds",
-            ]),
-            lines(&["tier spread: tier ranges from 7 to 8; 1 apart is allowed"]),
-        ];
-        let found = penalty("tier spread", &matches);
-        assert_eq!(
-            (found.violated, found.mean_cost, found.highest),
-            (1, 0.625, 1.25)
-        );
-        let other = penalty("party", &matches);
-        assert_eq!((other.violated, other.mean_cost), (0, 0.0));
+    fn at(&self, hour: i64) -> Option<UsualHour> {
+        self.0.iter().copied().find(|own| own.hour == hour)
     }
+
+    /// What to expect in the hour after `now`, and a table of the whole week.
+    fn body(&self, queue: &str, now: Timestamp) -> Markup {
+        if self.0.is_empty() {
+            return html! {};
+        }
+        let next = self.at(hour_of_week(now.0.div_euclid(HOUR) + 1));
+        let hours: Vec<i64> = (0..24).collect();
+        let mut table = PageTable::of(&format!("Usual week of {queue}", queue = queue), &hours)
+            .name("Hour", |hour| format!("{hour:02}"));
+        for (day, name) in (0..).zip(DAYS) {
+            table = table.num(name, move |hour| {
+                known(
+                    self.at(day * 24 + hour).map(|own| own.matches),
+                    words::number,
+                )
+            });
+        }
+        html! {
+            @if let Some(next) = next {
+                p {
+                    (mark!("In the next hour, {0} matches are usual{1}.",
+                        { (words::number(next.matches)) },
+                        { @if let Some(wait) = next.wait { (mark!(", after waits of {0}", { (wait_of(wait)) })) } }
+                    ))
+                }
+            }
+            details {
+                summary { "Matches in each hour of the week" }
+                (table)
+                p.note { "The mean of the last four weeks at most, by the hour in UTC. A dash \
+         is an hour that has not come yet." }
+            }
+        }
+    }
+}
+
+/// The hour of the week, from Monday at midnight, of an hour since 1970.
+fn hour_of_week(hour: i64) -> i64 {
+    (hour + THURSDAY).rem_euclid(WEEK)
 }
