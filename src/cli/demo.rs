@@ -21,8 +21,8 @@ use std::{
 use clap::Args;
 use tempfile::TempDir;
 
-use super::{CliError, config_file::FOLDER_FILE, open, quoted, table::Table};
 use crate::{
+    cli::{CliError, config::FOLDER_FILE, open, quoted, table::Table},
     config::Config,
     daemon::ShutdownSignal,
     learning::Standings,

@@ -13,11 +13,9 @@
 
 mod balance;
 mod config;
-mod config_file;
 mod database;
 mod demo;
 mod evaluate;
-mod export;
 mod hosting;
 mod identity;
 mod ingest;
@@ -51,6 +49,7 @@ use serde::Serialize;
 use tokio::task::JoinError;
 
 use crate::{
+    cli::{config::load_config, output_file::OutputFile},
     client::drivers::DriverError,
     config::{Config, ConfigError, LogFormat, LogSection},
     daemon::{self, DaemonError},
@@ -68,9 +67,6 @@ use crate::{
     webhooks::DeliveryError,
 };
 
-use config_file::load_config;
-use output_file::OutputFile;
-
 /// Pick even teams for any multiplayer game server, with weights learned from finished games
 #[derive(Debug, Parser)]
 #[command(name = "evenkeel", version, about, max_term_width = 100)]
@@ -85,7 +81,7 @@ enum CliCommand {
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
     Follow(ingest::FollowArgs),
-    Export(export::ExportArgs),
+    Export(database::ExportArgs),
     Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
     Rebuild(database::RebuildArgs),
@@ -161,7 +157,7 @@ fn dispatch(command: CliCommand) -> Result<ExitCode, CliError> {
         CliCommand::Serve(args) => block_on(serve::run(args)).map(done),
         CliCommand::Ingest(args) => block_on(ingest::run(args)),
         CliCommand::Follow(args) => block_on(ingest::run_follow(args)).map(done),
-        CliCommand::Export(args) => block_on(export::run(args)).map(done),
+        CliCommand::Export(args) => block_on(database::run_export(args)).map(done),
         CliCommand::Weights(args) => block_on(weights::run(args)).map(done),
         CliCommand::Backup(args) => block_on(database::run(args)).map(done),
         CliCommand::Status(args) => status::run(&args),
