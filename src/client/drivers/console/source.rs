@@ -10,11 +10,12 @@ use tokio::{
     time::timeout,
 };
 
-use super::{
-    ConsoleEvent, Password, shown,
-    tcp::{ConsoleError, LOGIN, TcpConsole, TcpLink, connect},
+use crate::{
+    client::drivers::console::{
+        ConsoleError, ConsoleEvent, LOGIN, Password, TcpConsole, TcpLink, connect, shown,
+    },
+    sidecar::source::rcon::{AnswerReader, Sent, SourceAnswer, encode},
 };
-use crate::sidecar::source::rcon::{AnswerReader, Sent, SourceAnswer, encode};
 
 /// The time limit for the answer to a command.
 const REPLY: Duration = Duration::from_secs(5);

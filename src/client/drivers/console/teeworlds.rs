@@ -10,11 +10,12 @@ use tokio::{
     time::timeout,
 };
 
-use super::{
-    ConsoleEvent, Password, shown,
-    tcp::{ConsoleError, LOGIN, TcpConsole, TcpLink, connect},
+use crate::{
+    client::drivers::console::{
+        ConsoleError, ConsoleEvent, LOGIN, Password, TcpConsole, TcpLink, connect, shown,
+    },
+    ingest::lines::{Framed, Lines},
 };
-use crate::ingest::lines::{Framed, Lines};
 
 /// The time limit for sending commands.
 const SENDING: Duration = Duration::from_secs(5);
