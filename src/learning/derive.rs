@@ -68,6 +68,7 @@ impl Learning {
         let mut is_new = false;
         loop {
             self.metrics.begin();
+            let pass = self.passes.begin();
             let look = self.look(rebuilds).await?;
             is_new |= slot.is_none();
             let (key, learned) = match slot.take() {
@@ -100,6 +101,7 @@ impl Learning {
             if is_new || (is_complete && !self.is_current()) {
                 self.publish(&learned, if is_complete { CURRENT } else { self.phase() });
             }
+            self.passes.learned(pass);
             // Put back before anything is written: a write that fails is tried again with this state.
             *slot = Some((key, learned));
             if !is_complete {

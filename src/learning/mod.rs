@@ -19,6 +19,7 @@ mod late;
 mod learned;
 pub mod leases;
 mod metrics;
+mod passes;
 mod player_facts;
 mod poll;
 mod resume;
@@ -84,6 +85,7 @@ use late::LateBudgets;
 pub use late::processor_time;
 use learned::LearnedState;
 use leases::SharedSettings;
+use passes::Passes;
 use write_derived::Written;
 use writer::Writer;
 
@@ -127,6 +129,7 @@ pub struct Learning {
     folder: OnceLock<Folder>,
     /// Notified when weights are published.
     published: Notify,
+    passes: Passes,
     /// Notified when this process has recorded a match.
     recorded: Notify,
     /// The span in which the first of the matches that wait to be learned from was recorded.
@@ -207,6 +210,7 @@ impl Learning {
             behind: Notify::new(),
             folder,
             published: Notify::new(),
+            passes: Passes::default(),
             recorded: Notify::new(),
             cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),

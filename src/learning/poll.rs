@@ -9,7 +9,10 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, sleep_until, timeout},
+};
 use tracing::{Instrument, Span};
 
 use super::{CURRENT, Learning, LearningError, derive::SHORT, learned::Slot, writer::RETRY};
@@ -137,6 +140,17 @@ impl Learning {
         if self.is_late(end) {
             self.late.lock().note(client);
         }
+    }
+
+    /// The pass of the fold that learns from what this process has recorded by now.
+    pub fn next_pass(&self) -> u64 {
+        self.passes.next()
+    }
+
+    /// The last pass whose weights are published, now and from now on; `None` while the daemon learns its whole past, when
+    /// nothing is published for long.
+    pub fn passes(&self) -> Option<watch::Receiver<u64>> {
+        self.is_current().then(|| self.passes.watch())
     }
 
     /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.

@@ -268,16 +268,34 @@ impl Sessions {
                 .into_iter()
                 .map(|report| sessions.reported(&client, report, now))
                 .collect();
-            let counted = sessions.check_reported(&client, reporter, &matches).await?;
-            let store = sessions.store.matches();
-            let recorded = store.record_reported(&client, now, &matches).await;
-            match &recorded {
-                Ok(Reported::Recorded(_)) => sessions.learn_of(&client, &matches),
-                Ok(Reported::OtherBody(_)) | Err(_) => sessions.take_back(&client, &counted),
+            let players = sessions.enter_unlearned(&client, &matches).await?;
+            let recorded = sessions.store_reported(&client, reporter, &matches).await;
+            let is_stored = matches!(recorded, Ok(Reported::Recorded(_)));
+            let pass = is_stored.then(|| sessions.learning.next_pass());
+            sessions.unlearned.lock().leave(&client, players, pass);
+            if is_stored {
+                sessions.learn_of(&client, &matches);
             }
-            Ok(recorded?)
+            recorded
         };
         self.tasks().spawn(recording).await?
+    }
+
+    async fn store_reported(
+        &self,
+        client: &str,
+        reporter: Reporter,
+        matches: &[ReportedMatch],
+    ) -> Result<Reported, SessionError> {
+        let counted = self.check_reported(client, reporter, matches).await?;
+        let store = self.store.matches();
+        let recorded = store
+            .record_reported(client, self.clock.now(), matches)
+            .await;
+        if !matches!(recorded, Ok(Reported::Recorded(_))) {
+            self.take_back(client, &counted);
+        }
+        Ok(recorded?)
     }
 
     /// A match as it is stored.

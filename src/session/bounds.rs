@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep, timeout};
+
 use super::{
     SessionError, Sessions,
     hours::{HOUR, MOST, TooMany, hour_of},
@@ -11,6 +13,11 @@ use crate::{
     model::{Kind, MatchRecord, PlayerKey, Timestamp, holder::Holder},
     store::ReportedMatch,
 };
+
+/// How long a report over HTTP waits for room.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest time between two looks at whether there is room.
+const LOOKS: Duration = Duration::from_millis(20);
 
 /// Who reports matches over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +52,42 @@ impl Sessions {
             self.metrics.refused.count();
         }
         checked
+    }
+
+    /// Waits until so little of what a client has reported is unlearned that these matches have room beside it. Returns how many
+    /// players they have. The caller says when they are stored.
+    ///
+    /// # Errors
+    /// Fails if there is no room within [`PATIENCE`].
+    pub(super) async fn enter_unlearned(
+        &self,
+        client: &str,
+        matches: &[ReportedMatch],
+    ) -> Result<usize, SessionError> {
+        let players = matches.iter().map(|one| one.record.participants.len());
+        let players = players.sum();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let passes = self.learning.passes();
+            let learned = passes.as_ref().map_or(u64::MAX, |passes| *passes.borrow());
+            if self.unlearned.lock().enter(client, players, learned) {
+                return Ok(players);
+            }
+            if Instant::now() >= until {
+                return Err(SessionError::UsedUp {
+                    why: format!(
+                        "what client {client} has reported before is not learned yet: try again in 1 s, or read matches \
+                         from a file with `evenkeel ingest`"
+                    ),
+                    again: Some(Duration::from_secs(1)),
+                });
+            }
+            match passes {
+                // Room is also there when a report turns out wrong, which no pass tells.
+                Some(mut passes) => drop(timeout(LOOKS, passes.changed()).await),
+                None => sleep(LOOKS).await,
+            }
+        }
     }
 
     async fn check_new(

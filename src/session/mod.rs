@@ -28,6 +28,7 @@ mod sources;
 mod state;
 mod turn_gate;
 mod turns;
+mod unlearned;
 mod weights;
 
 pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};

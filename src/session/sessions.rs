@@ -25,6 +25,7 @@ use super::{
     sources::SourceRegistry,
     state::{GameRules, NewestRules, SessionState},
     turn_gate::TurnGate,
+    unlearned::Unlearned,
 };
 use crate::{
     learning::{Learning, Standings},
@@ -57,6 +58,8 @@ pub struct Sessions {
     pub(super) shares: Mutex<Shares>,
     /// How many matches of each human programs have recorded in each hour.
     pub(super) hours: Mutex<Hours>,
+    /// What programs have reported and nobody has learned.
+    pub(super) unlearned: Mutex<Unlearned>,
     /// The running games as spectators see them.
     pub(super) live: Arc<LiveBoard>,
     tasks: TaskTracker,
@@ -96,6 +99,7 @@ impl Sessions {
             clock: Arc::new(MachineClock::default()),
             parked,
             hours: Mutex::default(),
+            unlearned: Mutex::default(),
             shares: Mutex::new(Shares::new(settings.new)),
             registry: Arc::default(),
             sources: Arc::default(),
