@@ -15,7 +15,7 @@ use super::{
     read_matches::fetch,
 };
 use crate::{
-    ingest::twins::{is_same_match, overlap},
+    ingest::same_match::{is_same_match, overlap},
     model::{
         MatchRecord, Outcome, fingerprint::Fingerprint, match_chances::MatchChances, time::DAY,
     },
