@@ -11,7 +11,7 @@
 //!
 //! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`],
 //! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` a game, its players
-//! and its phase, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
+//! and its phase; `balancing_window` decides when to choose teams, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
 //! player chose becomes part of a console command only as a bot's name of plain characters, or in a
@@ -21,6 +21,7 @@
 #![warn(unreachable_pub)]
 
 pub mod agent;
+mod balancing_window;
 mod chat;
 pub mod engine;
 pub mod follower;

@@ -6,12 +6,12 @@ use evenkeel_protocol::Request;
 
 use super::{
     FollowedServer,
-    decide::BalancingWindow,
     roster::{RosterUpdate, ServerRoster},
     server::{FollowedGame, RoundSides},
 };
 use crate::{
     Act,
+    balancing_window::BalancingWindow,
     progress::{ConnectionKey, GamePhase, LoggedPlayer, LoggedSetup},
 };
 

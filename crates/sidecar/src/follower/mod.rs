@@ -1,8 +1,8 @@
 //! Follows the games of one server and moves its players, for any engine: the engine turns log lines into calls of
 //! [`FollowedServer`], and [`Follower`] decides.
 //!
-//! `events` handles what happens in a game, its scores and its end. `decide` decides when to choose teams, and handles the
-//! daemon's replies: players are asked before one is moved in play, and after a streak teams are chosen anew. `server` is the
+//! `events` handles what happens in a game, its scores and its end. `decide` handles the daemon's replies: players are asked
+//! before one is moved in play, and after a streak teams are chosen anew. `server` is the
 //! state of the server and its game, and recognises teams that exchange their sides; `roster` is the players. `orders` formats
 //! moves by the operator's templates.
 //!
@@ -25,8 +25,9 @@ pub(super) use server::{LogTime, OpeningTime};
 use evenkeel_ingest::live::Doubled;
 use evenkeel_protocol::{Push, Reply, Request, request::Charge};
 
-use crate::{Act, ChatSettings, ConsoleQueue, Sidecar, engine::Engine};
-use decide::WindowStep;
+use crate::{
+    Act, ChatSettings, ConsoleQueue, Sidecar, balancing_window::WindowStep, engine::Engine,
+};
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.

@@ -12,9 +12,10 @@ use evenkeel_model::{
 };
 use evenkeel_protocol::Request;
 
-use super::{FollowerSettings, decide::BalancingWindow, roster::ServerRoster};
+use super::{FollowerSettings, roster::ServerRoster};
 use crate::{
     Act,
+    balancing_window::BalancingWindow,
     chat::{Chat, ChatCommand, ChatGame, ChatPlayer},
     link::{DaemonLink, Outbox, ServerName, plain_ident},
     progress::{ConnectionKey, GamePhase, LoggedGame, LoggedSetup},
