@@ -20,7 +20,7 @@ use super::{
     events::LineReports, reading::into_match, record_matches,
 };
 use crate::{
-    ingest::{Context, Format, LogItem, halves::join_halves},
+    ingest::{Context, Format, LogItem, same_match::join_halves},
     model::{MatchRecord, Timestamp, fingerprint::Fingerprint, place::INGEST},
     store::{HalfRecorded, Recorded, Store},
 };

@@ -37,7 +37,7 @@ use std::{
 use crate::{
     ingest::{
         self as formats, Format,
-        halves::{PAUSE, join_halves},
+        same_match::{PAUSE, join_halves},
     },
     model::{MatchRecord, Timestamp, fingerprint::Fingerprint},
     store::{HalfRecorded, Store, StoreError},

@@ -10,7 +10,7 @@ use super::{
     reading::into_match,
 };
 use crate::{
-    ingest::halves::{PAUSE, join_halves},
+    ingest::same_match::{PAUSE, join_halves},
     model::{Timestamp, fingerprint::Fingerprint},
     store::{LogMatches, LogReplaced, Store},
 };

@@ -1,7 +1,7 @@
 //! The handlers of the verbs about games: each request becomes a call of the session, and its result a reply.
 
 use crate::{
-    lobby::{Command, LobbyError, Update, offers::OfferEvent},
+    lobby::{Command, LobbyError, Update, command::OfferEvent},
     model::{
         ident::Ident,
         in_game::{Move, Verdict},

@@ -24,9 +24,9 @@ use crate::{
         advantage::Help,
         autobalance::{Assessment, Fate},
         balance::{Balance, Balanced},
-        bots::BotPlan,
-        offers::OfferEvent,
+        command::OfferEvent,
         place::Placement,
+        roster::BotPlan,
     },
     model::{
         Kind, Timestamp,

@@ -16,9 +16,9 @@ use super::{
 use crate::{
     lobby::{
         Command, LobbyError,
-        bots::BotUse,
         journal::{Entry, HeldGame},
         recorder::{Finished, RecordFrame},
+        roster::BotUse,
     },
     model::{MatchRecord, Outcome, holder::Holder, in_game::Verdict},
     rating::history,

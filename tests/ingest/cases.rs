@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use evenkeel::ingest::{HEAD, LogItem, detect, halves::join_halves};
+use evenkeel::ingest::{HEAD, LogItem, detect, same_match::join_halves};
 use evenkeel::model::MatchRecord;
 
 use crate::{golden::shared, read_in};

@@ -1,7 +1,7 @@
 //! Logs of Team Fortress 2 and Classic servers. The results are those that the logs print; kills
 //! and captures were counted in them by other means.
 
-use evenkeel::ingest::halves::join_halves;
+use evenkeel::ingest::same_match::join_halves;
 use evenkeel::model::{Kind, MatchRecord, Outcome, Participant};
 
 use crate::golden::{log, malformed, skips};

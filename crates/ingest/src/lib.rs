@@ -17,17 +17,15 @@
 #![warn(unreachable_pub)]
 
 mod clock;
-mod doubled;
 mod event;
 pub mod foreign;
 pub mod format;
-pub mod halves;
 mod idtech3;
 pub mod jsonl;
 pub mod lines;
 pub mod live;
-mod reader;
 mod record;
+pub mod same_match;
 mod source;
 mod stamp;
 mod tabs;
@@ -35,14 +33,12 @@ mod teeworlds;
 #[cfg(test)]
 mod testing;
 mod text;
-pub mod twins;
 mod ut2004;
 mod ut99;
 mod xonotic;
 
 pub use event::GameEvent;
-pub use format::{Context, Format, LogItem, Skip};
-pub use reader::Reader;
+pub use format::{Context, Format, LogItem, Reader, Skip};
 #[cfg(test)]
 use testing::{only_match, read};
 

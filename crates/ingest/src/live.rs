@@ -17,16 +17,15 @@
 
 pub use crate::{
     clock::Calendar,
-    doubled::Doubled,
     event::{ClientTeam, TEAMS},
+    lines::Doubled,
     text::{is_by_name, key_by_name},
 };
 
 /// Servers of id Tech 3.
 pub mod idtech3 {
     pub use crate::idtech3::{
-        clients::{ClientSlots, IdTech3Client},
-        server::{IdTech3Server, Line},
+        server::{ClientSlots, IdTech3Client, IdTech3Server, Line},
         setup::{GameSetup, MATCH_VARIABLE},
     };
 }

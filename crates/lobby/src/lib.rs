@@ -9,12 +9,11 @@
 //! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
 //! as a seed. A command that fails changes nothing.
 //!
-//! [`state`] contains the game, [`command`] defines its changes, and `apply` carries them out. A
+//! [`state`] contains the game, and recognises one that GAME only begins once more. [`command`] defines its changes, and `apply` carries them out. A
 //! decision takes a [`GameView`](evenkeel_partition::GameView); together with the settings it is a [`Question`](question::Question), whose answer is
 //! a pure function of the question and a seed. Question and answer together are a [`Decided`],
 //! which can be explained line by line, stored and replayed. `moves` finds who goes to which team. [`recorder`]
-//! follows the game from START to END and makes a match record of it. `again` recognises a game that GAME only begins once
-//! more. [`journal`] is the form in which a running game is stored.
+//! follows the game from START to END and makes a match record of it. [`journal`] is the form in which a running game is stored.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::ask`] for
@@ -24,12 +23,10 @@
 #![warn(unreachable_pub)]
 
 pub mod advantage;
-mod again;
 mod announced;
 mod apply;
 pub mod autobalance;
 pub mod balance;
-pub mod bots;
 pub mod command;
 mod decide;
 pub mod decision;
@@ -46,7 +43,6 @@ mod games;
 pub mod journal;
 mod memory;
 mod moves;
-pub mod offers;
 pub mod place;
 pub mod question;
 pub mod rebalance;

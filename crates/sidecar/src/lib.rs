@@ -11,8 +11,7 @@
 //!
 //! [`follower`] is the sidecar of every engine; [`engine`] says what differs between [`idtech3`], [`source`],
 //! [`teeworlds`] and [`xonotic`], and how to add another. `link` tracks the connection to the daemon, `progress` a game, its players
-//! and its phase, `entry` a player in the daemon's roster, `console` the commands that wait; `balancing_window` decides when to
-//! choose teams, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
+//! and its phase; `balancing_window` decides when to choose teams, and `chat` answers players' commands. [`agent`] makes a game server host matches of queues.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
 //! player chose becomes part of a console command only as a bot's name of plain characters, or in a
@@ -24,9 +23,7 @@
 pub mod agent;
 mod balancing_window;
 mod chat;
-mod console;
 pub mod engine;
-mod entry;
 pub mod follower;
 pub mod idtech3;
 mod link;
@@ -112,4 +109,64 @@ pub trait Sidecar {
     /// Call it before the sidecar ends. A match that has not begun goes to another instance. A game in
     /// play goes on, and another agent can take it over, unless the game server ends, too.
     fn stop(&mut self, _server_ends: bool, _acts: &mut Vec<Act>) {}
+}
+
+/// Whether a name of a map or a mode is safe in a command: 1 to 64 letters, digits, `_`, `-` and `.`, the
+/// first a letter or digit.
+fn is_plain_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
+    let first = name.bytes().next();
+    let starts = first.is_some_and(|b| b.is_ascii_alphanumeric());
+    starts && name.len() <= 64 && name.bytes().all(plain)
+}
+
+/// The commands that the game server has not been sent yet. A list that is sent too early can replace one that the
+/// game server has not read yet.
+#[derive(Debug)]
+struct ConsoleQueue {
+    commands: Vec<String>,
+    /// The shortest time between two lists of commands, in milliseconds.
+    pause: u64,
+    /// When the next list may be sent.
+    next: u64,
+}
+
+impl ConsoleQueue {
+    fn new(pause: u64) -> Self {
+        Self {
+            commands: Vec::new(),
+            pause,
+            next: 0,
+        }
+    }
+
+    fn push(&mut self, commands: impl IntoIterator<Item = String>) {
+        self.commands.extend(commands);
+    }
+
+    /// Whether all commands have been sent.
+    fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
+    /// Drops the commands that were not sent.
+    fn clear(&mut self) {
+        self.commands.clear();
+    }
+
+    /// Whether commands may be sent now.
+    fn is_free(&self, now: u64) -> bool {
+        now >= self.next
+    }
+
+    /// Sends these lines of the chat and the commands that wait, if there are any. The lines come first, because some
+    /// commands make the game server wait for a few frames.
+    fn send(&mut self, lines: Vec<String>, now: u64, acts: &mut Vec<Act>) {
+        let mut commands = lines;
+        commands.append(&mut self.commands);
+        if !commands.is_empty() {
+            self.next = now.saturating_add(self.pause);
+            acts.push(Act::Console(commands));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::{io::BufReader, net::TcpStream, path::Path, sync::Arc};
 
 use evenkeel::{
-    lobby::{Command, Update, offers::OfferEvent},
+    lobby::{Command, Update, command::OfferEvent},
     model::{Timestamp, ident::Ident, in_game::SwitchAnswer},
     server::Service,
     session::{HandClock, Session},

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evenkeel_model::{MatchRecord, MatchRecorder, Timestamp};
 
 use super::{
-    clients::{ClientIdentity, ClientSlots, IdTech3Client},
+    server::{ClientIdentity, ClientSlots, IdTech3Client},
     setup::GameSetup,
 };
 use crate::{

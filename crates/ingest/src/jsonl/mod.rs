@@ -54,7 +54,6 @@
 //! times are whole days may well contain two matches with the same players and result, so its
 //! identical lines are kept.
 
-mod entry;
 mod history;
 mod record;
 

@@ -5,27 +5,34 @@
 //! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
 //! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `setup` which
 //! game and settings the server has and how it states results, `server` says what the lines mean, for records and for those
-//! who follow a running server. `game` follows one game, `totals` its scores; this file keeps the games of a log apart.
+//! who follow a running server. `game` follows one game, `totals` its scores; this file keeps the games of a log apart, and
+//! joins the halves of a match between which the server restarted the game.
+//!
+//! Older versions of Counter-Strike know no half-time: after the first half, the teams change sides, and somebody
+//! restarts the game, which sets the scores to 0. A restart also ends a warm-up, or a round with
+//! knives that decides who chooses the side. Which of them it was is clear only once the game after
+//! the restart is over.
 
 pub(crate) mod clients;
 mod game;
 mod grammar;
-mod half_time;
 pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod totals;
+
+use evenkeel_model::{MatchRecord, Outcome};
 
 use crate::{
     clock::Calendar,
     event::GameEvent,
     format::{Context, DateZone, Format, LogItem, LogParser, Skip, kind_of, mostly},
     lines::{LogLine, MAX_LINE},
+    same_match::{join, may_follow, sides},
     text::CUT_LINE,
 };
 
 use game::{Beginning, SourceGame};
 use grammar::SourceEvent;
-use half_time::SourceHalfTime;
 use server::SourceServer;
 use setup::{ControlPoints, ResultStyle};
 
@@ -327,6 +334,97 @@ fn unknown(line: &[u8]) -> Option<&[u8]> {
             Some(&event[..event.len() - name.len() + end + 1])
         }
         _ => Some(kind),
+    }
+}
+
+/// What was played before the restart of a game.
+struct SourceFirstHalf {
+    /// The line on which it began.
+    line: u64,
+    record: MatchRecord,
+    /// Whether the teams have changed sides in it.
+    has_changed: bool,
+    /// Whether it began before the log, so that its match has no record.
+    is_cut: bool,
+}
+
+/// Holds back what was played before a restart, until it is clear whether it belongs to a match.
+#[derive(Default)]
+struct SourceHalfTime {
+    held: Option<SourceFirstHalf>,
+}
+
+impl SourceHalfTime {
+    /// Holds back what was played before a restart. `line` is the line on which it began; `is_cut` says
+    /// whether it began before the log.
+    fn hold(&mut self, line: u64, record: MatchRecord, is_cut: bool) {
+        let held = self.held.take();
+        let joined = held.and_then(|first| {
+            let (record, changed) = first.continued(&record)?;
+            Some(SourceFirstHalf {
+                line: first.line,
+                record,
+                has_changed: first.has_changed || changed,
+                is_cut: first.is_cut || is_cut,
+            })
+        });
+        self.held = joined.or(Some(SourceFirstHalf {
+            line,
+            record,
+            has_changed: false,
+            is_cut,
+        }));
+    }
+
+    /// The item for a game that began on this line: with what was played before, if that belongs to
+    /// its match. With the record comes whether its teams have to be exchanged.
+    fn complete(&mut self, line: u64, game: Result<(MatchRecord, bool), Skip>) -> LogItem {
+        let first = self.held.take();
+        let (record, exchange) = match game {
+            Ok(game) => game,
+            Err(reason) => return LogItem::skipped(line, reason),
+        };
+        let (line, record) = match first
+            .as_ref()
+            .map(|first| (first, first.continued(&record)))
+        {
+            Some((first, Some(_))) if first.is_cut => {
+                return LogItem::skipped(first.line, Skip::StartedBeforeLog);
+            }
+            Some((first, Some((joined, _)))) => (first.line, joined),
+            _ => (line, record),
+        };
+        let record = if exchange {
+            record.with_teams_exchanged()
+        } else {
+            record
+        };
+        LogItem::of_game(line, Ok(record))
+    }
+
+    /// Forgets what is held back, and returns the line on which it began.
+    fn forget(&mut self) -> Option<u64> {
+        self.held.take().map(|first| first.line)
+    }
+}
+
+impl SourceFirstHalf {
+    /// The match of this half and of `second`, with the teams of `second`, and whether they have
+    /// changed sides in between; `None` if the two are no match: the same people play on after they
+    /// have changed sides, or, after a draw, in overtime.
+    fn continued(&self, second: &MatchRecord) -> Option<(MatchRecord, bool)> {
+        let changed = sides(&self.record, second).filter(|_| may_follow(&self.record, second))?;
+        let overtime = self.has_changed && self.record.outcome == Outcome::Draw;
+        if !changed && !overtime {
+            return None;
+        }
+        let joined = join(&self.record, second, changed)?;
+        let joined = if changed {
+            joined.with_teams_exchanged()
+        } else {
+            joined
+        };
+        Some((joined, changed))
     }
 }
 

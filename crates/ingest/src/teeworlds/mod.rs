@@ -1,13 +1,12 @@
 //! Teeworlds 0.7: the output of the server, or its `logfile`.
 //!
-//! `grammar` reads one line. `play` follows the games, with `players`, `scoring` and `settings`, and makes the record
-//! of a match; the sidecar uses it, too.
+//! `grammar` reads one line. `play` follows the games, with `players` and `scoring`, and makes the record of a match; the
+//! sidecar uses it, too.
 
 pub(crate) mod grammar;
 pub(crate) mod play;
 pub(crate) mod players;
 mod scoring;
-mod settings;
 #[cfg(test)]
 mod tests;
 

@@ -1,7 +1,7 @@
 //! What a game's teams were predicted: notes, while commands are applied, who has come to which team, and asks the
 //! weights for the chances of the teams that result.
 
-use super::{Command, Lobby, LobbyError, Weights, bots::to_u32, state::RunningGame};
+use super::{Command, Lobby, LobbyError, Weights, roster::to_u32, state::RunningGame};
 use evenkeel_model::{
     Kind,
     ident::Ident,

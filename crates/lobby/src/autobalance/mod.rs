@@ -5,11 +5,11 @@
 //! players, so that a team filled with bots does not count as the smaller one; only humans are
 //! moved. Where sizes count, no team stays two players larger than another one, whatever the powers.
 
-mod assessment;
 mod rules;
 
-pub use assessment::{Assessment, Calm, ImbalanceCause};
-pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
+pub use rules::{
+    Assessment, AutoBalanceRules, Calm, GapUnit, ImbalanceCause, Lopsided, MoveRule, Power,
+};
 
 use std::{cmp::Ordering, fmt};
 
@@ -22,8 +22,7 @@ use crate::{
     question::Question,
 };
 
-use assessment::Powers;
-use rules::MoveTurn;
+use rules::{MoveTurn, Powers};
 
 /// The most moves in a row that [`MoveRule::Closest`] considers.
 const MAX_CHAIN: usize = 16;

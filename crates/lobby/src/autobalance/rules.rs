@@ -1,11 +1,22 @@
-//! The rules of auto-balance: when teams are unbalanced, which humans may then be moved, and whose turn it is: of a
-//! team, newcomers go last if they are spared, and the best before them.
+//! The rules of auto-balance: when teams are unbalanced, by the power of each player and of each team; which humans may then
+//! be moved; and whose turn it is: of a team, newcomers go last if they are spared, and the best before them.
 
-use evenkeel_model::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
-use evenkeel_partition::view::MoveBlock;
+use std::fmt;
+
+use evenkeel_model::{
+    text::counted,
+    units::{Count, MaxDifference, PositiveAmount, Share, UpToADay},
+    win_model::chance_of_weaker,
+    worded,
+};
+use evenkeel_partition::{
+    TeamSums,
+    sums::{Counted, Fill, TeamSum},
+    view::MoveBlock,
+};
 use serde::{Deserialize, Serialize};
 
-use super::{AutoBalance, StayReason};
+use super::{AutoBalance, Situation, StayReason};
 
 /// The rules that auto-balance applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -228,5 +239,383 @@ impl AutoBalance {
             first: view.lower_share(others, share),
             last,
         }
+    }
+}
+
+/// Whether the teams are balanced, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assessment {
+    /// No human needs to move, for this reason.
+    Balanced(Calm),
+    /// A human of the stronger team should move.
+    Unbalanced {
+        /// The team that is too strong.
+        strong: u8,
+        /// The team that is too weak.
+        weak: u8,
+        /// Why the teams are unbalanced.
+        cause: ImbalanceCause,
+    },
+}
+
+worded! {
+    /// Why no human needs to move.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Calm {
+        /// The operator has turned auto-balance off.
+        Off = "auto-balance is off",
+        /// In this game type the players choose their teams themselves.
+        Tournament = "the game is a tournament",
+        /// The remaining time of play is less than the rules require.
+        NearlyOver = "too little play time is left",
+        /// The teams' sizes are nearly equal.
+        LikeSizes = "nearly equal sizes",
+        /// The teams' powers are nearly equal.
+        LikePowers = "nearly equal powers",
+        /// The chances to win are nearly equal.
+        LikeChances = "nearly equal chances",
+    }
+}
+
+/// Why teams are unbalanced.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImbalanceCause {
+    /// By size: the number of players on the larger and on the smaller team.
+    Sizes(usize, usize),
+    /// By power: that of the stronger and of the weaker team.
+    Powers(f64, f64),
+    /// By the chances to win: that of the stronger and of the weaker team.
+    Chances(f64, f64),
+}
+
+impl Situation {
+    pub(super) fn powers(&self) -> Powers {
+        Powers::of(self)
+    }
+
+    /// Whether the teams are balanced.
+    pub(crate) fn assess(&self) -> Assessment {
+        self.judge(&self.powers())
+    }
+
+    /// Checks the exceptions first, in the order in which Sector's Edge lists them; then sizes,
+    /// then power. With more than two teams, compares the largest with the smallest, or the
+    /// strongest with the weakest.
+    pub(super) fn judge(&self, powers: &Powers) -> Assessment {
+        let rules = &self.rules;
+        if !rules.on {
+            return Assessment::Balanced(Calm::Off);
+        }
+        if self.tournament {
+            return Assessment::Balanced(Calm::Tournament);
+        }
+        if self
+            .left
+            .is_some_and(|left| left < rules.quiet_end_seconds.millis())
+        {
+            return Assessment::Balanced(Calm::NearlyOver);
+        }
+        let sizes = powers.sizes();
+        let (large, most) = extreme(sizes.clone(), |a, b| a > b);
+        let (small, fewest) = extreme(sizes, |a, b| a < b);
+        if rules
+            .like_sizes
+            .get()
+            .is_some_and(|like| most - fewest <= like)
+        {
+            return Assessment::Balanced(Calm::LikeSizes);
+        }
+        let lopsided = |&(many, few): &(usize, usize)| most >= many && fewest <= few;
+        if rules.are_apart(most - fewest) || most > fewest && rules.lopsided.0.iter().any(lopsided)
+        {
+            return Assessment::Unbalanced {
+                strong: large,
+                weak: small,
+                cause: ImbalanceCause::Sizes(most, fewest),
+            };
+        }
+        let teams = &powers.teams;
+        let ahead = teams.ahead_now();
+        let (strong, most) = extreme(ahead.iter().copied(), |a, b| a > b);
+        let (weak, least) = extreme(ahead.iter().copied(), |a, b| a < b);
+        match (self.is_too_strong(teams, strong, weak), teams.by_chance()) {
+            (false, true) => Assessment::Balanced(Calm::LikeChances),
+            (false, false) => Assessment::Balanced(Calm::LikePowers),
+            (true, by_chance) => Assessment::Unbalanced {
+                strong,
+                weak,
+                cause: match chance_of_weaker(teams.evenness_now()) {
+                    little if by_chance => ImbalanceCause::Chances(1.0 - little, little),
+                    _ => ImbalanceCause::Powers(most, least),
+                },
+            },
+        }
+    }
+
+    /// Whether one team is too strong for another one: by its power, or where chances decide by its edge. A share is that
+    /// by which its odds exceed even ones then; points are those by which its players' weights exceed the others'.
+    pub(super) fn is_too_strong(&self, teams: &TeamSums, strong: u8, weak: u8) -> bool {
+        let ahead = teams.ahead_now();
+        let [most, least] = [strong, weak].map(|team| ahead[usize::from(team)]);
+        let (edge, gap) = (most - least, self.rules.gap.get());
+        match (teams.win_model(), self.rules.gap_of) {
+            _ if strong == weak => false,
+            (None, _) => self.rules.is_gap(most, least),
+            (Some(win_model), GapUnit::Share) => win_model.link.evenness(edge) * (1.0 + gap) < 1.0,
+            (Some(win_model), GapUnit::Points) => {
+                let per_strength = win_model.per_strength_at(teams.players());
+                edge >= per_strength * win_model.range() * gap / 100.0
+            }
+        }
+    }
+}
+
+/// The first team whose value is extreme, and that value: no other value is `beyond` it.
+fn extreme<T: Copy + Default>(
+    values: impl Iterator<Item = T>,
+    beyond: impl Fn(T, T) -> bool,
+) -> (u8, T) {
+    let teams = (0u8..).zip(values);
+    let found = teams.reduce(|best, next| if beyond(next.1, best.1) { next } else { best });
+    found.unwrap_or_default()
+}
+
+impl fmt::Display for Assessment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (strong, weak, cause) = match self {
+            Assessment::Balanced(calm) => return write!(f, "balanced: {calm}"),
+            Assessment::Unbalanced {
+                strong,
+                weak,
+                cause,
+            } => (strong, weak, cause),
+        };
+        write!(
+            f,
+            "unbalanced: team {strong} is too strong for team {weak}, "
+        )?;
+        match cause {
+            ImbalanceCause::Sizes(many, few) => write!(f, "{} to {few}", counted(*many, "player")),
+            ImbalanceCause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
+            ImbalanceCause::Chances(much, little) => write!(f, "chances {much:.3} to {little:.3}"),
+        }
+    }
+}
+
+/// The powers of all players and teams of a game, with the bots that are there or coming. Where the rules go by weight and
+/// the game compares chances, these decide instead of powers.
+#[derive(Clone, Debug)]
+pub(super) struct Powers {
+    /// What each human counts, whose weight is their power; nothing for humans without a team.
+    pub(super) humans: Vec<Counted>,
+    /// The sums of the teams.
+    pub(super) teams: TeamSums,
+}
+
+/// A player on a team, for ranking.
+struct PlayerOnTeam {
+    counted: Counted,
+    points: f64,
+    team: usize,
+    human: Option<usize>,
+}
+
+impl Powers {
+    /// The powers of all players on a team, and of the bots that are coming. O(players · log players).
+    pub(super) fn of(situation: &Situation) -> Self {
+        let Situation { view, rules, .. } = situation;
+        let players = players(situation);
+        let base = f64::from(rules.rank_base.get());
+        let power: Vec<f64> = match rules.power {
+            Power::Weight => players.iter().map(|player| player.counted.weight).collect(),
+            Power::Rank => ranks(&players, base),
+            Power::RankAndPoints => {
+                let by_points = point_ranks(&players, base);
+                let both = ranks(&players, base).into_iter().zip(by_points);
+                both.map(|(rank, points)| (rank + points) / 2.0).collect()
+            }
+        };
+        let win_model = view.chance.as_ref().map(|model| model.win_model);
+        let win_model = win_model.filter(|_| rules.power == Power::Weight);
+        let teams = usize::from(view.teams);
+        let mut teams = TeamSums::new(teams, Fill::NONE, Counted::default(), win_model);
+        let mut humans = vec![Counted::default(); view.humans.len()];
+        for (player, power) in players.iter().zip(power) {
+            let counted = Counted {
+                weight: power,
+                ..player.counted
+            };
+            match player.human {
+                Some(human) => {
+                    humans[human] = counted;
+                    teams.add(player.team, 1, counted);
+                }
+                None => teams.add_bots(player.team, 1, counted),
+            }
+        }
+        Self { humans, teams }
+    }
+
+    /// The number of players on each team.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = usize> + Clone {
+        self.teams.sides().iter().map(TeamSum::players)
+    }
+
+    /// The number of players on this team.
+    pub(super) fn size(&self, team: u8) -> usize {
+        self.teams.sides()[usize::from(team)].players()
+    }
+
+    /// The power of this team.
+    pub(super) fn team(&self, team: u8) -> f64 {
+        self.teams.sides()[usize::from(team)].present().weight
+    }
+
+    /// By how many players the largest team exceeds the smallest.
+    pub(super) fn spread(&self) -> usize {
+        self.sizes().max().unwrap_or(0) - self.sizes().min().unwrap_or(0)
+    }
+
+    /// The powers of the two teams with this human of the first on the second.
+    pub(super) fn after(&self, who: usize, (from, to): (u8, u8)) -> (f64, f64) {
+        let power = self.humans[who].weight;
+        (self.team(from) - power, self.team(to) + power)
+    }
+}
+
+fn players(situation: &Situation) -> Vec<PlayerOnTeam> {
+    let view = &situation.view;
+    let humans = view.humans.iter().enumerate();
+    let humans = humans.filter_map(|(index, human)| {
+        Some(PlayerOnTeam {
+            counted: view.counted(index),
+            points: human.points,
+            team: usize::from(human.team?),
+            human: Some(index),
+        })
+    });
+    let bots = (0..view.bots.len()).map(|at| (&view.bots[at], view.counted_bot(at)));
+    let next = view.counted_next_bot();
+    let coming = situation.coming.iter().map(|bot| {
+        let weight = bot.weight;
+        (bot, Counted { weight, ..next })
+    });
+    let bots = bots.chain(coming).map(|(bot, counted)| PlayerOnTeam {
+        counted,
+        points: bot.points,
+        team: usize::from(bot.team),
+        human: None,
+    });
+    let teams = usize::from(view.teams);
+    let all = humans.chain(bots);
+    all.filter(|player| player.team < teams).collect()
+}
+
+/// `sortedPower` of Sector's Edge: each player's index in ascending order of weight, plus `base`.
+/// Players with equal weights get the mean of their indices, so that the order of joining does not
+/// matter.
+fn ranks(players: &[PlayerOnTeam], base: f64) -> Vec<f64> {
+    let mut rank = vec![0.0; players.len()];
+    let order = sorted(players, |player| player.counted.weight);
+    for (place, &player) in order.iter().enumerate() {
+        rank[player] = base + place as f64;
+    }
+    share_among_equals(&mut rank, &order, |player| players[player].counted.weight);
+    rank
+}
+
+/// Gives players with equal keys, who are neighbours in `order`, the mean of their ranks.
+fn share_among_equals(rank: &mut [f64], order: &[usize], key: impl Fn(usize) -> f64) {
+    for equals in order.chunk_by(|&a, &b| key(a).total_cmp(&key(b)).is_eq()) {
+        let sum: f64 = equals.iter().map(|&player| rank[player]).sum();
+        let mean = sum / equals.len() as f64;
+        equals.iter().for_each(|&player| rank[player] = mean);
+    }
+}
+
+/// `sortedPointsPower` of Sector's Edge: the same by points, except that the index only increases
+/// after players with points, so that all players with 0 points, and the first one with more, get
+/// `base`.
+fn point_ranks(players: &[PlayerOnTeam], base: f64) -> Vec<f64> {
+    let mut rank = vec![0.0; players.len()];
+    let mut current = base;
+    let order = sorted(players, |player| player.points);
+    for &player in &order {
+        rank[player] = current;
+        if players[player].points > 0.0 {
+            current += 1.0;
+        }
+    }
+    share_among_equals(&mut rank, &order, |player| players[player].points);
+    rank
+}
+
+fn sorted(players: &[PlayerOnTeam], key: impl Fn(&PlayerOnTeam) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..players.len()).collect();
+    order.sort_by(|&a, &b| key(&players[a]).total_cmp(&key(&players[b])));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use evenkeel_partition::GameView;
+
+    use super::*;
+    use crate::{
+        autobalance::AutoBalanceRules,
+        games::{robot, view},
+    };
+
+    fn powers(view: &GameView, power: Power) -> Powers {
+        Powers::of(&Situation {
+            view: view.clone(),
+            coming: Vec::new(),
+            left: None,
+            tournament: false,
+            rules: AutoBalanceRules {
+                power,
+                ..AutoBalanceRules::sectors_edge()
+            },
+        })
+    }
+
+    fn humans(powers: &Powers) -> Vec<f64> {
+        powers.humans.iter().map(|human| human.weight).collect()
+    }
+
+    /// The page's two listings, computed by hand.
+    #[test]
+    fn ranks_of_the_page() {
+        let mut game = view(2, &[(16.0, 0), (2.0, 1), (9.0, 0), (24.0, 1)]);
+        for (human, points) in game.humans.iter_mut().zip([0.0, 40.0, 10.0, 0.0]) {
+            human.points = points;
+        }
+        let rank = powers(&game, Power::Rank);
+        assert_eq!(humans(&rank), [7.0, 5.0, 6.0, 8.0]);
+        assert_eq!([0, 1].map(|team| rank.team(team)), [13.0, 13.0]);
+        // By points: a and d have none and count 5; c is the first with points, b the next.
+        let both = powers(&game, Power::RankAndPoints);
+        assert_eq!(humans(&both), [6.0, 5.5, 5.5, 6.5]);
+        let weight = powers(&game, Power::Weight);
+        assert_eq!([0, 1].map(|team| weight.team(team)), [25.0, 26.0]);
+    }
+
+    #[test]
+    fn equals_have_their_mean_rank() {
+        let game = view(2, &[(50.0, 0), (50.0, 1), (90.0, 0), (50.0, 1)]);
+        assert_eq!(humans(&powers(&game, Power::Rank)), [6.0, 6.0, 8.0, 6.0]);
+    }
+
+    #[test]
+    fn bots_are_players_and_those_on_no_team_are_not() {
+        let mut game = view(2, &[(10.0, 0), (99.0, 9)]);
+        game.bots = vec![robot(5.0, 1)];
+        let powers = powers(&game, Power::Rank);
+        assert_eq!(humans(&powers), [6.0, 0.0]);
+        assert_eq!([0, 1].map(|team| powers.team(team)), [6.0, 5.0]);
+        assert!(powers.sizes().eq([1, 1]));
     }
 }

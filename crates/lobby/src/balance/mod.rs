@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Command, Decided, Lobby, LobbyError, Weights,
-    bots::to_u32,
     decide::{bot_of_lineup, human_of_lineup},
     question::Question,
+    roster::to_u32,
     state::late_wish,
     weights::counted_bot,
 };

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Command, Lobby, LobbySettings,
-    offers::Offer,
+    command::Offer,
     recorder::{Finished, RecordFrame},
     state::{GameBefore, MAX_MUTATORS, RunningGame},
     streak::Win,

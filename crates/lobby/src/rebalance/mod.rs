@@ -12,8 +12,8 @@
 //! The members of a party on one team move together or not at all, unless a team would be empty or outnumbered because
 //! of that (`plan.rs`).
 
+mod offers;
 mod plan;
-mod volunteers;
 
 use std::fmt;
 
@@ -34,8 +34,6 @@ use evenkeel_model::{
     win_model::chance_of_weaker,
 };
 use evenkeel_partition::{GameView, HumanInGame, TeamSums, sums::EQUAL, view::MoveBlock};
-
-pub(super) use volunteers::{FilledOffer, OfferInGame};
 
 /// The question of REBALANCE: which moves?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,10 @@
+mod again;
+
 use super::*;
 use crate::{
     Update,
-    bots::BotPlan,
     recorder::RecordFrame,
+    roster::BotPlan,
     settings::RosterSettings,
     weights::tests::{ctf, game},
 };

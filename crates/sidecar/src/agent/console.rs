@@ -1,6 +1,6 @@
 //! The agent's side of the remote console: commands, questions, and whether the game server answers.
 
-use crate::{Act, console::ConsoleQueue};
+use crate::{Act, ConsoleQueue};
 
 /// How many remote commands the game server executes in a row. It then executes one per second, and
 /// drops the others unread.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::AgentSettings;
-use crate::console::is_plain_name;
+use crate::is_plain_name;
 use evenkeel_protocol::{Request, push::HostSession};
 
 /// The number of teams of a match.

@@ -3,8 +3,8 @@
 //!
 //! The engine finds out which client wrote a command, passes it to [`Chat::hear`], and writes the lines of
 //! [`Chat::take_lines`] into the game. These lines are safe in a console command: names and the daemon's words
-//! consist of plain characters there. `answers` composes lines and makes their text safe, `vote` counts votes,
-//! `offer` asks for volunteers.
+//! consist of plain characters there. `answers` composes lines and makes their text safe, `polls` counts votes
+//! and asks for volunteers.
 //!
 //! The chat limits how often a player can write a command, how many commands wait, and how many lines are written. It
 //! ignores commands beyond these limits.
@@ -16,8 +16,7 @@
 //! comes without an answer to RANK before it, the daemon refuses to show ranks.
 
 mod answers;
-mod offer;
-mod vote;
+mod polls;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -25,8 +24,7 @@ use evenkeel_protocol::{Reply, Request};
 
 use crate::{Act, link::plain_ident};
 
-use offer::OpenOffer;
-use vote::Vote;
+use polls::{OpenOffer, Vote};
 
 /// The shortest time between two commands of one client, in milliseconds.
 const EACH: u64 = 2_000;

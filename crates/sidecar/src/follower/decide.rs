@@ -8,7 +8,7 @@ use evenkeel_model::{
 };
 use evenkeel_protocol::{Push, Reply, Request, push::GameNotice};
 
-use super::{Follower, game::RoundSides};
+use super::{Follower, server::RoundSides};
 use crate::{
     balancing_window::ChosenTeams,
     chat::ChatGame,

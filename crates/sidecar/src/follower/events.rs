@@ -6,13 +6,12 @@ use evenkeel_protocol::Request;
 
 use super::{
     FollowedServer,
-    game::{FollowedGame, RoundSides},
-    roster::ServerRoster,
+    roster::{RosterUpdate, ServerRoster},
+    server::{FollowedGame, RoundSides},
 };
 use crate::{
     Act,
     balancing_window::BalancingWindow,
-    entry::RosterUpdate,
     progress::{ConnectionKey, GamePhase, LoggedPlayer, LoggedSetup},
 };
 

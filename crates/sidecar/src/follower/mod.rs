@@ -1,9 +1,9 @@
 //! Follows the games of one server and moves its players, for any engine: the engine turns log lines into calls of
 //! [`FollowedServer`], and [`Follower`] decides.
 //!
-//! `events` handles what happens in a game, its scores and its end, and `decide` the daemon's replies: players are asked before
-//! one is moved in play, and after a streak teams are chosen anew. `game` is the state of the game, and recognises teams that
-//! exchange their sides; `roster` is the players, and `opening` the time in which a server waits for players. `orders` formats
+//! `events` handles what happens in a game, its scores and its end. `decide` handles the daemon's replies: players are asked
+//! before one is moved in play, and after a streak teams are chosen anew. `server` is the
+//! state of the server and its game, and recognises teams that exchange their sides; `roster` is the players. `orders` formats
 //! moves by the operator's templates.
 //!
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
@@ -11,24 +11,22 @@
 
 mod decide;
 mod events;
-mod game;
-mod opening;
 mod orders;
-#[cfg(test)]
-pub(super) mod play;
 mod roster;
 mod server;
+#[cfg(test)]
+pub(super) mod testing;
 
-pub(super) use opening::{LogTime, OpeningTime};
 pub(super) use orders::TeamWord;
 pub use orders::{CommandTemplate, TemplateCommands};
 pub use server::FollowedServer;
+pub(super) use server::{LogTime, OpeningTime};
 
 use evenkeel_ingest::live::Doubled;
 use evenkeel_protocol::{Push, Reply, Request, request::Charge};
 
 use crate::{
-    Act, ChatSettings, Sidecar, balancing_window::WindowStep, console::ConsoleQueue, engine::Engine,
+    Act, ChatSettings, ConsoleQueue, Sidecar, balancing_window::WindowStep, engine::Engine,
 };
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the

@@ -6,7 +6,7 @@
 
 use evenkeel_ingest::{GameEvent, live::idtech3::MATCH_VARIABLE};
 
-use super::{LiveLog, commands::TEAM_NAMES};
+use super::{LiveLog, TEAM_NAMES};
 use crate::{
     agent::{AgentMatch, GameMode, HostEngine, IdentityProof, Limit},
     progress::{LoggedPlayer, LoggedSetup},

@@ -1,13 +1,16 @@
 //! The engine id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
 //!
-//! This file reads the log of a running server and handles what it shows, also the commands of players. `commands` formats
-//! moves, and `hosting` is such a server as an instance, with the settings of its operator.
+//! This file reads the log of a running server and handles what it shows, also the commands of players. `hosting`
+//! is such a server as an instance, with the settings of its operator.
+//!
+//! A command that moves somebody contains client numbers, `red` or `blue`, and names of bots that consist of plain
+//! characters, and nothing else from the log.
 
-mod commands;
 mod hosting;
 
-pub use commands::SpareBot;
 pub use hosting::{IdTech3Host, host_limit, host_mode};
+
+use std::str::FromStr;
 
 use evenkeel_ingest::{
     GameEvent,
@@ -17,12 +20,11 @@ use evenkeel_model::Kind;
 
 use crate::{
     chat::{ChatCommand, ChatLine},
-    engine::{Engine, TeamChanges, TeamOrders},
+    engine::{Engine, TeamChanges, TeamOrders, in_turns, misplaced},
     follower::FollowedServer,
+    is_plain_name,
     progress::{ConnectionKey, GamePhase, LoggedPlayer, LoggedSetup},
 };
-
-use commands::{IdTech3Orders, ReplaceableBot, TEAM_NAMES};
 
 /// The engine of one id Tech 3 game server.
 pub struct IdTech3 {
@@ -377,6 +379,140 @@ impl LiveLog {
 /// Whether a log describes this client as a bot.
 fn is_bot(client: &IdTech3Client) -> bool {
     client.identity().key.kind == Kind::Bot
+}
+
+/// The longest name of a bot in a command, in bytes.
+const MAX_NAME: usize = 32;
+/// The number of frames that the server waits between removing and adding bots, so that their
+/// client numbers are free again.
+const FRAMES: u32 = 5;
+
+/// The names of the teams in the console.
+const TEAM_NAMES: [&str; 2] = ["red", "blue"];
+
+/// A bot that can be added to the game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpareBot {
+    name: String,
+    skill: f64,
+}
+
+impl Eq for SpareBot {}
+
+impl SpareBot {
+    /// A bot with this name and skill (0 to 100). `None` if the name is unsafe in a command: it
+    /// must consist of letters, digits, `_`, `-` and `.`, and start with a letter or digit.
+    pub fn new(name: &str, skill: f64) -> Option<Self> {
+        let fits = is_plain_name(name) && name.len() <= MAX_NAME;
+        (fits && (0.0..=100.0).contains(&skill)).then(|| Self {
+            name: name.to_owned(),
+            skill,
+        })
+    }
+
+    /// The bot's name, as `addbot` takes it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Parses `NAME:SKILL`.
+impl FromStr for SpareBot {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bot = text
+            .rsplit_once(':')
+            .and_then(|(name, skill)| Self::new(name, skill.parse().ok()?));
+        bot.ok_or_else(|| {
+            "a bot is NAME:SKILL, such as Sarge:3, with a name of plain characters".to_owned()
+        })
+    }
+}
+
+/// Changes of teams, before they are formatted as console commands.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct IdTech3Orders {
+    /// Humans to move, by client number, with their new teams.
+    force: Vec<(usize, u8)>,
+    /// Bots to remove, by client number. The console cannot move a bot.
+    kick: Vec<usize>,
+    /// Bots to add, with their teams.
+    add: Vec<(SpareBot, u8)>,
+}
+
+/// A bot that is on the server.
+struct ReplaceableBot {
+    number: usize,
+    team: u8,
+    /// The arguments to add the bot again; `None` if its name is unsafe in a command.
+    again: Option<SpareBot>,
+}
+
+impl IdTech3Orders {
+    /// Number of players who change teams, are removed or are added.
+    fn count(&self) -> usize {
+        self.force.len() + self.kick.len().max(self.add.len())
+    }
+
+    /// Adds orders to remove a bot and add it again on `team`. Returns false if its name is unsafe.
+    fn reseat(&mut self, bot: ReplaceableBot, team: u8) -> bool {
+        let Some(again) = bot.again else { return false };
+        self.kick.push(bot.number);
+        self.add.push((again, team));
+        true
+    }
+
+    /// Changes the number of bots on each team to `counts`. Surplus bots move to teams with too
+    /// few; the total changes only if there are spare bots.
+    fn seat_bots(&mut self, bots: Vec<ReplaceableBot>, counts: &[u32], spare: &[SpareBot]) {
+        let present: Vec<_> = bots.iter().filter_map(|bot| bot.again.clone()).collect();
+        let (mut surplus, mut vacancies) = misplaced(bots, |bot| bot.team, counts);
+        // Move the bots that joined last first.
+        while let Some(&team) = vacancies.first() {
+            let Some(bot) = surplus.pop() else { break };
+            if self.reseat(bot, team) {
+                vacancies.remove(0);
+            }
+        }
+        if spare.is_empty() {
+            return;
+        }
+        self.kick.extend(surplus.iter().map(|bot| bot.number));
+        let free = spare
+            .iter()
+            .filter(|spare| !present.iter().any(|bot| bot.name == spare.name));
+        self.add.extend(free.cloned().zip(vacancies));
+    }
+
+    /// Formats the console commands.
+    fn commands(&self, admin: bool) -> Vec<String> {
+        let verb = if admin { "!putteam" } else { "forceteam" };
+        let mut commands: Vec<String> = self
+            .kick
+            .iter()
+            .map(|n| format!("clientkick {n}"))
+            .collect();
+        for (number, team) in in_turns(&self.force) {
+            commands.push(format!("{verb} {number} {}", colour(team)));
+        }
+        if !self.kick.is_empty() && !self.add.is_empty() {
+            commands.push(format!("wait {FRAMES}"));
+        }
+        for (bot, team) in &self.add {
+            commands.push(format!(
+                "addbot {} {} {}",
+                bot.name,
+                bot.skill,
+                colour(*team)
+            ));
+        }
+        commands
+    }
+}
+
+fn colour(team: u8) -> &'static str {
+    TEAM_NAMES[usize::from(team != 0)]
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{
     Sidecar,
     follower::{
         Follower, FollowerSettings,
-        play::{Play, bot_commands, commands, settings},
+        testing::{Play, bot_commands, commands, settings},
     },
 };
 

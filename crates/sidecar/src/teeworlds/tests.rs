@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::Teeworlds;
+use super::{Teeworlds, host_limit, host_mode};
 use crate::{
     ChatSettings, Sidecar,
+    agent::GameMode,
     follower::{
         FollowerSettings,
-        play::{Play, settings},
+        testing::{Play, settings},
     },
 };
 
@@ -269,5 +270,21 @@ proptest! {
             play.log(&game(&format!("{}{line}", known[(n + at) % known.len()])));
             play.wait(1_000);
         }
+    }
+}
+
+#[test]
+fn modes_and_limits_are_those_of_team_games() {
+    assert_eq!(host_mode("ctf").ok(), GameMode::new("ctf", "ctf"));
+    assert_eq!(host_mode("rounds=lts").ok(), GameMode::new("rounds", "lts"));
+    for wrong in ["", "dm", "lms", "x=dm", "a b=ctf", "a;shutdown=ctf"] {
+        assert!(host_mode(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(
+        host_limit("duel:score=20").unwrap().command(),
+        "sv_scorelimit 20"
+    );
+    for wrong in ["", "captures=3", "time", "score=-1"] {
+        assert!(host_limit(wrong).is_err(), "{wrong}");
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     Sidecar,
     follower::{
         FollowerSettings,
-        play::{Play, bot_commands, commands, settings},
+        testing::{Play, bot_commands, commands, settings},
     },
 };
 
@@ -248,7 +248,7 @@ fn names_never_reach_the_console() {
         let chosen = CHOSEN.replace("BALANCE 6", "BALANCE 7");
         let id = crate::link::plain_ident(name);
         let request = evenkeel_protocol::Request::Death(id);
-        let id = crate::follower::play::line(&request);
+        let id = crate::follower::testing::line(&request);
         let id = &id["DEATH ".len()..];
         play.reply(&chosen.replace("BOTS 0 0", &format!("TEAM 1 {id}\nBOTS 0 0")));
         let done = play.done();

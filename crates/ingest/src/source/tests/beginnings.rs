@@ -2,7 +2,7 @@
 //! were worked out by hand from the lines.
 
 use super::super::FORMAT;
-use crate::{LogItem, halves::join_halves, read};
+use crate::{LogItem, read, same_match::join_halves};
 
 /// What a log contains: of a match the names and scores of ann's and bob's teams, of a game that is
 /// skipped the line and the reason. Each line of the script is `seconds event`; `@T name>name` are

@@ -1,3 +1,5 @@
+mod strength;
+
 use super::*;
 use crate::games::win_model;
 use evenkeel_model::{WinModel, units::UpToADay};

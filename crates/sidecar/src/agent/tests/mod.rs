@@ -6,7 +6,7 @@ use evenkeel_protocol::{Push, Received, Reply, ReplyReader};
 use super::*;
 use crate::{
     Sidecar,
-    follower::play::line,
+    follower::testing::line,
     idtech3::{IdTech3Host, host_limit, host_mode},
 };
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Sidecar,
     agent::AgentSettings,
-    follower::play::line,
+    follower::testing::line,
     teeworlds::{TeeworldsHost, host_limit, host_mode},
 };
 use evenkeel_protocol::Push;

@@ -2,13 +2,14 @@
 
 mod asked;
 mod chat;
+mod commands;
 
 use super::IdTech3;
 use crate::{
     ChatSettings, Sidecar,
     follower::{
         FollowerSettings,
-        play::{self, Play, line},
+        testing::{self, Play, line},
     },
 };
 use evenkeel_protocol::Request;
@@ -16,7 +17,7 @@ use evenkeel_protocol::Request;
 fn settings() -> FollowerSettings {
     FollowerSettings {
         bots_as_players: true,
-        ..play::settings()
+        ..testing::settings()
     }
 }
 

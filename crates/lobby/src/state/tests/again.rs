@@ -1,6 +1,8 @@
+//! A GAME that comes again.
+
 use std::collections::BTreeMap;
 
-use super::*;
+use super::super::*;
 use crate::{
     Command, LobbySettings, Update,
     balance::Balanced,
