@@ -29,7 +29,7 @@ use crate::{
         self, GameView, HumanInGame, Problem, ProblemError, ProblemSpec, Solution,
         settings::Objective, view::ChanceModel,
     },
-    rating::{self, Player, RatedGame, Seat, strength::Scale},
+    rating::{self, Player, RatedGame, Seat, system::Scale},
     session::draw_seed,
 };
 
