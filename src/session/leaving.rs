@@ -20,7 +20,7 @@ use crate::{
         journal::{Entry, HeldGame},
         recorder::{Finished, RecordFrame},
     },
-    model::{MatchRecord, Outcome, holder::Holder, in_game::Verdict},
+    model::{MatchRecord, Outcome, access::Holder, in_game::Verdict},
     rating::history,
     store::StoreError,
 };

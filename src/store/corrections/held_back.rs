@@ -2,7 +2,7 @@
 
 use super::{Corrections, corrected};
 use crate::{
-    model::holder::Holder,
+    model::access::Holder,
     store::{
         Pace, RecountCause, StoreError,
         db::*,

@@ -19,7 +19,7 @@ use super::played::link_formed_matches;
 use crate::{
     ingest::jsonl::{read_record, write_record},
     model::{
-        Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint, holder::Holder,
+        Kind, MatchRecord, Outcome, Participant, access::Holder, fingerprint::Fingerprint,
         record::score_text,
     },
     store::{

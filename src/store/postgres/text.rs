@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use crate::model::{Kind, MatchRecord, Participant, holder::Holder};
+use crate::model::{Kind, MatchRecord, Participant, access::Holder};
 
 /// The text with U+FFFD in place of NUL.
 pub(in crate::store) fn without_nul(text: String) -> String {

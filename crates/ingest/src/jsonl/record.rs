@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{DateOrMillis, EventEntry, PlayerEntry};
 use evenkeel_model::{
-    MatchRecord, Outcome, fingerprint::Fingerprint, holder::Holder, names::escaped_json,
+    MatchRecord, Outcome, access::Holder, fingerprint::Fingerprint, names::escaped_json,
     record::UNTIMED_MILLIS,
 };
 

@@ -11,7 +11,11 @@
 //! chance is the one without the score. Strengths count for the time that is left, and the lead for all of it.
 //! `docs/internals/figures.md` has what this gains on recorded matches.
 
-use evenkeel_model::{WinModel, normal, record::UNTIMED_MILLIS, win_model::TeamLoad};
+use evenkeel_model::{
+    WinModel,
+    record::UNTIMED_MILLIS,
+    win_model::{TeamLoad, cdf, quantile},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Advantage, Assistance, Help, TeamState};
@@ -277,8 +281,8 @@ impl ScoreSpread {
         let [one, other] = so_far.scores;
         let usual = self.usual(one.abs() + other.abs(), 1.0);
         let left = so_far.left_part();
-        let before = normal::quantile(before.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE));
-        let chance = normal::cdf(((one - other) / usual + left * before) / libm::sqrt(left));
+        let before = quantile(before.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE));
+        let chance = cdf(((one - other) / usual + left * before) / libm::sqrt(left));
         // Scores that are no numbers must not make a chance that is none.
         if chance.is_finite() { chance } else { 0.5 }
     }
@@ -352,7 +356,7 @@ mod tests {
     fn the_formula_is_as_computed_by_hand() {
         // σ² = (40·9 + (3 + 1) + 4²/16) / 41 = 365/41 with the guess from the score; half is left.
         let sigma = (365.0_f64 / 41.0).sqrt();
-        let wanted = normal::cdf((1.0 / sigma) / 0.5_f64.sqrt());
+        let wanted = cdf((1.0 / sigma) / 0.5_f64.sqrt());
         assert!((SPREAD.chance(0.5, at(2.0, 1.0, 300)) - wanted).abs() < 1e-12);
     }
 

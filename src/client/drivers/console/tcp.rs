@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{ConsoleEvent, Password, RemoteConsole};
-use crate::model::backoff::Backoff;
+use crate::model::time::Backoff;
 
 /// The time limit for connecting and for logging in.
 pub(super) const LOGIN: Duration = Duration::from_secs(5);

@@ -14,7 +14,7 @@ use std::{
 
 use evenkeel_model::{
     Kind, Outcome, Participant,
-    holder::Holder,
+    access::Holder,
     ident::Nobody,
     match_chances::Cause,
     record::{LeaveReason, Presence, ScoreEvent, Span},
