@@ -168,7 +168,7 @@ pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,
     /// Which client has brought the match: a game server by the name of its HELLO, the client of a request over HTTP, or
-    /// the command that has read its log, such as [`INGEST`](INGEST). Empty if it is not known.
+    /// the command that has read its log, such as [`INGEST`]. Empty if it is not known.
     pub client: String,
     /// When play began (after warm-up).
     pub start: Timestamp,

@@ -15,7 +15,7 @@
 //!   displayed division falls. The function takes the time since the last match as an argument, so
 //!   that no weight depends on a clock.
 //!
-//! A player's division changes only with the player's own matches ([`Ladder`]): after each, the weight is
+//! A player's division changes only with the player's own matches (`Ladder`): after each, the weight is
 //! compared with the borders. So a player who looks again next day sees the same division, whatever
 //! others have done. The borders are computed again each time the number of matches has grown by a
 //! sixteenth, in O(players).
