@@ -19,7 +19,7 @@ use super::{
 use crate::{
     model::{
         Kind, MatchRecord, Outcome, Participant, Timestamp,
-        holder::Holder,
+        access::Holder,
         match_chances::{TeamChange, versus},
         names::plain_name,
         record::score_text,

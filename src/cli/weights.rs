@@ -9,7 +9,7 @@ use super::{
     CliError, CommonArgs, csv_cell, open, print_json,
     table::{Table, or_dash, printable},
 };
-use crate::{learning::BoardLine, model::Kind, rating::worth::worth};
+use crate::{learning::BoardLine, model::Kind, rating::worth};
 
 /// List the weights of the players of one ruleset, in the order of their places
 ///

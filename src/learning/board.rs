@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::{
-    model::{Kind, PlayerKey, Timestamp, names::plain_name, shown_name::own_name, weight::Rank},
+    model::{
+        Kind, PlayerKey, Timestamp,
+        names::{own_name, plain_name},
+        weight::Rank,
+    },
     store::{WeightRow, is_forgotten},
 };
 

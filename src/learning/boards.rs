@@ -21,7 +21,7 @@ use super::{
     knowledge::Knowledge,
 };
 use crate::{
-    model::{Kind, PlayerKey, Timestamp, shown_name::own_name},
+    model::{Kind, PlayerKey, Timestamp, names::own_name},
     rating::divisions,
     store::{Handles, PersonRow, Player, WeightRow, as_text, as_thousandths},
 };

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     ingest::{Context, Format, LogItem, same_match::join_halves},
-    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, place::INGEST},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, record::INGEST},
     store::{HalfRecorded, Recorded, Store},
 };
 

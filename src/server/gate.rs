@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ServerMetrics;
 use crate::{
-    model::holder::Holder,
+    model::access::Holder,
     server::access::{
         AccessPolicy, AccessSettings, AddressKey, AddressTable, Allowance, ClientSpec, Rates,
         Slowdown,

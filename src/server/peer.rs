@@ -12,10 +12,7 @@ use super::{
     gate::{Gate, GateState},
 };
 use crate::{
-    model::{
-        access::{Right, Secret},
-        holder::Holder,
-    },
+    model::access::{Holder, Right, Secret},
     protocol::{Code, Refusal, Request, question::WeightQuestion, request::Charge},
 };
 

@@ -10,7 +10,7 @@ use super::{
     shares::{NewLimits, ShareUsedUp, Unknown},
 };
 use crate::{
-    model::{Kind, MatchRecord, PlayerKey, Timestamp, holder::Holder},
+    model::{Kind, MatchRecord, PlayerKey, Timestamp, access::Holder},
     store::ReportedMatch,
 };
 

@@ -2,9 +2,8 @@
 
 use super::{Session, SessionError};
 use crate::{
-    lobby::journal::Entry,
-    lobby::{Command, NewGame, roster::Human},
-    model::{ident::Ident, shown_name::name_of_id},
+    lobby::{Command, NewGame, journal::Entry, roster::Human},
+    model::{ident::Ident, names::name_of_id},
     partition::view::Conduct,
 };
 

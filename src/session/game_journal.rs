@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     lobby::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot, before_copy},
-    model::backoff::Backoff,
+    model::time::Backoff,
 };
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.

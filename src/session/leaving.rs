@@ -20,7 +20,7 @@ use crate::{
         recorder::{Finished, RecordFrame},
         roster::BotUse,
     },
-    model::{MatchRecord, Outcome, holder::Holder, in_game::Verdict},
+    model::{MatchRecord, Outcome, access::Holder, in_game::Verdict},
     rating::history,
     store::StoreError,
 };

@@ -62,7 +62,7 @@ use crate::{
     learning::BehaviourError,
     lobby::{Lobby, LobbyError, LobbySettings, journal::Entry},
     model::{
-        holder::Holder,
+        access::Holder,
         ident::Ident,
         units::{Millis, PlayerWeight, Seconds, UpToADay},
     },

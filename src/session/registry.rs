@@ -18,7 +18,7 @@ use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Mailbox, Session, state::SessionState};
-use crate::model::holder::Holder;
+use crate::model::access::Holder;
 
 /// The time limit for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);

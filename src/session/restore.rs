@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     lobby::journal::{Entry, JournaledEnd, JournaledGame},
-    model::{holder::Holder, in_game::Verdict},
+    model::{access::Holder, in_game::Verdict},
 };
 
 /// The games that the journals read so far contain. The latest journals are read first.

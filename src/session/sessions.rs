@@ -30,7 +30,7 @@ use super::{
 use crate::{
     learning::{Learning, Standings},
     lobby::recorder::Finished,
-    model::{Rulebook, holder::Holder, rulebook::PatternError},
+    model::{Rulebook, access::Holder, rulebook::PatternError},
     store::Store,
 };
 

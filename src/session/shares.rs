@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::model::{PlayerKey, Ruleset, holder::Holder, text::counted};
+use crate::model::{PlayerKey, Ruleset, access::Holder, text::counted};
 
 /// The hour that slides.
 const HOUR: u64 = 3_600_000;

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use crate::model::holder::Holder;
+use crate::model::access::Holder;
 
 /// Who asks. The first class is served first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,8 +12,8 @@ use super::{
 use crate::model::{
     MatchRecord, Participant, PlayerKey, Timestamp,
     match_chances::{ChanceSummary, TeamChances},
+    names::own_name,
     record::MAX_TEAMS,
-    shown_name::own_name,
 };
 
 /// The tables of webhooks.

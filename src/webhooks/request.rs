@@ -11,8 +11,8 @@ use sha2::Sha256;
 
 use crate::{
     model::{
-        Kind, MatchRecord, Outcome, Participant, Timestamp, backoff::Backoff,
-        match_chances::ChanceSummary,
+        Kind, MatchRecord, Outcome, Participant, Timestamp, match_chances::ChanceSummary,
+        time::Backoff,
     },
     store::{FormedReport, FormedSeat, HookEvent, HookReport, RecordedReport},
 };

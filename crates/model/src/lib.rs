@@ -12,22 +12,17 @@
 #![warn(unreachable_pub)]
 
 pub mod access;
-pub mod backoff;
 pub mod behaviour;
 pub mod fingerprint;
-pub mod holder;
 pub mod ident;
 pub mod in_game;
 pub mod match_chances;
 pub mod merge;
 pub mod names;
-pub mod normal;
-pub mod place;
 pub mod random;
 pub mod record;
 pub mod recorder;
 pub mod rulebook;
-pub mod shown_name;
 pub mod steam;
 pub mod team_names;
 pub mod text;

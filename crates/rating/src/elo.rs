@@ -18,7 +18,7 @@ use evenkeel_model::{
 };
 
 use super::{
-    Player, RatedGame, Strength, System, game::score, player_map::PlayerMap, strength::Scale,
+    Player, RatedGame, Strength, System, game::score, player_map::PlayerMap, system::Scale,
 };
 use evenkeel_model::units::{Amount, Factor, PositiveAmount};
 

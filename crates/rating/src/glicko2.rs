@@ -18,7 +18,7 @@ use super::{
     game::{TeamPair, score},
     normal,
     player_map::PlayerMap,
-    strength::Scale,
+    system::Scale,
 };
 
 /// Points on the original scale in one unit of the Glicko-2 scale.

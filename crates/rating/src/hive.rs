@@ -29,7 +29,7 @@ use crate::{
     game::{TeamPair, score},
     normal,
     player_map::PlayerMap,
-    strength::{RoleStrengths, Scale},
+    system::{RoleStrengths, Scale},
 };
 
 /// The tunable parameters of the published system.

@@ -31,7 +31,7 @@ use crate::{
     hive::SideRecord,
     normal,
     player_map::PlayerMap,
-    strength::Scale,
+    system::Scale,
 };
 
 /// The unit of weights per variance of the prior, see [`Scale`].

@@ -4,7 +4,7 @@
 //!
 //! Rating systems: estimate each player's strength from finished games.
 //!
-//! One file per system behind the small trait [`System`], and one registry, [`SystemName`]. A
+//! One file or folder per system, or one for several that are alike, behind the small trait [`System`], and one registry, [`SystemName`]. A
 //! system sees games only as [`RatedGame`]: dense player numbers, time shares, sides and results.
 //! `history` resolves identities, assigns each match to a ruleset and rules on whether it is rated.
 //!
@@ -15,6 +15,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 #![warn(unreachable_pub)]
 
+pub mod baselines;
 pub mod divisions;
 pub mod elo;
 pub mod game;
@@ -24,33 +25,27 @@ pub mod hive;
 pub mod hive_history;
 pub mod joint;
 pub mod normal;
-pub mod plain_points;
 pub mod player_map;
 pub mod presence;
-#[cfg(test)]
-mod same_place;
-pub mod scoreboard;
-pub mod settings;
-mod slope;
-pub mod strength;
 pub mod system;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 pub mod trueskill;
 pub mod weng_lin;
-pub mod winrate;
-pub mod worth;
 
 use std::fmt;
 
+use evenkeel_model::win_model::UNITS;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use game::{RatedGame, Seat};
 pub use player_map::Player;
-pub use settings::{Settings, SystemChoice};
-pub use strength::Strength;
-pub use system::{System, chances};
+pub use system::{Strength, System, chances};
 
+use baselines::{PlainPoints, Scoreboard, WinRate};
+use system::Scale;
 use weng_lin::{Model, WengLin};
 
 /// Defines [`SystemName`]. Each row is one system: its variant, its name in the configuration and in tables, its type,
@@ -117,12 +112,12 @@ systems! { settings;
     PlackettLuce "weng-lin-pl": WengLin = WengLin::new(Model::PlackettLuce);
     /// Weng and Lin's Thurstone-Mosteller: [`weng_lin`].
     ThurstoneMosteller "weng-lin-tm": WengLin = WengLin::new(Model::ThurstoneMosteller);
-    /// Mean scoreboard position, of Sector's Edge: [`scoreboard`].
-    Scoreboard "scoreboard": scoreboard::Scoreboard = scoreboard::Scoreboard::new(settings.scoreboard);
-    /// Share of games won, a baseline: [`winrate`].
-    WinRate "winrate": winrate::WinRate = winrate::WinRate::new();
-    /// Victories less defeats, a baseline: [`plain_points`].
-    PlainPoints "plain-points": plain_points::PlainPoints = plain_points::PlainPoints::new();
+    /// Mean scoreboard position, of Sector's Edge: [`baselines`].
+    Scoreboard "scoreboard": Scoreboard = Scoreboard::new(settings.scoreboard);
+    /// Share of games won, a baseline: [`baselines`].
+    WinRate "winrate": WinRate = WinRate::new();
+    /// Victories less defeats, a baseline: [`baselines`].
+    PlainPoints "plain-points": PlainPoints = PlainPoints::new();
 }
 
 fn read<T: System + DeserializeOwned + 'static>(
@@ -145,4 +140,119 @@ impl fmt::Display for SystemName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// Which system to use, and the settings of each. Those that cannot be configured are constants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The system that weights come from.
+    pub system: SystemChoice,
+    /// Settings of `joint`.
+    #[serde(flatten)]
+    pub joint: joint::Settings,
+    /// Settings of `presence`.
+    #[serde(flatten)]
+    pub presence: presence::Settings,
+    /// Settings of `elo`.
+    #[serde(flatten, skip_deserializing)]
+    pub elo: elo::Settings,
+    /// Settings of `hive`.
+    #[serde(flatten, skip_deserializing)]
+    pub hive: hive::Settings,
+    /// Settings of `hive-history`.
+    #[serde(flatten, skip_deserializing)]
+    pub hive_history: hive_history::Settings,
+    /// Settings of `trueskill`.
+    #[serde(flatten, skip_deserializing)]
+    pub trueskill: trueskill::Settings,
+    /// Settings of `scoreboard`.
+    #[serde(flatten, skip_deserializing)]
+    pub scoreboard: baselines::Settings,
+}
+
+/// The choice of a rating system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SystemChoice {
+    /// `auto`: each ruleset uses the system that best predicts its stored matches.
+    Auto,
+    /// Every ruleset uses this system.
+    Always(SystemName),
+}
+
+impl SystemChoice {
+    const AUTO: &str = "auto";
+
+    /// The value of `[rating] system` for this choice.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => Self::AUTO,
+            Self::Always(name) => name.as_str(),
+        }
+    }
+
+    /// The system to use. With [`Auto`](Self::Auto), it is used until there are matches on which
+    /// systems can be compared.
+    pub fn name(self) -> SystemName {
+        match self {
+            Self::Auto => SystemName::default(),
+            Self::Always(name) => name,
+        }
+    }
+}
+
+impl Default for SystemChoice {
+    fn default() -> Self {
+        Self::Always(SystemName::default())
+    }
+}
+
+impl From<SystemName> for SystemChoice {
+    fn from(name: SystemName) -> Self {
+        Self::Always(name)
+    }
+}
+
+impl From<SystemChoice> for String {
+    fn from(choice: SystemChoice) -> Self {
+        choice.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for SystemChoice {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        if word == Self::AUTO {
+            return Ok(Self::Auto);
+        }
+        let known = || SystemName::ALL.map(SystemName::as_str).join(", ");
+        SystemName::parse(&word).map(Self::Always).ok_or_else(|| {
+            format!(
+                "must be one of: {}, {}, not \"{word}\"",
+                known(),
+                Self::AUTO
+            )
+        })
+    }
+}
+
+/// The number of players on each team.
+const TEAM: u32 = 4;
+
+/// The chance of one of two teams of four to win if one of its players has a weight `points` above 50 and all others
+/// have 50, and if all of them are known for certain. `None` for rating systems without strengths.
+pub fn worth(settings: &Settings, points: f64) -> Option<f64> {
+    let mut system = settings.system.name().build(settings);
+    let Scale::Strengths { unit, .. } = system.scale() else {
+        return None;
+    };
+    let seats = (0..2 * TEAM).map(|number| Seat::new(Player(number), (number / TEAM) as u16));
+    for number in 0..2 * TEAM {
+        let above = if number == 0 { points } else { 0.0 };
+        let mean = above / 50.0 * UNITS * unit;
+        system.start(Player(number), Strength::exact(mean));
+    }
+    let game = RatedGame::new(seats.collect());
+    Some(system.beats(&game, 0, 1))
 }

@@ -4,7 +4,7 @@
 
 use std::{cmp::Ordering, f64::consts::FRAC_1_SQRT_2};
 
-pub use evenkeel_model::normal::{cdf, pdf, quantile};
+pub use evenkeel_model::win_model::{cdf, pdf, quantile};
 
 /// How an observation changes the mean and variance of a standard normal variable.
 ///

@@ -25,9 +25,9 @@ use evenkeel_model::{
 
 use super::{
     Player, RatedGame, Strength, System,
+    baselines::{Slope, edge, edges},
     player_map::PlayerMap,
-    slope::{Slope, edge, edges},
-    strength::Scale,
+    system::Scale,
 };
 
 /// Settings of the `presence` formula.

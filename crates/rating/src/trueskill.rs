@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Player, RatedGame, Seat, Strength, System,
     normal::{self, Moments},
-    strength::Scale,
+    system::Scale,
 };
 
 /// The unit of weights in deviations of a newcomer, see [`Scale`].

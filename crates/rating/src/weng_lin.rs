@@ -13,7 +13,7 @@ use evenkeel_model::{
 };
 
 use super::{
-    Player, RatedGame, Seat, Strength, System, normal, player_map::PlayerMap, strength::Scale,
+    Player, RatedGame, Seat, Strength, System, normal, player_map::PlayerMap, system::Scale,
 };
 
 /// A newcomer's mean, as in the paper.

@@ -32,7 +32,7 @@ use crate::{
         self, GameView, HumanInGame, Problem, ProblemError, ProblemSpec, Solution,
         settings::Objective, view::ChanceModel,
     },
-    rating::{self, Player, RatedGame, Seat, strength::Scale},
+    rating::{self, Player, RatedGame, Seat, system::Scale},
     session::draw_seed,
     web::{AskedGame, Asker, TeamsAnswer, picked_for},
 };

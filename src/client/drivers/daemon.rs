@@ -11,7 +11,7 @@ use tokio::{
 use super::DaemonEndpoint;
 use crate::{
     client::{Client, ClientError, ReplyReceiver, RequestSender},
-    model::backoff::Backoff,
+    model::time::Backoff,
     protocol::{Push, Received, Reply, Request},
 };
 

@@ -24,7 +24,7 @@ use crate::{
         reading::into_match,
         timestamp,
     },
-    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, place::FOLLOW},
+    model::{MatchRecord, Timestamp, fingerprint::Fingerprint, record::FOLLOW},
 };
 
 /// The number of matches of a long log that are recorded in one transaction, because a transaction

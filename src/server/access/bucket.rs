@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::model::holder::Holder;
+use crate::model::access::Holder;
 
 /// The nanoseconds of a second.
 const SECOND: u64 = 1_000_000_000;

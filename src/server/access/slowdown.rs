@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::AddressKey;
-use crate::model::backoff::Backoff;
+use crate::model::time::Backoff;
 
 /// How many failures cause no wait, so that an operator who mistypes a token is not slowed down.
 const FREE: u32 = 3;

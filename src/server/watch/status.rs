@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     matchmaking::lifecycle::Stage,
-    model::{Timestamp, holder::Holder, text::counted},
+    model::{Timestamp, access::Holder, text::counted},
     queues::{HostingLevels, QueueLevels},
     webhooks::HookMetrics,
 };

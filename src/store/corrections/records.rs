@@ -8,7 +8,7 @@
 //! Matches are held back if the share of new rulesets and players of their sender was used up.
 
 use crate::{
-    model::{PlayerKey, Timestamp, holder::Holder},
+    model::{PlayerKey, Timestamp, access::Holder},
     store::{
         Pace, RecountCause, StoreError,
         corrections::{Corrections, Forgetting, changed, corrected, unfinished},

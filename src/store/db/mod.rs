@@ -32,7 +32,7 @@ use sqlx::{
 use tokio::time::timeout;
 
 use crate::{
-    model::{Kind, MatchRecord, Participant, holder::Holder},
+    model::{Kind, MatchRecord, Participant, access::Holder},
     store::{
         StoreError,
         db::row::{Statement, StatementResult},

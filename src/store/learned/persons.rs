@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::{
-    model::{self, Kind, PlayerKey, Timestamp, shown_name::NAMELESS_DIGITS, steam, text::to_hex},
+    model::{self, Kind, PlayerKey, Timestamp, names::NAMELESS_DIGITS, steam, text::to_hex},
     store::{
         RulingRow, StoreError,
         db::{
@@ -203,7 +203,7 @@ pub(in crate::store) async fn nameless(
         let alike: Vec<String> = query.build_scalar().fetch_all(&mut *tx).await?;
         for (key, handle) in some {
             let alike = alike.iter().map(String::as_str);
-            names.insert((*key).clone(), model::shown_name::nameless(handle, alike));
+            names.insert((*key).clone(), model::names::nameless(handle, alike));
         }
     }
     Ok(names)

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{
-        Kind, PlayerKey, Ruleset, Timestamp, names::plain_name, shown_name::own_name, weight::Rank,
+        Kind, PlayerKey, Ruleset, Timestamp,
+        names::{own_name, plain_name},
+        weight::Rank,
     },
     store::{
         DerivedFrom, DivisionRow, NewWeights, StoreError, WeightRow,

@@ -18,7 +18,7 @@ use futures_util::{FutureExt, future::BoxFuture};
 use crate::{
     ingest::jsonl::{read_record, write_record},
     model::{
-        Kind, MatchRecord, Outcome, Participant, fingerprint::Fingerprint, holder::Holder,
+        Kind, MatchRecord, Outcome, Participant, access::Holder, fingerprint::Fingerprint,
         record::score_text,
     },
     store::{

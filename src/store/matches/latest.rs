@@ -14,8 +14,8 @@ use crate::{
     model::{
         MatchRecord, Participant, PlayerKey, Timestamp,
         match_chances::{Cause, ChanceSummary, TeamChange},
+        names::own_name,
         record::{LeaveReason, Presence},
-        shown_name::own_name,
         weight::WeightEntry,
     },
     store::{

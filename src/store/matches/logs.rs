@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    ingest::twins::{is_same_match, overlap},
+    ingest::same_match::{is_same_match, overlap},
     model::{
         MatchRecord, Outcome, fingerprint::Fingerprint, match_chances::MatchChances, time::DAY,
     },

@@ -10,8 +10,7 @@ use crate::{
     model::{
         Kind, PlayerKey, Timestamp,
         match_chances::TeamChances,
-        names::plain_name,
-        shown_name::own_name,
+        names::{own_name, plain_name},
         weight::{WeightCause, WeightEntry},
     },
     store::{

@@ -11,7 +11,7 @@ use crate::{
     lobby::{Command, Update},
     model::{
         Kind, PlayerKey, Ruleset,
-        holder::Holder,
+        access::Holder,
         ident::Ident,
         team_names::{Naming, TeamNames},
         units::{MaxDifference, PositiveShare},

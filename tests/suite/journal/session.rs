@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use evenkeel::{
     lobby::{Command, Update},
-    model::{Outcome, Timestamp, holder::Holder, ident::Ident, in_game::Verdict},
+    model::{Outcome, Timestamp, access::Holder, ident::Ident, in_game::Verdict},
     server::Service,
     session::{HandClock, Session},
     store::{self, StoredMatch},

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::common::{Client, Daemon, config, game, gate, service, until};
 use evenkeel::{
-    model::{Kind, holder::Holder},
+    model::{Kind, access::Holder},
     server::{ConnectionLimits, Peer, serve},
     session::{AskerClass, CoreTurn, TurnAsker},
 };

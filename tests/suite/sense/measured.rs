@@ -100,7 +100,7 @@ fn the_table_of_wins_in_a_row() {
 
 #[test]
 fn what_ten_points_are_worth() {
-    let chance = rating::worth::worth(&rating::Settings::default(), 10.0).unwrap();
+    let chance = rating::worth(&rating::Settings::default(), 10.0).unwrap();
     let said = format!("a team wins {:.1} % of its matches", 100.0 * chance);
     assert!(
         page().contains(&said),

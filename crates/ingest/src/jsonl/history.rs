@@ -11,8 +11,7 @@ use serde::Deserialize;
 
 use evenkeel_model::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Timestamp,
-    place::HISTORY,
-    record::{Presence, Role, Span, UNTIMED_MILLIS},
+    record::{HISTORY, Presence, Role, Span, UNTIMED_MILLIS},
 };
 
 /// One row: one match.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use evenkeel_model::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Timestamp,
     fingerprint::Fingerprint,
-    holder::Holder,
+    access::Holder,
     names::escaped_json,
     record::{LeaveReason, Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS},
 };

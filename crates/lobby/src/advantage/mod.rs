@@ -39,12 +39,12 @@
 use std::fmt;
 
 use evenkeel_model::{
-    WinModel, normal,
+    WinModel,
     record::{MAX_TEAMS, UNTIMED_MILLIS},
     team_names::Naming,
     text::counted,
     units::{Factor, GrowthFactor, ShareExponent, UpToADay},
-    win_model::TeamLoad,
+    win_model::{TeamLoad, cdf, quantile},
 };
 use serde::{Deserialize, Serialize};
 
@@ -500,8 +500,8 @@ impl ScoreSpread {
         let [one, other] = so_far.scores;
         let usual = self.usual(one.abs() + other.abs(), 1.0);
         let left = so_far.left_part();
-        let before = normal::quantile(before.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE));
-        let chance = normal::cdf(((one - other) / usual + left * before) / libm::sqrt(left));
+        let before = quantile(before.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE));
+        let chance = cdf(((one - other) / usual + left * before) / libm::sqrt(left));
         // Scores that are no numbers must not make a chance that is none.
         if chance.is_finite() { chance } else { 0.5 }
     }

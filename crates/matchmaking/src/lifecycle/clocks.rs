@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::{CoordinatorSettings, KEEP_MILLIS, Match, Stage, TicketNumber, millis};
-use evenkeel_model::{Timestamp, backoff::Backoff, record::MatchId};
+use evenkeel_model::{Timestamp, record::MatchId, time::Backoff};
 
 /// Something that happens at a time unless something else happens before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

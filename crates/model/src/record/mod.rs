@@ -1,17 +1,15 @@
-//! The match record: all that is stored of a finished game. It is the only ground truth.
+//! The match record: all that is stored of a finished game, and the invariants that it holds. It is the only ground truth.
 
-mod check;
-mod order;
 mod play;
-
-pub use check::RecordError;
-pub use play::PlayTime;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::{PlayerKey, Timestamp, holder::Holder, worded};
+use crate::{PlayerKey, Timestamp, access::Holder, worded};
+
+pub use play::PlayTime;
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -170,7 +168,7 @@ pub struct MatchRecord {
     /// Name of the game server.
     pub server: String,
     /// Which client has brought the match: a game server by the name of its HELLO, the client of a request over HTTP, or
-    /// the command that has read its log, such as [`INGEST`](crate::place::INGEST). Empty if it is not known.
+    /// the command that has read its log, such as [`INGEST`]. Empty if it is not known.
     pub client: String,
     /// When play began (after warm-up).
     pub start: Timestamp,
@@ -339,147 +337,221 @@ impl LeaveReason {
 /// The id of a match. A match of a queue has it from the moment it is formed, and END replies it.
 pub type MatchId = i64;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Kind;
+const MAX_MUTATORS: usize = 256;
+const MAX_TEXT: usize = 1_024;
+/// One week of play. A longer game means that the log's clock is broken; an empty server may wait for longer.
+const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
+/// The largest number of points of a team or player. A larger one means that a counter is broken.
+const MAX_POINTS: f64 = 1e9;
 
-    #[test]
-    fn the_outcome_follows_from_the_scores() {
-        assert_eq!(MatchRecord::outcome_of(&[1.0, 3.0]), Outcome::Won(1));
-        assert_eq!(MatchRecord::outcome_of(&[2.0, 2.0]), Outcome::Draw);
-        assert_eq!(MatchRecord::outcome_of(&[-1.0, 2.0, 2.0]), Outcome::Draw);
-        assert_eq!(MatchRecord::outcome_of(&[]), Outcome::Undecided);
-    }
+/// Why a record is invalid, in one sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordError(pub(crate) &'static str);
 
-    #[test]
-    fn check_names_what_is_wrong() {
-        let good = MatchRecord {
-            server: String::new(),
-            start: Timestamp(0),
-            end: Timestamp(1_000),
-            clock: None,
-            untimed: false,
-            client: String::new(),
-            unscored: false,
-            too_many_new: None,
-            logged_as: None,
-            map: "m".into(),
-            game_type: "ctf".into(),
-            mode: String::new(),
-            mutators: vec![],
-            scores: vec![1.0, 0.0],
-            participants: vec![Participant {
-                key: PlayerKey {
-                    kind: Kind::Human,
-                    id: "a".into(),
-                },
-                name: "A".into(),
-                presence: vec![Presence {
-                    team: 1,
-                    span: Span { from: 0, to: 1_000 },
-                }],
-                points: None,
-                kills: 0,
-                deaths: 0,
-                roles: vec![],
-                party: None,
-                left: None,
-            }],
-            events: vec![ScoreEvent {
-                at: 5,
-                team: 0,
-                points: 1.0,
-                by: Some(0),
-            }],
-            outcome: Outcome::Won(0),
-        };
-        assert_eq!(good.check(), Ok(()));
-        type Break = fn(&mut MatchRecord);
-        let breaks: [(Break, &str); 8] = [
-            (|m| m.end = Timestamp(-1), "it ends before it starts"),
-            (|m| m.scores[0] = f64::NAN, "impossible score"),
-            (|m| m.outcome = Outcome::Won(2), "the winner does not exist"),
-            (
-                |m| m.participants.push(m.participants[0].clone()),
-                "a participant is listed twice",
-            ),
-            (
-                |m| m.participants[0].presence[0].team = 2,
-                "a presence is on no team",
-            ),
-            (
-                |m| m.participants[0].presence[0].span.to = 1_001,
-                "a presence is outside the game",
-            ),
-            (
-                |m| {
-                    m.participants[0].roles = vec![Role {
-                        name: "commander".into(),
-                        team: 0,
-                        share: 1.1,
-                    }];
-                },
-                "an impossible role",
-            ),
-            (
-                |m| m.events[0].by = Some(1),
-                "a score event's author does not exist",
-            ),
+impl MatchRecord {
+    /// Checks the invariants on which all users of a record rely: bounded sizes, finite numbers,
+    /// existing teams, times within the game and in order, one entry per identity.
+    ///
+    /// # Errors
+    /// Returns the first invariant that does not hold.
+    pub fn check(&self) -> Result<(), RecordError> {
+        let texts = [
+            &self.server,
+            &self.client,
+            &self.map,
+            &self.game_type,
+            &self.mode,
         ];
-        for (spoil, why) in breaks {
-            let mut bad = good.clone();
-            spoil(&mut bad);
-            assert_eq!(bad.check(), Err(RecordError(why)));
+        let texts = texts.into_iter().chain(&self.mutators);
+        let owner = match &self.too_many_new {
+            Some(Holder::Client(name)) => name.len(),
+            Some(Holder::Address(_) | Holder::ThisMachine) | None => 0,
+        };
+        ensure(
+            texts.into_iter().all(|t| t.len() <= MAX_TEXT) && owner <= MAX_TEXT,
+            "a name is too long",
+        )?;
+        ensure(!self.game_type.is_empty(), "no game type")?;
+        ensure(self.mutators.len() <= MAX_MUTATORS, "too many mutators")?;
+        ensure(
+            self.mutators.is_sorted_by(|a, b| a < b),
+            "mutators are not sorted and unique",
+        )?;
+        ensure(self.start <= self.end, "it ends before it starts")?;
+        ensure(
+            Timestamp::YEARS.contains(&self.start) && Timestamp::YEARS.contains(&self.end),
+            "it is not in the years 0 to 9998",
+        )?;
+        ensure(
+            self.millis() <= MAX_MILLIS || self.play_millis() <= MAX_MILLIS,
+            "it lasts over a week",
+        )?;
+        ensure(
+            !self.untimed || self.start == self.end,
+            "its length is known and not known",
+        )?;
+        ensure(
+            self.scores.len() != 1 && self.scores.len() <= MAX_TEAMS,
+            "impossible number of teams",
+        )?;
+        ensure(
+            self.scores.iter().all(|s| s.abs() <= MAX_POINTS),
+            "impossible score",
+        )?;
+        ensure(
+            !self.unscored
+                || self.has_teams()
+                    && self.events.is_empty()
+                    && self.scores.iter().all(|score| *score == 0.0),
+            "its scores are known and not known",
+        )?;
+        if let Outcome::Won(team) = self.outcome {
+            ensure(
+                usize::from(team) < self.scores.len(),
+                "the winner does not exist",
+            )?;
         }
+        self.check_participants()?;
+        self.check_events()
     }
 
-    #[test]
-    fn the_main_team_is_that_of_most_time() {
-        let player = |stays: &[(u8, u64, u64)]| Participant {
-            key: PlayerKey {
-                kind: Kind::Human,
-                id: "a".into(),
-            },
-            name: "A".into(),
-            presence: stays
-                .iter()
-                .map(|&(team, from, to)| Presence {
-                    team,
-                    span: Span { from, to },
-                })
-                .collect(),
-            points: None,
-            kills: 0,
-            deaths: 0,
-            roles: vec![],
-            party: None,
-            left: None,
-        };
-        let of = |stays| {
-            let player = player(stays);
-            (player.main_team(), player.millis())
-        };
-        assert_eq!(of(&[]), (None, 0));
-        assert_eq!(of(&[(1, 5, 5)]), (Some(1), 0));
-        assert_eq!(of(&[(1, 0, 5), (0, 5, 9)]), (Some(1), 9));
-        assert_eq!(of(&[(0, 0, 3), (1, 3, 7), (0, 7, 9)]), (Some(0), 9));
-        assert_eq!(of(&[(2, 0, 4), (1, 4, 8)]), (Some(1), 8), "the lower one");
+    fn check_participants(&self) -> Result<(), RecordError> {
+        ensure(
+            self.participants.len() <= MAX_PLAYERS,
+            "too many participants",
+        )?;
+        let mut keys: Vec<_> = self.participants.iter().map(|p| &p.key).collect();
+        keys.sort_unstable();
+        ensure(
+            keys.is_sorted_by(|a, b| a < b),
+            "a participant is listed twice",
+        )?;
+        let spans: usize = self.participants.iter().map(|p| p.presence.len()).sum();
+        ensure(spans <= MAX_STAYS, "too many stays on teams")?;
+        for participant in &self.participants {
+            let Participant {
+                key,
+                name,
+                presence,
+                points,
+                roles,
+                ..
+            } = participant;
+            ensure(!key.id.is_empty(), "a participant has no identity")?;
+            ensure(
+                key.id.len() <= MAX_TEXT && name.len() <= MAX_TEXT,
+                "a name is too long",
+            )?;
+            ensure(
+                points.is_none_or(|p| p.abs() <= MAX_POINTS),
+                "impossible points",
+            )?;
+            ensure(
+                roles.is_sorted_by(|a, b| (&a.name, a.team) < (&b.name, b.team)),
+                "roles are not sorted and unique",
+            )?;
+            ensure(
+                roles.len() <= MAX_ROLES && roles.iter().all(|r| r.name.len() <= MAX_TEXT),
+                "too many roles",
+            )?;
+            for role in roles {
+                ensure((0.0..=1.0).contains(&role.share), "an impossible role")?;
+                ensure(self.team_exists(role.team), "a role is on no team")?;
+            }
+            ensure(
+                presence.is_sorted_by_key(|p| p.span.from),
+                "presence is out of order",
+            )?;
+            for stay in presence {
+                ensure(
+                    stay.span.from <= stay.span.to,
+                    "a presence ends before it starts",
+                )?;
+                ensure(
+                    stay.span.to <= self.millis(),
+                    "a presence is outside the game",
+                )?;
+                ensure(self.team_exists(stay.team), "a presence is on no team")?;
+            }
+        }
+        Ok(())
     }
 
-    #[test]
-    fn reasons_are_read_from_their_words() {
-        for reason in LeaveReason::ALL {
-            assert_eq!(LeaveReason::parse(reason.as_str()), Some(reason));
-            assert_eq!(LeaveReason::read(reason.as_str()), Some(reason));
+    fn check_events(&self) -> Result<(), RecordError> {
+        ensure(self.events.len() <= MAX_EVENTS, "too many score events")?;
+        ensure(
+            self.events.is_sorted_by_key(|e| e.at),
+            "score events are out of order",
+        )?;
+        for event in &self.events {
+            ensure(
+                event.at <= self.millis(),
+                "a score event is outside the game",
+            )?;
+            ensure(event.points.abs() <= MAX_POINTS, "impossible points")?;
+            ensure(
+                self.has_teams() && self.team_exists(event.team),
+                "a score event has no team",
+            )?;
+            let known = event
+                .by
+                .is_none_or(|i| (i as usize) < self.participants.len());
+            ensure(known, "a score event's author does not exist")?;
         }
-        assert_eq!(LeaveReason::read("Quit"), Some(LeaveReason::Left));
-        assert_eq!(LeaveReason::read("TIMEOUT"), Some(LeaveReason::Timeout));
-        assert_eq!(LeaveReason::read("bored"), Some(LeaveReason::Other));
-        assert_eq!(LeaveReason::parse("bored"), None);
-        let long = "a".repeat(33);
-        for none in ["", "no words", "\u{e9}", long.as_str()] {
-            assert_eq!(LeaveReason::read(none), None);
-        }
+        Ok(())
+    }
+
+    fn team_exists(&self, team: u8) -> bool {
+        usize::from(team) < self.scores.len().max(1)
     }
 }
+
+fn ensure(holds: bool, otherwise: &'static str) -> Result<(), RecordError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(RecordError(otherwise))
+    }
+}
+
+/// The client of a match that `evenkeel ingest` has read from a log.
+pub const INGEST: &str = "ingest";
+/// The client of a match of a log that the daemon follows.
+pub const FOLLOW: &str = "follow";
+/// The client of a match of a published history, whose rows state no lengths.
+pub const HISTORY: &str = "history";
+
+/// Who says where players were: one client, or the log of one game server. It is a hash, so that it takes little room
+/// whatever names clients have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place(u64);
+
+impl MatchRecord {
+    /// Whether a log was read, rather than that a client has reported the match.
+    pub fn is_of_log(&self) -> bool {
+        [INGEST, FOLLOW, HISTORY].contains(&self.client.as_str())
+    }
+
+    /// Who says where the players of this match were; `None` if it is not known when it was played, who has brought it, or of
+    /// which game server a log is.
+    pub fn place(&self) -> Option<Place> {
+        let (kind, name) = match self.is_of_log() {
+            true => (0_u8, &self.server),
+            false => (1, &self.client),
+        };
+        // Without dates, the start of a log is an estimate.
+        let is_known = !name.is_empty() && (kind == 1 || self.clock.is_none());
+        // All rows of a history have the same length, and those of one day follow each other by a second.
+        let is_known = is_known && !(self.client == HISTORY && self.millis() == UNTIMED_MILLIS);
+        (is_known && !self.untimed).then(|| {
+            let hash = Sha256::new().chain_update([kind]).chain_update(name);
+            let mut short = [0; 8];
+            short.copy_from_slice(&hash.finalize()[..8]);
+            Place(u64::from_le_bytes(short))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

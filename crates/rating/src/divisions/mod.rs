@@ -15,6 +15,11 @@
 //!   displayed division falls. The function takes the time since the last match as an argument, so
 //!   that no weight depends on a clock.
 //!
+//! A player's division changes only with the player's own matches (`Ladder`): after each, the weight is
+//! compared with the borders. So a player who looks again next day sees the same division, whatever
+//! others have done. The borders are computed again each time the number of matches has grown by a
+//! sixteenth, in O(players).
+//!
 //! Everything here is a pure function of its arguments. The players' divisions are derived data,
 //! which the room `history` keeps.
 
@@ -25,12 +30,14 @@ use evenkeel_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::{Player, player_map::PlayerMap};
+
 /// The number of players who are imagined besides those of a ruleset, with weights that are spread
 /// evenly over [`IMAGINED_WEIGHTS`]. With two dozen real players, these decide about half of the
 /// position of a border.
 const IMAGINED: usize = 20;
 /// The range of the imagined weights. Either end is the weight of a player whose strength is one
-/// [`unit`](super::strength::Scale) from a newcomer's, which few players of a new community reach.
+/// [`unit`](super::system::Scale) from a newcomer's, which few players of a new community reach.
 const IMAGINED_WEIGHTS: (f64, f64) = (50.0 - 50.0 / UNITS, 50.0 + 50.0 / UNITS);
 /// The multiple of the calibration matches after which a player gets a division, however large the
 /// deviation is. In large teams, the deviation may stay large for ever.
@@ -304,6 +311,81 @@ impl Default for Settings {
             decay_days: const { Count::of(30) },
             show: Display::default(),
         }
+    }
+}
+
+/// The borders are computed again when the number of matches has grown by this fraction: one
+/// sixteenth.
+const GROWTH: u64 = 16;
+
+/// The divisions of the players of one ruleset. Like ratings, they are a function of the matches.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Ladder {
+    borders: Option<Borders>,
+    /// Number of rated matches.
+    matches: u64,
+    /// The number of matches at which the borders are computed next.
+    due: u64,
+    held: PlayerMap<u8>,
+}
+
+/// The numbers that decide on a player's division.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MeasuredPlayer {
+    pub player: Player,
+    pub weight: f64,
+    pub deviation: f64,
+    pub games: u32,
+}
+
+impl MeasuredPlayer {
+    fn is_calibrated(&self, settings: &Settings) -> bool {
+        settings.is_calibrated(self.games, self.deviation)
+    }
+}
+
+impl Ladder {
+    /// Gives the players of a match their divisions. `playing` are these players and `all` all players
+    /// of the ruleset, with their weights after the match.
+    pub(crate) fn learn(
+        &mut self,
+        settings: &Settings,
+        playing: impl Iterator<Item = MeasuredPlayer>,
+        all: impl FnOnce() -> Vec<MeasuredPlayer>,
+    ) {
+        self.matches += 1;
+        if self.matches >= self.due {
+            self.due = self.matches + 1 + self.matches / GROWTH;
+            let calibrated = all().into_iter().filter(|p| p.is_calibrated(settings));
+            self.borders = Some(Borders::of(settings, calibrated.map(|p| p.weight)));
+        }
+        let Some(borders) = &self.borders else {
+            return;
+        };
+        for measured in playing {
+            let held = self.held.get(measured.player).copied();
+            if held.is_some() || measured.is_calibrated(settings) {
+                let division = borders.division_of(measured.weight, held);
+                self.held.set(measured.player, division);
+            }
+        }
+    }
+
+    /// The rank of a player with this weight; `None` while the player is calibrating.
+    pub(crate) fn rank(&self, player: Player, weight: f64) -> Option<Rank> {
+        let held = self.held.get(player)?;
+        Some(self.borders.as_ref()?.rank(*held, weight))
+    }
+
+    /// Of each division, the weights at which its progress is 0 and 1.
+    pub(crate) fn spans(&self) -> Vec<(f64, f64)> {
+        self.borders.as_ref().map_or(Vec::new(), Borders::spans)
+    }
+
+    /// The rank that this weight has for a player without a division.
+    pub(crate) fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
+        let borders = self.borders.as_ref()?;
+        Some(borders.rank(borders.division_of(weight, None), weight))
     }
 }
 

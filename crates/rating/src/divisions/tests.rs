@@ -257,3 +257,54 @@ proptest! {
         prop_assert_eq!(borders.division_of(weight, Some(held)), held, "a placement is final");
     }
 }
+
+fn measured(player: u32, weight: f64, games: u32) -> MeasuredPlayer {
+    MeasuredPlayer {
+        player: Player(player),
+        weight,
+        deviation: 5.0,
+        games,
+    }
+}
+
+#[test]
+fn a_division_comes_with_the_tenth_match_and_changes_with_one_s_own_matches_only() {
+    let (settings, mut ladder) = (settings(&["Bronze", "Silver", "Gold"]), Ladder::default());
+    let town: Vec<_> = (0..100)
+        .map(|i| measured(i, 30.0 + 0.4 * f64::from(i), 20))
+        .collect();
+    let newcomer = measured(200, 60.0, 9);
+    let mut play = |who: MeasuredPlayer| {
+        ladder.learn(&settings, [who].into_iter(), || town.clone());
+        ladder.rank(who.player, who.weight)
+    };
+    assert_eq!(play(newcomer), None, "calibrating");
+    let rank = play(measured(200, 60.0, 10)).unwrap();
+    assert_eq!(rank.division, 2);
+    for _ in 0..200 {
+        play(measured(7, 45.0, 30));
+    }
+    let rank = |weight| ladder.rank(Player(200), weight).unwrap();
+    assert_eq!(rank(60.0).division, 2);
+    assert_eq!(rank(40.0).division, 2, "until the next match");
+    assert_eq!(rank(40.0).progress, 0.0);
+    ladder.learn(&settings, [measured(200, 40.0, 11)].into_iter(), || {
+        town.clone()
+    });
+    assert_eq!(ladder.rank(Player(200), 40.0).unwrap().division, 0);
+}
+
+#[test]
+fn borders_are_set_again_ever_less_often() {
+    let (settings, mut ladder) = (settings(&["Bronze", "Silver", "Gold"]), Ladder::default());
+    let mut set = 0;
+    for _ in 0..10_000 {
+        ladder.learn(&settings, std::iter::empty(), || {
+            set += 1;
+            Vec::new()
+        });
+    }
+    assert!((50..200).contains(&set), "{set}");
+    assert!(ladder.rank_of_weight(50.0).is_some());
+    assert!(ladder.rank(Player(0), 50.0).is_none());
+}

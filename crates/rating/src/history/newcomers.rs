@@ -1,5 +1,5 @@
-//! What is assumed of a player who is new to a rating pool: by the statistics of their first game, and by what games of
-//! other rulesets say about them.
+//! What is assumed of a player who is new to a rating pool: by the statistics of their first game, by what games of
+//! other rulesets say about them, and by the weight at which an operator lets them start.
 //!
 //! One victory reveals little about one player among eight. Points, kills, deaths and captures
 //! reveal more, if they matter in the game. A ridge regression learns this from the history: it
@@ -18,10 +18,13 @@
 //!
 //! A ruleset that has the same game type and more mutators than another takes over what is known there as it is.
 
-use evenkeel_model::win_model::UNITS;
+use std::{collections::BTreeMap, sync::Arc};
+
+use evenkeel_model::{PlayerKey, weight::StartWeight, win_model::UNITS};
 use serde::{Deserialize, Serialize};
 
-use crate::{Player, RatedGame, Strength, player_map::PlayerMap, strength::Scale};
+use super::People;
+use crate::{Player, RatedGame, Strength, player_map::PlayerMap, system::Scale};
 
 /// Points, kills, deaths and captures per minute, each divided by the game's mean, minus 1.
 pub(super) type Features = [f64; WIDTH];
@@ -280,6 +283,50 @@ fn own_games(prior: Strength, after: Strength, spread: f64) -> Option<Strength> 
         mean: prior.mean + (after.mean - prior.mean) / moved,
         deviation: libm::sqrt(spread * EQUAL / games),
     })
+}
+
+/// The start weights of players, by key.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Starts(Arc<BTreeMap<PlayerKey, StartWeight>>);
+
+/// The start weights of players, by number; `people` are all players.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StartsByNumber<'a> {
+    starts: &'a Starts,
+    people: &'a People,
+}
+
+impl Starts {
+    pub(super) fn new(by_key: BTreeMap<PlayerKey, StartWeight>) -> Self {
+        Self(Arc::new(by_key))
+    }
+
+    /// The start weights by the numbers of these players.
+    pub(super) fn among<'a>(&'a self, people: &'a People) -> StartsByNumber<'a> {
+        StartsByNumber {
+            starts: self,
+            people,
+        }
+    }
+}
+
+impl StartsByNumber<'_> {
+    /// The start weight of a player.
+    pub(super) fn of(self, player: Player) -> Option<StartWeight> {
+        let person = self.people.get(player)?;
+        self.starts.0.get(&person.key).copied()
+    }
+}
+
+/// The prior of a start weight whose strength above a newcomer's is `mean`. With twice the deviation, the first
+/// matches move an uncertain one four times as far.
+pub(super) fn prior(start: StartWeight, mean: f64, scale: Scale) -> Strength {
+    let share = match start.uncertain {
+        true => Scale::UNCERTAIN,
+        false => Scale::SURE,
+    };
+    let deviation = share * scale.unit();
+    Strength { mean, deviation }
 }
 
 #[cfg(test)]

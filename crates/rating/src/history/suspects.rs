@@ -7,8 +7,8 @@
 //! because m stays near 0 as long as little is known. Of honest newcomers, 1 in 70 has 2.2 or more by the
 //! normal distribution; `tests/suite/learning/suspects.rs` measures it.
 
-use super::{MeasuredPlayer, People, RatingPool};
-use crate::{Player, Strength, strength::Scale};
+use super::{People, RatingPool};
+use crate::{Player, Strength, divisions::MeasuredPlayer, system::Scale};
 use evenkeel_model::{PlayerKey, Ruleset};
 
 /// The matches with which a player may be listed. Fewer show nothing, and with more a player is known.

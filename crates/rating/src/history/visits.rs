@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use evenkeel_model::{
-    Kind, MatchRecord, Participant, PlayerKey, Timestamp, place::Place, time::DAY,
+    Kind, MatchRecord, Participant, PlayerKey, Timestamp, record::Place, time::DAY,
 };
 use serde::{Deserialize, Serialize};
 

@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::arrival::without_arrivals;
-use crate::{Player, RatedGame, Seat, game::Comparison, player_map::PlayerMap, strength::Effects};
+use crate::{
+    Player, RatedGame, Seat,
+    game::{Arrival, Comparison},
+    player_map::PlayerMap,
+    system::Effects,
+};
 
 /// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -385,4 +389,10 @@ const ROUNDING: f64 = 1e-9;
 /// Sum over a team of each player's other party members in it: 2 for a pair, 6 for three.
 fn company(team: &[Seat]) -> f64 {
     team.iter().map(|s| s.friends(team) as f64).sum()
+}
+
+/// The seats of a team without those of the arrivals, who learn from a stretch of their own instead.
+fn without_arrivals(team: &[Seat], arrivals: &[Arrival]) -> Vec<Seat> {
+    let came = |seat: &Seat| arrivals.iter().any(|arrival| arrival.player == seat.player);
+    team.iter().copied().filter(|seat| !came(seat)).collect()
 }

@@ -8,7 +8,7 @@
 //! factors; its latent difference is d = a·x + N(0, 1), and team a wins when d > 0, so the chance
 //! is Φ(a·m / √(1 + a·S·a)). Learning is moment matching with one rank-1 change of S (`filter`). A
 //! factor on the argument of Φ, which is learned from the outcomes, keeps the chances from being
-//! too close to 50 % or too far from it (`calibration`).
+//! too close to 50 % or too far from it (`bank`).
 //!
 //! - **Ties** mean that |d| was below ε. ε is chosen so that matches between equal teams tie as
 //!   often as the matches so far did. Whether that is what a tie means is learned (`outcomes`), and a tie is learned by the
@@ -26,7 +26,7 @@
 //! - **Experience**: the number of a player's earlier games has two effects that are learned from matches, too: that
 //!   of being new, which is gone after some ten games, and one per e times as many games, which goes on growing.
 //!   Where newcomers are as strong as others, both are nothing. So they count only as far as the matches speak for them
-//!   (`filter/optional`).
+//!   (`filter`).
 //! - **One player more** is an advantage before any match shows what it is worth, so that a player who
 //!   alone holds two opponents even is rated above them. Matches soon overrule this.
 //! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,
@@ -34,35 +34,31 @@
 //!   games (the benchmark `accuracy` measures on the rest); values near them do as well.
 //! - **Absence** adds drift: a week adds as much as a match, unless the evidence favours a day.
 //! - **Above `ACTIVE` columns**, the players who have been away longest leave the covariance.
-//!   Their strengths are kept, independent of all others, until they return.
+//!   Their strengths are kept, independent of all others, until they return: each one's strength alone, in few bytes,
+//!   because there may be millions.
 
-mod arrival;
-mod away;
 mod bank;
-mod calibration;
 pub(super) mod columns;
-mod departure;
 mod filter;
 mod learning;
 mod outcomes;
-mod preset;
 mod triangle;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::preset::{Preset, Settings};
+pub use self::bank::{Preset, Settings};
 use self::{
-    away::{Absent, Away},
-    bank::Bank,
+    bank::{Bank, Member},
     columns::{Column, Columns},
-    filter::Prior,
+    filter::{Latent, Prior},
     outcomes::OutcomeStatistics,
 };
 use super::{
     Player, RatedGame, Strength, System,
-    strength::{Effects, RoleStrengths, Scale, StrengthParts, with_effects},
+    player_map::{PlayerMap, Shared},
+    system::{Effects, RoleStrengths, Scale, StrengthParts, with_effects},
 };
 use evenkeel_model::{
     WinModel,
@@ -111,7 +107,7 @@ impl Joint {
     }
 
     /// One member's estimate of a player, without the effect of being new.
-    fn skill(&self, member: &bank::Member, player: Player) -> Option<Strength> {
+    fn skill(&self, member: &Member, player: Player) -> Option<Strength> {
         if let Some(number) = self.columns.number(Column::Skill(player)) {
             return Some(member.filter.strength(number));
         }
@@ -124,7 +120,7 @@ impl Joint {
         game: &RatedGame,
         a: usize,
         b: usize,
-    ) -> impl Iterator<Item = (f64, &bank::Member, filter::Latent)> {
+    ) -> impl Iterator<Item = (f64, &Member, Latent)> {
         let mut row = self.columns.row(game, a, b);
         let mut away = Vec::new();
         row.new.retain(|&(column, x)| match column {
@@ -183,7 +179,7 @@ impl Joint {
     /// The mean over the bank of a player's strength, without the effects of earlier matches.
     fn own(&self, player: Player) -> Option<Strength> {
         self.skill(&self.bank.members[0], player)?;
-        let of = |member: &bank::Member| {
+        let of = |member: &Member| {
             let fresh = Strength::prior(member.prior.skill);
             self.skill(member, player).unwrap_or(fresh)
         };
@@ -382,6 +378,111 @@ impl System for Joint {
         self.cleared.then(|| {
             format!("more than {ACTIVE} columns: the players away longest are rated without their covariances")
         })
+    }
+}
+
+/// The strengths of the players outside the covariance.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Absent {
+    players: PlayerMap<Away>,
+    /// The members of the bank when players have left the covariance: the prior of each, and whether it learns from
+    /// points. There are as many as there were different banks.
+    banks: Shared<Vec<Vec<(Prior, bool)>>>,
+}
+
+/// The strength of a player outside the covariance.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Away {
+    /// Stated by an operator: the same for every member of the bank.
+    Stated(Strength),
+    /// Adopted from other rulesets: the same for every member of the bank, with its deviation between
+    /// players as the largest that there is.
+    Adopted(Strength),
+    /// Moved out of the covariance when the bank had one member; the number of that bank.
+    Alone(u32, Strength),
+    /// Moved out of the covariance: each member's own estimate, and the number of the bank.
+    Dormant(u32, Box<[Strength]>),
+}
+
+impl Absent {
+    /// Whether the player is one of them.
+    fn has(&self, player: Player) -> bool {
+        self.players.get(player).is_some()
+    }
+
+    /// Adds a player, or replaces what was known.
+    fn set(&mut self, player: Player, away: Away) {
+        self.players.set(player, away);
+    }
+
+    /// Removes a player, who comes back.
+    fn take(&mut self, player: Player) -> Option<Away> {
+        self.players.remove(player)
+    }
+
+    /// One member's estimate of a player; `None` if the player is not absent.
+    fn strength(&self, member: &Member, player: Player) -> Option<Strength> {
+        self.of(self.players.get(player)?, member)
+    }
+
+    /// The estimate of one member. A member that was created later gets the estimate of the closest
+    /// one: the same prior, or the one it was copied from.
+    fn of(&self, away: &Away, member: &Member) -> Option<Strength> {
+        let (bank, each) = match away {
+            Away::Stated(strength) => return Some(*strength),
+            Away::Adopted(strength) => {
+                let deviation = strength.deviation.min(member.prior.skill);
+                return Some(Strength {
+                    deviation,
+                    ..*strength
+                });
+            }
+            Away::Alone(_, strength) => return Some(*strength),
+            Away::Dormant(bank, each) => (self.banks.get(*bank as usize)?, each),
+        };
+        let like = |((prior, points), _): &(&(Prior, bool), &Strength)| {
+            let (points, drift) = (*points == member.points, *prior == member.prior);
+            (prior.skill == member.prior.skill, points, drift)
+        };
+        let closest = bank.iter().zip(each).max_by_key(like);
+        closest.map(|(_, strength)| *strength)
+    }
+
+    /// The number of the bank as it is now.
+    fn number(&mut self, bank: &Bank) -> u32 {
+        let members = bank.members.iter();
+        let now: Vec<(Prior, bool)> = members.map(|m| (m.prior, m.points)).collect();
+        let known = self.banks.iter().position(|known| *known == now);
+        let number = known.unwrap_or_else(|| {
+            self.banks.edit().push(now);
+            self.banks.len() - 1
+        });
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a player who leaves the covariance, with the estimate of each member of the bank.
+    fn leave(&mut self, player: Player, bank: u32, each: &[Strength]) {
+        let away = match each {
+            [alone] => Away::Alone(bank, *alone),
+            _ => Away::Dormant(bank, each.into()),
+        };
+        self.players.set(player, away);
+    }
+
+    /// Moves the estimates of all players who were in the covariance towards their priors.
+    fn fade(&mut self, keep: f64) {
+        let Self { players, banks } = self;
+        for away in players.values_mut() {
+            let (bank, each) = match away {
+                Away::Stated(_) | Away::Adopted(_) => continue,
+                Away::Alone(bank, strength) => (*bank, std::slice::from_mut(strength)),
+                Away::Dormant(bank, each) => (*bank, &mut **each),
+            };
+            let priors = banks.get(bank as usize).into_iter().flatten();
+            for ((prior, _), strength) in priors.zip(each) {
+                *strength = strength.faded(keep, Strength::prior(prior.skill));
+            }
+        }
     }
 }
 

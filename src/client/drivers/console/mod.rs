@@ -22,7 +22,7 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout},
 };
 
-use crate::model::backoff::Backoff;
+use crate::model::time::Backoff;
 
 /// How many characters of an answer are shown to the operator.
 const SHOWN: usize = 200;

@@ -49,7 +49,7 @@ fn the_same_lead_counts_more_as_the_end_comes_closer() {
 fn the_formula_is_as_computed_by_hand() {
     // σ² = (40·9 + (3 + 1) + 4²/16) / 41 = 365/41 with the guess from the score; half is left.
     let sigma = (365.0_f64 / 41.0).sqrt();
-    let wanted = normal::cdf((1.0 / sigma) / 0.5_f64.sqrt());
+    let wanted = cdf((1.0 / sigma) / 0.5_f64.sqrt());
     assert!((SPREAD.chance(0.5, at(2.0, 1.0, 300)) - wanted).abs() < 1e-12);
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use evenkeel_model::{
     Kind, Outcome, Participant,
-    holder::Holder,
+    access::Holder,
     ident::Nobody,
     match_chances::Cause,
     record::{LeaveReason, Presence, ScoreEvent, Span},
@@ -28,7 +28,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     Player, SystemName,
-    history::{PART_FROM_ELSEWHERE, Unrated, points::points},
+    history::{PART_FROM_ELSEWHERE, Unrated, seats::points},
 };
 
 /// Made once: it compiles patterns, which takes longer than to rate a match.

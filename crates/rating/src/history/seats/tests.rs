@@ -1,5 +1,7 @@
 //! Seasons of equals, two of whom leave when it suits them.
 
+mod points;
+
 use evenkeel_model::{
     Outcome, PlayerKey, Rulebook, Timestamp, fingerprint::Fingerprint, record::ScoreEvent,
     rulebook::RulebookSpec,

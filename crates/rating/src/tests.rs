@@ -1,9 +1,11 @@
-//! Properties of all rating systems: who shares a place is rated alike, and the numbers of players and teams mean
-//! nothing.
+//! Properties of all rating systems: who shares a place is rated alike, the numbers of players and teams mean nothing,
+//! and points of weight are worth as much in either direction.
 
 use proptest::prelude::*;
 
-use super::{Player, RatedGame, Seat, Settings, System, SystemName, game::Tally, strength::Scale};
+use super::{
+    Player, RatedGame, Seat, Settings, System, SystemName, game::Tally, system::Scale, worth,
+};
 use evenkeel_model::win_model::UNITS;
 
 /// All players of a history.
@@ -203,4 +205,29 @@ fn where_all_share_a_place_nobody_moves() {
             }
         }
     }
+}
+
+#[test]
+fn points_are_worth_the_same_in_either_direction_and_ten_a_few_percent() {
+    let of = |system: SystemName, points| {
+        let settings = Settings {
+            system: system.into(),
+            ..Settings::default()
+        };
+        worth(&settings, points)
+    };
+    for system in SystemName::ALL {
+        let Some(ten) = of(system, 10.0) else {
+            continue;
+        };
+        let less = of(system, -10.0).unwrap();
+        assert!((ten + less - 1.0).abs() < 1e-9, "{system}: {ten} {less}");
+        assert!((of(system, 0.0).unwrap() - 0.5).abs() < 1e-12, "{system}");
+        assert!(ten > 0.5 && ten < 1.0, "{system}: {ten}");
+    }
+    // 10 points are 1.2 units of 0.46, and a player counts √(2 / 8) of them.
+    let joint = of(SystemName::Joint, 10.0).unwrap();
+    let by_hand = crate::normal::cdf(1.2 * 0.46 / 2.0);
+    assert!((joint - by_hand).abs() < 1e-3, "{joint} {by_hand}");
+    assert_eq!(of(SystemName::Presence, 10.0), None);
 }
