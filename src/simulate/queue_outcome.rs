@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::virtual_queue::{Simulation, SimulationReport, SimulationSettings};
 use crate::{
-    matchmaking::{Effort, Queue, error::TicketError, planner::Cores, queue::RoundSpacing},
+    matchmaking::{Effort, Queue, planner::Cores, queue::RoundSpacing, ticket::TicketError},
     queues::SearchTime,
 };
 

@@ -30,26 +30,21 @@ extern crate self as evenkeel_matchmaking;
 
 pub mod attribute;
 pub mod backfill;
-mod bits;
 mod columns;
 pub mod draw;
-pub mod error;
 pub mod lifecycle;
-mod people;
 pub mod planner;
 mod pool;
 pub mod queue;
 mod rules;
 mod search;
 pub mod settings;
-mod stated;
 #[cfg(test)]
 mod tests;
 pub mod ticket;
 
-pub use error::QueueError;
 pub use planner::{Effort, Plan, plan};
 pub use queue::Queue;
 pub use search::OneCore;
-pub use settings::QueueSettings;
+pub use settings::{QueueError, QueueSettings};
 pub use ticket::{KnownAttributes, Ticket, TicketSpec};

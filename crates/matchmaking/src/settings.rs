@@ -7,7 +7,7 @@ use evenkeel_model::units::{Amount, Count, Seconds, Share, UpToADay};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{QueueError, attribute::Attribute};
+use crate::attribute::Attribute;
 
 /// The most players of a match.
 pub const MAX_MATCH: usize = 128;
@@ -239,6 +239,26 @@ impl RuleSettings {
                 QueueError::new(key, why)
             }
             None => QueueError::new(key, why),
+        }
+    }
+}
+
+/// Why the settings of a queue contradict themselves or refer to what does not exist. The message
+/// is a predicate or a sentence about the key that [`key`](Self::key) names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} {why}")]
+pub struct QueueError {
+    /// The path of the key below `[queue.NAME]`, such as `rule[2].of`.
+    pub key: String,
+    /// What is wrong, as a predicate whose subject is the key.
+    pub why: String,
+}
+
+impl QueueError {
+    pub(crate) fn new(key: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            why: why.into(),
         }
     }
 }

@@ -34,8 +34,8 @@ use crate::{
     matchmaking::{
         Effort, Plan, Queue, Ticket,
         draw::{exponential, log_normal},
-        error::TicketError,
         planner::{PlanInput, PlannedMatch},
+        ticket::TicketError,
     },
     model::random::seeded_hash,
 };

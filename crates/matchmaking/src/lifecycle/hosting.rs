@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Allocation, Change, GameServer, Happened, HostRefused, Instance, InstanceOffer, Lifecycle,
     MAX_INSTANCES, MAX_TRIES, Match, Message, Provider, Reason, Stage, State, WantedInstance, Why,
-    clocks::Due, millis,
+    millis, state::Due,
 };
 use crate::attribute::Raw;
 use evenkeel_model::record::MatchId;

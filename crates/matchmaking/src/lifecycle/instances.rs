@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, HostRefused, Instance, InstanceOffer, Lifecycle, MAX_INSTANCES, Message, Stage, Why,
-    clocks::Due, millis,
+    millis, state::Due,
 };
 use evenkeel_model::{Timestamp, record::MatchId};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Change, ExpectedPlayer, Happened, HostRefused, Lifecycle, MAX_SENT_AWAY, Match, MatchSeat,
-    Message, Reason, Stage, State, TicketNumber, clocks::Due, millis,
+    Message, Reason, Stage, State, TicketNumber, millis, state::Due,
 };
 use evenkeel_model::{Timestamp, record::MatchId};
 

@@ -76,32 +76,30 @@
 //! come. A final state of a match never changes either.
 
 pub mod agones;
-mod check;
-mod clocks;
 mod effects;
 mod hosting;
-mod instance;
 mod instances;
 mod join;
 mod pickup;
 mod record;
 mod restore;
-mod shares;
 mod state;
+mod tables;
+#[cfg(test)]
+mod tests;
 mod tickets;
-mod timeouts;
 
 pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
 pub use effects::{Change, Effects, Happened, Message};
-pub use instance::{Instance, InstanceOffer, WantedInstance};
 pub use join::Filling;
 pub use pickup::{
     Pickup, PickupEffect, PickupEvent, PickupOutcome, PickupRefused, PickupStage, PickupTeams,
     RecordedPickup, Said,
 };
 pub use record::{
-    ExpectedPlayer, Match, MatchSeat, Proposal, QueueTerms, QueuedPlayer, Reason, SearchedPool,
-    Stage, State, Submission, TicketNumber, TicketRecord, Why,
+    ExpectedPlayer, Instance, InstanceOffer, Match, MatchSeat, Proposal, QueueTerms, QueuedPlayer,
+    Reason, SearchedPool, Stage, State, Submission, TicketNumber, TicketRecord, WantedInstance,
+    Why,
 };
 pub use restore::StoredState;
 pub use state::Lifecycle;
@@ -251,6 +249,3 @@ impl Default for CoordinatorSettings {
 fn millis<const MIN: u32, const MAX: u32>(seconds: Seconds<MIN, MAX>) -> i64 {
     i64::from(seconds.get()) * 1_000
 }
-
-#[cfg(test)]
-mod tests;

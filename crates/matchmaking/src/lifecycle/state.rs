@@ -1,4 +1,5 @@
-//! All tickets, matches and instances, how they are looked up and changed, and what has come up since the last time.
+//! All tickets, matches and instances, how they are looked up and changed, what has come up since the last time, and what is
+//! done when it is due.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -8,12 +9,42 @@ use std::{
 use evenkeel_model::{Timestamp, record::MatchId};
 
 use super::{
-    Change, CoordinatorSettings, Effects, Instance, Match, MatchSeat, Message, QueueTerms,
-    QueuedPlayer, Stage, State, TicketNumber, TicketRecord, TicketRefused, Why,
-    clocks::{Due, HostAsking, Waits},
-    millis,
-    shares::TicketShares,
+    Change, CoordinatorSettings, Effects, Instance, KEEP_MILLIS, Match, MatchSeat, Message,
+    QueueTerms, Reason, Stage, State, TicketNumber, TicketRecord, TicketRefused, Why, millis,
+    tables::{HostAsking, KeptMatches, TicketIndexes, TicketShares, Waits},
 };
+
+/// Something that happens at a time unless something else happens before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    /// A match has been in its state for too long.
+    Match(MatchId),
+    /// A ticket that waits expires, or a ticket that has ended is removed.
+    Ticket(TicketNumber),
+    /// An instance was silent for too long, or has not come back in time.
+    Instance(String),
+    /// Players who were sent to a match in play have not come.
+    Expected(MatchId),
+    /// An instance has rested, or a match may ask the allocator again.
+    Allocate,
+}
+
+impl CoordinatorSettings {
+    /// When the state of a match times out, if it does.
+    fn deadline(&self, one: &Match) -> Option<Timestamp> {
+        let after = |limit| one.since.plus_millis(limit);
+        Some(match (one.stage, one.parted) {
+            (Stage::Proposed, _) => return one.open_until,
+            (Stage::Formed, _) => return None,
+            (Stage::Reserved, _) => one.wait_until,
+            (Stage::Opening | Stage::Ready, _) => after(millis(self.open_seconds)),
+            (Stage::Joining, _) => after(millis(self.join_seconds)),
+            (Stage::Playing, Some(parted)) => parted.plus_millis(self.resume_millis()),
+            (Stage::Playing, None) => after(millis(self.play_seconds)),
+            (Stage::Over | Stage::Failed, _) => after(KEEP_MILLIS),
+        })
+    }
+}
 
 /// All tickets whose state is kept, their matches, and the instances that host these.
 #[derive(Debug, Default)]
@@ -262,7 +293,7 @@ impl Lifecycle {
     }
 
     /// Removes the hosting of a match that has been in a final state for long enough.
-    pub(super) fn forget_hosting(&mut self, id: MatchId) {
+    fn forget_hosting(&mut self, id: MatchId) {
         match self.formed(id).is_some() {
             true => self.change(id, |one| one.stage = Stage::Formed),
             false => self.remove_match(id),
@@ -353,247 +384,76 @@ impl Lifecycle {
     }
 }
 
-/// The indexes of all tickets.
-#[derive(Debug, Default)]
-pub(super) struct TicketIndexes {
-    /// Tickets by name of the client and id.
-    ids: HashMap<String, HashMap<String, TicketNumber>>,
-    /// Tickets that have not ended, by group and player.
-    players: HashMap<String, HashMap<String, TicketNumber>>,
-    /// The tickets that have ended, by when.
-    pub ended: BTreeSet<(Timestamp, TicketNumber)>,
-    /// The tickets whose state their client has not been sent, by name of the client.
-    pub unsent: BTreeMap<String, BTreeSet<TicketNumber>>,
-}
-
-impl TicketIndexes {
-    pub(super) fn id(&self, owner: &str, id: &str) -> Option<TicketNumber> {
-        self.ids.get(owner)?.get(id).copied()
-    }
-
-    pub(crate) fn add_id(&mut self, owner: &str, id: &str, ticket: TicketNumber) {
-        let ids = self.ids.entry(owner.to_owned()).or_default();
-        ids.insert(id.to_owned(), ticket);
-    }
-
-    pub(crate) fn remove_id(&mut self, owner: &str, id: &str) {
-        remove(&mut self.ids, owner, id);
-    }
-
-    pub(super) fn player(&self, group: &str, player: &str) -> Option<TicketNumber> {
-        self.players.get(group)?.get(player).copied()
-    }
-
-    /// The tickets of a player that have not ended, at most one of each group.
-    pub(super) fn tickets_of<'a>(
-        &'a self,
-        player: &'a str,
-    ) -> impl Iterator<Item = TicketNumber> + 'a {
-        let groups = self.players.values();
-        groups.filter_map(move |players| players.get(player).copied())
-    }
-
-    pub(crate) fn add_player(&mut self, group: &str, player: &str, ticket: TicketNumber) {
-        let players = self.players.entry(group.to_owned()).or_default();
-        players.insert(player.to_owned(), ticket);
-    }
-
-    /// Removes a player who is in this ticket. Returns whether they were in it.
-    pub(crate) fn remove_player(
-        &mut self,
-        group: &str,
-        player: &str,
-        ticket: TicketNumber,
-    ) -> bool {
-        let is_in = self.player(group, player) == Some(ticket);
-        if is_in {
-            remove(&mut self.players, group, player);
-        }
-        is_in
-    }
-
-    /// Removes all players, and returns who was in which ticket, in order.
-    pub(crate) fn take_players(&mut self) -> BTreeSet<QueuedPlayer> {
-        let groups = std::mem::take(&mut self.players).into_iter();
-        let of_group = |(group, players): (String, HashMap<String, TicketNumber>)| {
-            let player = move |(player, ticket)| QueuedPlayer {
-                group: group.clone(),
-                player,
-                ticket,
-            };
-            players.into_iter().map(player)
-        };
-        groups.flat_map(of_group).collect()
-    }
-
-    /// What has changed since `before`, which [`take_players`](Self::take_players) has returned: first who has left.
-    pub(crate) fn changes_since(&self, before: BTreeSet<QueuedPlayer>) -> Vec<Change> {
-        let mut stays = BTreeSet::new();
-        let mut changes = Vec::new();
-        for one in before {
-            match self.player(&one.group, &one.player) == Some(one.ticket) {
-                true => drop(stays.insert(one)),
-                false => changes.push(Change::Left(one)),
-            }
-        }
-        for (group, players) in &self.players {
-            let entered = players.iter().map(|(player, ticket)| QueuedPlayer {
-                group: group.clone(),
-                player: player.clone(),
-                ticket: *ticket,
-            });
-            changes.extend(
-                entered
-                    .filter(|one| !stays.contains(one))
-                    .map(Change::Entered),
-            );
-        }
-        changes
-    }
-
-    pub(crate) fn add_unsent(&mut self, owner: &str, ticket: TicketNumber) {
-        let unsent = self.unsent.entry(owner.to_owned()).or_default();
-        unsent.insert(ticket);
-    }
-
-    pub(crate) fn remove_unsent(&mut self, owner: &str, ticket: TicketNumber) {
-        if let Some(unsent) = self.unsent.get_mut(owner) {
-            unsent.remove(&ticket);
-            if unsent.is_empty() {
-                self.unsent.remove(owner);
+impl Lifecycle {
+    /// Moves the time forward to `now` and does everything that is due: tickets expire, ready checks end, matches
+    /// leave instances that do not answer, and what was kept for a day is removed. An earlier time changes
+    /// nothing.
+    pub fn at(&mut self, now: Timestamp) {
+        self.now = self.now.max(now);
+        while let Some((at, _)) = self.due.first()
+            && *at <= self.now
+            && let Some((_, due)) = self.due.pop_first()
+        {
+            match due {
+                Due::Match(id) => self.match_is_due(id),
+                Due::Ticket(number) => match self.tickets.get(&number).map(|one| one.state) {
+                    Some(State::Queued) => self.become_state(number, State::Expired, Reason::None),
+                    Some(state) if state.is_final() => self.forget(number),
+                    _ => {}
+                },
+                Due::Instance(name) => self.instance_is_due(&name),
+                Due::Expected(id) => self.expected_are_due(id),
+                Due::Allocate => self.stale = true,
             }
         }
     }
-}
 
-fn remove(map: &mut HashMap<String, HashMap<String, TicketNumber>>, outer: &str, inner: &str) {
-    if let Some(entries) = map.get_mut(outer) {
-        entries.remove(inner);
-        if entries.is_empty() {
-            map.remove(outer);
-        }
-    }
-}
-
-/// All matches that are kept, by id.
-#[derive(Debug, Default)]
-pub(super) struct KeptMatches {
-    all: BTreeMap<MatchId, Match>,
-    /// The matches with a seat of each player.
-    players: HashMap<String, BTreeSet<MatchId>>,
-    /// The matches of each queue.
-    queues: HashMap<String, BTreeSet<MatchId>>,
-}
-
-impl KeptMatches {
-    pub(super) fn get(&self, id: MatchId) -> Option<&Match> {
-        self.all.get(&id)
-    }
-
-    /// A match, to change anything but its queue and its seats.
-    pub(super) fn get_mut(&mut self, id: MatchId) -> Option<&mut Match> {
-        self.all.get_mut(&id)
-    }
-
-    /// The matches, the one with the lowest id first.
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Match> {
-        self.all.values()
-    }
-
-    pub(super) fn insert(&mut self, formed: Match) {
-        self.remove(formed.id);
-        for seat in &formed.seats {
-            add_match(&mut self.players, &seat.player, formed.id);
-        }
-        if formed.has_seats() {
-            add_match(&mut self.queues, &formed.queue, formed.id);
-        }
-        self.all.insert(formed.id, formed);
-    }
-
-    pub(super) fn remove(&mut self, id: MatchId) -> Option<Match> {
-        let formed = self.all.remove(&id)?;
-        for seat in &formed.seats {
-            remove_match(&mut self.players, &seat.player, id);
-        }
-        remove_match(&mut self.queues, &formed.queue, id);
-        Some(formed)
-    }
-
-    /// Adds seats to a match.
-    pub(super) fn seat(&mut self, id: MatchId, seats: &[MatchSeat]) {
-        let Some(formed) = self.all.get_mut(&id) else {
+    fn match_is_due(&mut self, id: MatchId) {
+        let Some(one) = self.matches.get(id) else {
             return;
         };
-        for seat in seats {
-            add_match(&mut self.players, &seat.player, id);
+        match one.stage {
+            Stage::Proposed => self.check_is_over(id),
+            Stage::Formed => {}
+            Stage::Reserved => self.fail(id, Why::NoInstance),
+            Stage::Opening | Stage::Ready => {
+                self.close(id, Why::Silent);
+                self.leave_instance(id, Why::Silent);
+            }
+            Stage::Joining => {
+                self.close(id, Why::NotStarted);
+                self.fail(id, Why::NotStarted);
+            }
+            Stage::Playing => {
+                let why = match one.parted {
+                    Some(_) => Why::Lost,
+                    None => Why::TooLong,
+                };
+                self.close(id, why);
+                self.fail(id, why);
+            }
+            Stage::Over | Stage::Failed => self.forget_hosting(id),
         }
-        formed.seats.extend_from_slice(seats);
     }
 
-    /// Removes all seats of a match.
-    pub(crate) fn clear_seats(&mut self, id: MatchId) {
-        if let Some(mut formed) = self.remove(id) {
-            formed.seats.clear();
-            self.insert(formed);
-        }
-    }
-
-    /// Removes the seats of a ticket from a match; whether there is such a match.
-    pub(super) fn unseat(&mut self, id: MatchId, ticket: TicketNumber) -> bool {
-        let Some(mut formed) = self.remove(id) else {
-            return false;
+    /// An instance was silent for too long, or has not come back.
+    fn instance_is_due(&mut self, name: &str) {
+        let Some(instance) = self.instances.get(name) else {
+            return;
         };
-        formed.seats.retain(|seat| seat.ticket != ticket);
-        self.insert(formed);
-        true
-    }
-
-    /// The matches of a player that are final, the latest first.
-    pub(super) fn of_player(&self, player: &str) -> impl Iterator<Item = &Match> {
-        self.latest(self.players.get(player))
-    }
-
-    /// The matches of a queue that are final, the latest first.
-    pub(crate) fn of_queue(&self, queue: &str) -> impl Iterator<Item = &Match> {
-        self.latest(self.queues.get(queue))
-    }
-
-    fn latest<'a>(&'a self, ids: Option<&'a BTreeSet<MatchId>>) -> impl Iterator<Item = &'a Match> {
-        let ids = ids.into_iter().flat_map(|ids| ids.iter().rev());
-        let matches = ids.filter_map(|id| self.get(*id));
-        matches.filter(|formed| formed.open_until.is_none())
-    }
-}
-
-#[cfg(test)]
-impl KeptMatches {
-    /// Whether the indexes have nothing but the matches.
-    pub(crate) fn is_lean(&self) -> bool {
-        let mut again = Self::default();
-        self.all
-            .values()
-            .for_each(|formed| again.insert(formed.clone()));
-        (&again.players, &again.queues) == (&self.players, &self.queues)
-    }
-}
-
-fn add_match(index: &mut HashMap<String, BTreeSet<MatchId>>, key: &str, id: MatchId) {
-    match index.get_mut(key) {
-        Some(ids) => {
-            ids.insert(id);
-        }
-        None => {
-            index.insert(key.to_owned(), [id].into());
-        }
-    }
-}
-
-fn remove_match(index: &mut HashMap<String, BTreeSet<MatchId>>, key: &str, id: MatchId) {
-    if let Some(ids) = index.get_mut(key) {
-        ids.remove(&id);
-        if ids.is_empty() {
-            index.remove(key);
+        let settings = &self.settings;
+        let at = match instance.away {
+            None => instance
+                .heard
+                .plus_millis(millis(settings.heartbeat_seconds)),
+            Some(away) => away.plus_millis(millis(settings.return_seconds)),
+        };
+        if at > self.now {
+            self.due.insert((at, Due::Instance(name.to_owned())));
+        } else if instance.away.is_none() {
+            self.lost(name);
+        } else {
+            self.remove_instance(name);
         }
     }
 }

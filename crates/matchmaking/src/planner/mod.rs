@@ -31,7 +31,7 @@ use evenkeel_model::{
 
 use crate::{
     Queue, Ticket,
-    bits::Bits,
+    columns::Bits,
     pool::Pool,
     rules::{PreparedRule, QueueRule},
     search::{self, Budget, Failure, MatchProposal, MatchSearch},

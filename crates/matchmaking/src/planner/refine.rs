@@ -14,14 +14,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
+
 use super::{BATCH, Cores, Effort, PlanRound};
 use crate::{
     OneCore,
-    bits::Bits,
+    columns::Bits,
     pool::Pool,
     search::{Budget, MatchProposal, MatchSearch, collect},
 };
-use evenkeel_model::random::{Stream, StreamPurpose, seeded_hash};
 
 /// The most matches that one try forms again.
 const MOST: usize = 3;

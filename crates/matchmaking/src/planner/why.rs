@@ -3,15 +3,16 @@
 
 use std::sync::atomic::AtomicBool;
 
+use evenkeel_model::text::counted;
+
 use super::{PlanInput, candidates, reason};
 use crate::{
     OneCore,
-    bits::Bits,
+    columns::Bits,
     pool::Pool,
     rules::QueueRule,
     search::{Failure, Lack, MatchSearch, Nearest},
 };
-use evenkeel_model::text::counted;
 
 /// The most rules that a line lists.
 const RULES: usize = 16;

@@ -16,6 +16,7 @@
 
 use std::collections::BTreeMap;
 
+use evenkeel_model::units::{Amount, Count};
 use serde::Deserialize;
 
 use super::{
@@ -26,11 +27,9 @@ use super::{
 };
 use crate::{
     attribute::AttributeType,
-    columns::{AnyColumn, NumberColumn, ValueColumn},
-    people::TicketPeople,
+    columns::{AnyColumn, NumberColumn, TicketPeople, ValueColumn},
     settings::{FULL as FULL_NAME, NoKeys, OfKeys, Relax},
 };
-use evenkeel_model::units::{Amount, Count};
 
 pub(super) const FULL: Registered = Registered {
     name: FULL_NAME,

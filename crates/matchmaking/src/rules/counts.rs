@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 
 use super::RuleTally;
-use crate::people::TicketPeople;
+use crate::columns::TicketPeople;
 
 /// The values of each ticket's players as small numbers, given in the order of their first
 /// occurrence.

@@ -1,38 +1,35 @@
 //! Rules: what a match must be like. Most compare a number of each team with a limit or with each other: how
 //! many players there are of each kind (`counted`), or what a number of theirs adds up to (`measured`). The
-//! others have a file each. [`REGISTRY`] lists all types.
+//! others are about who plays together (`together`) and about each player's number (`range`). [`REGISTRY`] lists all types.
 //!
 //! A [`Rule`] is made from the settings alone, and has the words of explanations. With the players of a pool it
 //! becomes a [`PreparedRule`], which has small numbers for each ticket at hand. Whoever evaluates it opens a
 //! [`RuleTally`] on it, which follows the tickets that come and go. The tests of this folder compare the violation
 //! of a tally with the definition of each type over random moves.
 
-mod alike;
-mod apart;
-mod ceiling;
-mod chance;
-mod common;
 mod counted;
 mod counts;
-mod lint;
 mod measured;
-mod queue_rule;
 mod range;
 #[cfg(test)]
 pub(super) mod tests;
+mod together;
 
-use std::{any::Any, borrow::Cow, fmt};
-
-use super::{
-    QueueError, bits::Bits, columns::QueueColumns, people::TicketPeople, ticket::TicketPlayer,
-};
-use crate::settings::Relax;
 pub(crate) use crate::settings::RuleSettings;
+
 pub(super) use counts::Symbols;
-use evenkeel_model::units::Amount;
-pub(super) use lint::LintContext;
-pub use lint::{Finding, Severity};
-pub(super) use queue_rule::{MAX_STEPS, QueueRule};
+
+use std::{any::Any, borrow::Cow, collections::BTreeMap, fmt};
+
+use evenkeel_model::{behaviour, units::Amount};
+
+use crate::{
+    QueueError, QueueSettings,
+    attribute::{AttributeType, MAX_ID},
+    columns::{Bits, QueueColumns, TicketPeople},
+    settings::Relax,
+    ticket::TicketPlayer,
+};
 
 /// The texts as a list that ends with this word: `a, b or c`. Beyond [`LISTED`], a number stands for the
 /// rest.
@@ -323,14 +320,14 @@ const REGISTRY: [&Registered; 15] = [
     &counted::AT_MOST_EACH,
     &counted::AT_MOST_TOGETHER,
     &counted::DIFFER_EACH,
-    &common::TYPE,
-    &ceiling::TYPE,
-    &alike::TYPE,
+    &together::COMMON,
+    &range::CEILING,
+    &together::ALIKE,
     &measured::GAP,
-    &chance::TYPE,
-    &apart::TYPE,
+    &measured::CHANCE,
+    &together::APART,
     &counted::HAS,
-    &range::TYPE,
+    &range::RANGE,
 ];
 
 /// The type of this name.
@@ -341,4 +338,191 @@ fn registered(name: &str) -> Option<&'static Registered> {
 /// The names of all types.
 pub(super) fn names() -> Vec<&'static str> {
     REGISTRY.iter().map(|known| known.name).collect()
+}
+
+/// The most rules of a queue.
+const MAX_RULES: usize = 64;
+/// The most steps of `smaller` or of `relax`.
+pub(crate) const MAX_STEPS: usize = 32;
+
+/// A rule of a queue, with the settings that all types of rules share.
+#[derive(Debug)]
+pub(crate) struct QueueRule {
+    pub name: String,
+    pub kind: &'static Registered,
+    pub rule: Box<dyn Rule>,
+    pub hard: bool,
+    /// What a violation of 1 costs. That of a hard rule guides the search and is never 0.
+    pub weight: f64,
+    pub square: bool,
+    pub at_most: f64,
+    pub relax: Vec<(f64, f64)>,
+    /// Number of players that each team should have.
+    wanted: usize,
+    /// The name of what the rule picks for the match, such as `map`.
+    pub picks: Option<String>,
+}
+
+impl QueueRule {
+    /// Builds the rules. A queue without a hard rule `full` gets one: all teams of a match have the same size.
+    pub(crate) fn all(
+        settings: &QueueSettings,
+        columns: &mut QueueColumns,
+    ) -> Result<Vec<Self>, QueueError> {
+        if settings.rules.len() > MAX_RULES {
+            let why = format!("must be at most {MAX_RULES} rules");
+            return Err(QueueError::new("rule", why));
+        }
+        let mut specs = settings.rules.clone();
+        if !specs.iter().any(RuleSettings::is_full) {
+            specs.push(RuleSettings::full(&specs));
+        }
+        let mut seen = BTreeMap::new();
+        let mut rules = Vec::new();
+        for (index, spec) in specs.iter().enumerate() {
+            let key = |name: &str| format!("rule[{index}].{name}");
+            if spec.name.trim().is_empty() || spec.name.len() > MAX_ID {
+                return Err(QueueError::new(key("name"), "must be a short name"));
+            }
+            if seen.insert(spec.name.as_str(), index).is_some() {
+                return Err(QueueError::new(key("name"), "must not repeat a name"));
+            }
+            let kind = registered(&spec.rule).ok_or_else(|| {
+                let known = names().join(", ");
+                QueueError::new(key("rule"), format!("must be one of: {known}"))
+            })?;
+            let named = |error: QueueError| QueueError::new(key(&error.key), error.why);
+            let built = (kind.build)(spec, columns).map_err(named)?;
+            check_relax(&built).map_err(|why| QueueError::new(key("relax"), why))?;
+            rules.push(Self {
+                name: spec.name.clone(),
+                kind,
+                rule: built.rule,
+                hard: spec.hard,
+                weight: match spec.weight.get() {
+                    none if spec.hard && none == 0.0 => 1.0,
+                    weight => weight,
+                },
+                square: spec.square,
+                at_most: built.at_most,
+                relax: built.relax,
+                wanted: settings.size.as_usize(),
+                picks: built.picks,
+            });
+        }
+        Ok(rules)
+    }
+
+    /// The limit of the rule once the oldest ticket has waited this many seconds, for teams of
+    /// `size` players. All teams have this size, which a hard rule about sizes demands; a soft one
+    /// compares it with the size that the queue wants.
+    pub(crate) fn limit(&self, waited: f64, size: usize) -> f64 {
+        if self.kind.is_size() {
+            return if self.hard { size } else { self.wanted } as f64;
+        }
+        let mut reached = self.relax.iter().filter(|(after, _)| *after <= waited);
+        reached
+            .next_back()
+            .map_or(self.at_most, |(_, at_most)| *at_most)
+    }
+
+    /// What a violation costs.
+    pub(crate) fn cost(&self, violation: f64) -> f64 {
+        self.weight
+            * if self.square {
+                violation * violation
+            } else {
+                violation
+            }
+    }
+}
+
+fn check_relax(built: &BuiltRule) -> Result<(), &'static str> {
+    let mut before = (f64::NEG_INFINITY, built.at_most);
+    for &(after, at_most) in &built.relax {
+        let sound = after.is_finite() && after >= 0.0 && at_most.is_finite();
+        if !sound || after <= before.0 || at_most <= before.1 {
+            return Err("must be pairs of seconds and a larger at_most, both ascending");
+        }
+        before = (after, at_most);
+    }
+    match built.relax.len() > MAX_STEPS {
+        true => Err("must be at most 32 steps"),
+        false => Ok(()),
+    }
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// No match can ever be formed.
+    Contradiction,
+    /// Matches can be formed, but a part of the settings has no effect.
+    Warning,
+}
+
+/// Something about a queue's settings that cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The rule, attribute or key that it is about.
+    pub about: String,
+    /// What is wrong, in one sentence.
+    pub why: String,
+}
+
+impl Finding {
+    /// A part of the settings without effect.
+    pub(crate) fn warning(about: &str, why: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            about: about.to_owned(),
+            why: why.into(),
+        }
+    }
+
+    /// What keeps all matches from being formed.
+    pub(crate) fn contradiction(about: &str, why: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Contradiction,
+            ..Self::warning(about, why)
+        }
+    }
+}
+
+/// The queue of a rule.
+pub(crate) struct LintContext<'a> {
+    pub settings: &'a QueueSettings,
+    pub rules: &'a [QueueRule],
+}
+
+impl<'a> LintContext<'a> {
+    /// The rules that are of this Rust type, in order.
+    pub(crate) fn rules_like<R: Rule>(&self) -> impl Iterator<Item = (&'a QueueRule, &'a R)> {
+        self.rules.iter().filter_map(|own| {
+            let rule: &dyn Any = own.rule.as_ref();
+            Some((own, rule.downcast_ref()?))
+        })
+    }
+
+    /// What the values of an attribute are; `None` if the queue does not declare it.
+    pub(crate) fn type_of(&self, attribute: &str) -> Option<&'a AttributeType> {
+        let attribute = self.settings.attributes.get(attribute);
+        attribute.map(|attribute| &attribute.of)
+    }
+
+    /// The smallest and the largest number that an attribute can have, if it has bounds.
+    pub(crate) fn extent(&self, attribute: &str) -> Option<(f64, f64)> {
+        match attribute {
+            "@weight" | "@deviation" | "@games" | "@hours" | "@known_since" | "@division" => {
+                Some((0.0, f64::INFINITY))
+            }
+            "@behaviour" => Some((-behaviour::MOST, behaviour::MOST)),
+            _ => match self.type_of(attribute)? {
+                AttributeType::Int { least, most } => Some((f64::from(*least), f64::from(*most))),
+                _ => None,
+            },
+        }
+    }
 }

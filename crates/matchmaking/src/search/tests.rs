@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{CandidateTickets, Cost, TeamsInSearch, anneal, exact, pairs};
+use super::{CandidateTickets, Cost, TeamsInSearch, anneal, exact};
 use crate::{KnownAttributes, Queue, Ticket, TicketSpec, pool::Pool};
 use evenkeel_model::random::{Stream, StreamPurpose};
 
@@ -107,7 +107,7 @@ proptest! {
         };
         prop_assert!(close(exact.cost, least), "{:?} {least:?}", exact.cost);
         prop_assert!(close(scratch(&pool, &exact.seats), least));
-        pairs::build(&pool, &mut teams, &candidates, 3);
+        anneal::build(&pool, &mut teams, &candidates, 3);
         let found = anneal::anneal(&mut teams, &candidates, 2_000, &mut random, &|| false);
         prop_assert!(close(found, scratch(&pool, &teams.seats)), "the teams are those of the cost");
         prop_assert!(!found.is_below(least) || close(found, least) || found.hard > 0.0);
