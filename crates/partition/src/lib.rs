@@ -9,10 +9,10 @@
 //! answer on every machine, whatever the order of the humans. Only a search that the caller's clock
 //! cuts short depends on how far it came.
 //!
-//! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the choice of the parties to keep (`party`) make an `instance` of
-//! atoms on a grid of whole numbers. An `engine` finds its K most even splits, of which
-//! [`wishes`] decides how many wishes for a team they grant. A `reader` computes the [`Terms`](settings::Terms) of each and its cost, and [`pick`]
-//! picks one at random by quality.
+//! All decisions on teams take a [`GameView`]. In steps: it and the limits make a [`Problem`]; that and the parties to keep
+//! make an `instance` of atoms on a grid of whole numbers. An `engine` finds its K most even splits; [`wishes`] decides
+//! which parties are kept, and how many wishes for a team they grant. A `reader` computes the [`Terms`](settings::Terms) of
+//! each and its cost, and [`pick`] picks one at random by quality.
 //!
 //! Entry point: [`solve`].
 
@@ -24,10 +24,8 @@
 extern crate self as evenkeel_partition;
 
 mod balance;
-mod best;
 mod engine;
 mod instance;
-mod party;
 pub mod pick;
 pub mod problem;
 mod reader;
@@ -70,7 +68,7 @@ pub fn solve(
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }
     let mut clock = engine::StepClock::new(out_of_time);
-    let choice = party::choose(problem, settings, seed, &mut clock)?;
+    let choice = wishes::choose_parties(problem, settings, seed, &mut clock)?;
     let choice = wishes::choose(problem, settings, seed, choice, &mut clock)?;
     let mut solution = Solution::of(problem, settings, seed, &choice);
     solution.explain_wishes(problem, settings, seed, out_of_time);

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use super::{
     GameView, HumanInGame, Problem, Settings, TeamSums,
     balance::Evenness,
+    engine::EngineAnswer,
     instance::{AtomInstance, Labels, TeamTally},
-    party::KeptParties,
     pick::{Candidate, Figures, WhatIf},
     settings::{Engine, Objective, Stay, Terms},
     sums::{Counted, EQUAL},
@@ -16,6 +16,26 @@ use evenkeel_model::win_model::{TeamLoad, chance_of_weaker, evenness_of_chance};
 
 /// By how much the rounding of evenness can differ.
 const ROUNDING: f64 = 1e-12;
+
+/// Which parties are kept, and the splits that keep them.
+pub(super) struct KeptParties {
+    pub instance: AtomInstance,
+    pub answer: EngineAnswer,
+    /// Indices of the parties given up, in the order of giving up.
+    pub given_up: Vec<usize>,
+    /// The best evenness without any party, if it was computed.
+    pub without: Option<f64>,
+    /// The least evenness that satisfied wishes for a team may cost; 0 if nobody has one.
+    pub least_even: f64,
+}
+
+impl KeptParties {
+    /// Whether teams grant as many wishes as the splits do.
+    pub(super) fn can_be(&self, team_of: &[u8]) -> bool {
+        let split = self.instance.split_of_humans(team_of);
+        split.is_some_and(|split| self.instance.satisfied(&split) >= self.instance.least_satisfied)
+    }
+}
 
 /// Computes what is reported of splits: the ratio of the weights and, if there are strengths, the
 /// chance.

@@ -9,8 +9,7 @@
 use crate::{
     MAX_TEAMS,
     balance::Evenness,
-    best::Ranked,
-    engine::StepClock,
+    engine::{Ranked, StepClock},
     instance::{Atom, AtomInstance, Split},
 };
 

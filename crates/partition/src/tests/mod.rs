@@ -5,6 +5,7 @@ mod engines;
 mod errors;
 pub(crate) mod games;
 mod invariants;
+pub(crate) mod naive;
 mod picks;
 mod specs;
 mod ties;

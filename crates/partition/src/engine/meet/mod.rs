@@ -17,7 +17,7 @@ use evenkeel_model::random::{Stream, StreamPurpose};
 use super::{StepClock, two::TwoTeams};
 use crate::{
     balance::Evenness,
-    best::{BestSplits, TopSplits},
+    engine::{BestSplits, TopSplits},
 };
 
 use sums::{Atoms, List, Scratch, Sums, Ways};
