@@ -65,7 +65,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     learning::{Learning, leases::LeaseSettings},
     matchmaking::lifecycle::{CoordinatorSettings, HostRefused, TicketRefused},
-    matchmaking::{Queue, QueueError, QueueSettings, error::TicketError, settings::MAIN_PARTITION},
+    matchmaking::{
+        Queue, QueueError, QueueSettings, settings::MAIN_PARTITION, ticket::TicketError,
+    },
     model::{Timestamp, record::MatchId},
     protocol::reply::{QueueLine, TicketReply},
     session::{Clock, HolderOf, Mailbox},

@@ -35,9 +35,9 @@ use crate::{
         Effort, Plan, Queue, Ticket,
         attribute::MAX_WORDS,
         draw::{exponential, log_normal},
-        error::TicketError,
         planner::{PlanInput, PlannedMatch},
         queue::RoundSpacing,
+        ticket::TicketError,
     },
     model::random::seeded_hash,
     simulate::{
