@@ -128,6 +128,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
+pub use evenkeel_ground::{files, metrics, random, store};
 pub use evenkeel_ingest as ingest;
 pub use evenkeel_lobby as lobby;
 pub use evenkeel_matchmaking as matchmaking;
@@ -135,21 +136,12 @@ pub use evenkeel_model as model;
 pub use evenkeel_partition as partition;
 pub use evenkeel_protocol as protocol;
 pub use evenkeel_rating as rating;
+pub use evenkeel_service::{learning, logs, queues, server, session, webhooks};
 pub use evenkeel_sidecar as sidecar;
+pub use evenkeel_web as web;
 
 pub mod cli;
 pub mod client;
 pub mod config;
 pub mod daemon;
-pub mod files;
-pub mod learning;
-pub mod logs;
-pub mod metrics;
-pub mod queues;
-pub mod random;
-pub mod server;
-pub mod session;
 pub mod simulate;
-pub mod store;
-pub mod web;
-pub mod webhooks;

@@ -23,7 +23,7 @@ use std::{io, sync::atomic::AtomicBool, time::Duration};
 use serde::Serialize;
 
 use crate::{
-    matchmaking::{Effort, Queue, error::TicketError, planner::Cores, queue::RoundSpacing},
+    matchmaking::{Effort, Queue, planner::Cores, queue::RoundSpacing, ticket::TicketError},
     queues::SearchTime,
     server::ServiceError,
     session::SessionError,

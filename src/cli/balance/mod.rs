@@ -34,7 +34,7 @@ use crate::{
     },
     rating::{self, Player, RatedGame, Seat, system::Scale},
     session::draw_seed,
-    web::{AskedGame, Asker, TeamsAnswer, picked_for},
+    web::api::{AskedGame, Asker, TeamsAnswer, picked_for},
 };
 
 /// The largest lobby file that is read, in bytes.
@@ -411,12 +411,7 @@ async fn answer_body(args: &BalanceArgs, config: &Config, body: Value) -> Result
     game.seed = args.seed.or(game.seed);
     let service = open(config, false).await?;
     service.learning().resume(i64::MAX).await?;
-    let asker = Asker {
-        service: &service,
-        caller: None,
-        sees_hidden: true,
-        sees_numbers: true,
-    };
+    let asker = Asker::of_command(&service);
     let picked = picked_for(asker, &game).await;
     let printed = match picked.map_err(|problem| input(problem.detail)) {
         Ok(teams) if args.json => print_json(&teams),

@@ -53,7 +53,7 @@ fn at_the_door(lib: &str) -> BTreeSet<String> {
 
 #[test]
 fn each_crate_has_at_most_ten_names_at_its_door() {
-    for name in CRATES {
+    for name in CRATES.into_iter().chain(["web"]) {
         let path = below_top("crates").join(name).join("src/lib.rs");
         let found = at_the_door(&fs::read_to_string(path).unwrap());
         assert!(!found.is_empty(), "{name}: the search is broken");

@@ -13,9 +13,9 @@ use std::{
     sync::LazyLock,
 };
 
-use sources::{Module, ModulePath, Sources, block, read_tree, without_comments, words};
+use sources::{Module, ModulePath, SHELVES, Sources, block, read_tree, without_comments, words};
 
-/// The crates. Which of them knows which, the compiler checks.
+/// The pure crates. Which of them knows which, the compiler checks.
 const CRATES: [&str; 8] = [
     "model",
     "partition",
@@ -465,10 +465,15 @@ fn every_crate_and_every_room_is_known() {
             .map(|name| name.trim_end_matches(".rs").to_owned())
             .collect()
     };
-    assert_eq!(found("crates"), CRATES.map(str::to_owned).into());
+    let crates = CRATES.into_iter().chain(["ground", "service", "web"]);
+    assert_eq!(found("crates"), crates.map(str::to_owned).collect());
+    let shelves = SHELVES.map(|shelf| found(&format!("crates/{shelf}/src")));
+    let found: BTreeSet<String> = shelves.into_iter().flatten().chain(found("src")).collect();
     let rooms = ROOMS.iter().map(|(room, _)| *room);
+    // The web is a room, and a crate of its own.
+    let rooms = rooms.filter(|room| *room != "web");
     let known = rooms.chain(["lib", "main"]).map(str::to_owned);
-    assert_eq!(found("src"), known.collect());
+    assert_eq!(found, known.collect());
 }
 
 /// Whether the code names this path, and not only a longer one that ends with it.

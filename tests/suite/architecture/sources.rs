@@ -2,7 +2,7 @@
 //! module that defines an item, whatever re-exports name it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     fs,
     path::{Path, PathBuf},
 };
@@ -16,6 +16,9 @@ const DEEPEST: usize = 32;
 
 /// The crates have their names after this.
 const PREFIX: &str = "evenkeel_";
+
+/// Crates whose modules are rooms of the program. The path of a module there begins with the room, as if it stood in `src`.
+pub const SHELVES: [&str; 2] = ["ground", "service"];
 
 /// All modules of the program and of its crates.
 #[derive(Default)]
@@ -51,8 +54,14 @@ impl Sources {
         sources.read_below(src, &[]);
         for entry in fs::read_dir(crates).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            sources.read_below(&crates.join(&name).join("src"), std::slice::from_ref(&name));
-            sources.crates.insert(name);
+            let code = crates.join(&name).join("src");
+            match SHELVES.contains(&name.as_str()) {
+                true => sources.read_below(&code, &[]),
+                false => {
+                    sources.read_below(&code, std::slice::from_ref(&name));
+                    sources.crates.insert(name);
+                }
+            }
         }
         sources
     }
@@ -103,7 +112,16 @@ impl Sources {
             uses,
             defined,
         };
-        self.modules.insert(path, module);
+        // The roots of the program and of the shelves share a path.
+        match self.modules.entry(path) {
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                known.code.push_str(&module.code);
+                known.uses.extend(module.uses);
+                known.defined.extend(module.defined);
+            }
+            Entry::Vacant(place) => drop(place.insert(module)),
+        }
     }
 
     /// The modules of a room: its own and those below.
@@ -172,7 +190,7 @@ impl Sources {
         let used = module.uses.iter().map(|item| item.path.clone());
         let mut found = BTreeSet::new();
         for named in used.chain(paths(&module.code)) {
-            if named[0] == "crate" && named.len() > 1 {
+            if named[0] == "crate" && named.len() > 1 && self.root(path).is_empty() {
                 found.insert(vec![named[1].clone()]);
             }
             found.extend(self.origin(path, &named, DEEPEST));
@@ -209,7 +227,11 @@ impl Sources {
             _ => {}
         }
         if let Some(name) = first.strip_prefix(PREFIX) {
-            return self.origin(&[name.to_owned()], rest, depth);
+            let root = match SHELVES.contains(&name) {
+                true => Vec::new(),
+                false => vec![name.to_owned()],
+            };
+            return self.origin(&root, rest, depth);
         }
         let inner = [scope, std::slice::from_ref(first)].concat();
         if self.modules.contains_key(&inner) {

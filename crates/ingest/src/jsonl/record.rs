@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use evenkeel_model::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Timestamp,
-    fingerprint::Fingerprint,
     access::Holder,
+    fingerprint::Fingerprint,
     names::escaped_json,
     record::{LeaveReason, Presence, Role, ScoreEvent, Span, UNTIMED_MILLIS},
 };
