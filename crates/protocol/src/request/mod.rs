@@ -1,7 +1,6 @@
 //! What a client can send: one row in the table of `verbs` per request.
 
-mod game;
-mod queue;
+mod arguments;
 #[cfg(test)]
 mod tests;
 mod verbs;

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use super::{
     Charge, Demand, Join, ReplyRule, Token, VerbRow,
-    game::{
-        balance, hello, join, leave_reason, map_range, players, points, put_balance, put_hello,
-        put_join, put_leave, put_map, put_rebalance, put_score, put_verdict, rebalance, role,
-        score, seconds, team, teams, verdict,
+    arguments::{
+        address, balance, hello, instance, join, leave_reason, load, map_range, players, points,
+        put_balance, put_hello, put_instance, put_join, put_leave, put_map, put_rebalance,
+        put_score, put_stated, put_verdict, rebalance, role, score, seconds, stated, team, teams,
+        ticket, verdict,
     },
-    queue::{address, instance, load, put_instance, put_stated, stated, ticket},
 };
 use crate::{
     Refusal,
