@@ -12,6 +12,7 @@ use evenkeel::{
         fingerprint::Fingerprint,
         record::{Presence, Span},
         rulebook::RulebookSpec,
+        win_model::cdf,
     },
     rating::history::{EvaluationPlan, Fold, Settings, evaluate},
     rating::{self, Player, RatedGame, Seat, System, SystemName},
@@ -33,7 +34,7 @@ fn lineups(players: u32, count: usize) -> Vec<(Vec<u32>, u8)> {
         // The players with lower numbers are stronger.
         let sum = |half: &[u32]| half.iter().map(|p| f64::from(*p)).sum::<f64>();
         let edge = (sum(&drawn[8..]) - sum(&drawn[..8])) / (3.0 * f64::from(players));
-        let winner = u8::from(!random.random_bool(rating::cdf(edge)));
+        let winner = u8::from(!random.random_bool(cdf(edge)));
         (drawn, winner)
     };
     (0..count).map(|_| one()).collect()
