@@ -328,11 +328,14 @@ fn the_architecture_names_every_room() {
         .filter_map(|line| line.strip_prefix("| `")?.split_once("` |"))
         .map(|(room, _)| room)
         .collect();
-    let folders = ["crates", "src"].map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let folders = ["crates", "src", "crates/ground/src", "crates/service/src"];
+    let folders = folders.map(|folder| fs::read_dir(root().join(folder)).unwrap());
     let rooms = folders.into_iter().flatten().map(Result::unwrap);
     let rooms = rooms.filter(|entry| entry.path().is_dir());
     let rooms: BTreeSet<String> = rooms
         .map(|entry| entry.file_name().into_string().unwrap())
+        // These two only hold rooms together.
+        .filter(|name| !["ground", "service"].contains(&name.as_str()))
         .collect();
     assert_eq!(named, rooms.iter().map(String::as_str).collect());
     assert!(text.lines().count() <= 200);
