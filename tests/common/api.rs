@@ -50,7 +50,7 @@ impl Api {
         let pages = serve(folder.path());
         let spec = fs::read_to_string(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/src/web/api/openapi.json"
+            "/crates/web/src/api/openapi.json"
         ));
         Self {
             pages,
