@@ -268,12 +268,10 @@ impl Sessions {
                 .into_iter()
                 .map(|report| sessions.reported(&client, report, now))
                 .collect();
-            let players = sessions.enter_unlearned(&client, &matches).await?;
+            let mut room = sessions.enter_unlearned(&client, &matches).await?;
             let recorded = sessions.store_reported(&client, reporter, &matches).await;
-            let is_stored = matches!(recorded, Ok(Reported::Recorded(_)));
-            let pass = is_stored.then(|| sessions.learning.next_pass());
-            sessions.unlearned.lock().leave(&client, players, pass);
-            if is_stored {
+            if let Ok(Reported::Recorded(_)) = recorded {
+                room.learned_by = Some(sessions.learning.next_pass());
                 sessions.learn_of(&client, &matches);
             }
             recorded

@@ -8,6 +8,7 @@ use super::{
     SessionError, Sessions,
     hours::{HOUR, MOST, TooMany, hour_of},
     shares::{NewLimits, ShareUsedUp, Unknown},
+    unlearned::UnlearnedRoom,
 };
 use crate::{
     model::{Kind, MatchRecord, PlayerKey, Timestamp, access::Holder},
@@ -54,8 +55,7 @@ impl Sessions {
         checked
     }
 
-    /// Waits until so little of what a client has reported is unlearned that these matches have room beside it. Returns how many
-    /// players they have. The caller says when they are stored.
+    /// Waits until so little of what a client has reported is unlearned that these matches have room beside it. Returns their room.
     ///
     /// # Errors
     /// Fails if there is no room within [`PATIENCE`].
@@ -63,7 +63,7 @@ impl Sessions {
         &self,
         client: &str,
         matches: &[ReportedMatch],
-    ) -> Result<usize, SessionError> {
+    ) -> Result<UnlearnedRoom<'_>, SessionError> {
         let players = matches.iter().map(|one| one.record.participants.len());
         let players = players.sum();
         let until = Instant::now() + PATIENCE;
@@ -71,7 +71,12 @@ impl Sessions {
             let passes = self.learning.passes();
             let learned = passes.as_ref().map_or(u64::MAX, |passes| *passes.borrow());
             if self.unlearned.lock().enter(client, players, learned) {
-                return Ok(players);
+                return Ok(UnlearnedRoom {
+                    unlearned: &self.unlearned,
+                    client: client.to_owned(),
+                    players,
+                    learned_by: None,
+                });
             }
             if Instant::now() >= until {
                 return Err(SessionError::UsedUp {

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use parking_lot::Mutex;
+
 /// The players of a client's matches that may wait to be learned. A report of more waits until none does.
 ///
 /// Two thousand are learned and written within a tenth of a second; a club that reports its matches one by one never has
@@ -31,8 +33,8 @@ impl Waiting {
 }
 
 impl Unlearned {
-    /// Takes room for a report with so many players, if there is some after this pass of the fold. Whoever gets it calls
-    /// [`leave`](Self::leave) once the report is stored, or is not.
+    /// Takes room for a report with so many players, if there is some after this pass of the fold. [`UnlearnedRoom`] gives it
+    /// back.
     pub fn enter(&mut self, client: &str, players: usize, learned: u64) -> bool {
         let own = self.0.entry(client.to_owned()).or_default();
         own.stored.retain(|(pass, _)| *pass > learned);
@@ -46,11 +48,28 @@ impl Unlearned {
     }
 
     /// Notes that a report is stored and is learned by this pass; with `None`, that it was not stored.
-    pub fn leave(&mut self, client: &str, players: usize, pass: Option<u64>) {
+    fn leave(&mut self, client: &str, players: usize, pass: Option<u64>) {
         let own = self.0.entry(client.to_owned()).or_default();
         own.storing = own.storing.saturating_sub(players);
         own.stored.extend(pass.map(|pass| (pass, players)));
         self.0.retain(|_, own| own.players() > 0);
+    }
+}
+
+/// The room of a report that is being stored. When it is dropped, also by a panic, the report waits for a pass of the fold, or
+/// was not stored.
+pub(super) struct UnlearnedRoom<'a> {
+    pub unlearned: &'a Mutex<Unlearned>,
+    pub client: String,
+    pub players: usize,
+    /// The pass that learns the report; `None` as long as it is not stored.
+    pub learned_by: Option<u64>,
+}
+
+impl Drop for UnlearnedRoom<'_> {
+    fn drop(&mut self) {
+        let mut unlearned = self.unlearned.lock();
+        unlearned.leave(&self.client, self.players, self.learned_by);
     }
 }
 
