@@ -79,6 +79,7 @@ impl Sessions {
                 });
             }
             if Instant::now() >= until {
+                self.metrics.refused.count();
                 return Err(SessionError::UsedUp {
                     why: format!(
                         "what client {client} has reported before is not learned yet: try again in 1 s, or read matches \
