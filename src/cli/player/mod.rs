@@ -23,10 +23,10 @@ use super::{
     table::{Table, or_dash, printable},
 };
 use crate::{
-    model::{Kind, PlayerKey, names::plain_name, text::counted, weight::StartWeight},
+    learning::FoundPerson,
+    model::{Kind, PlayerKey, text::counted, weight::StartWeight},
     rating::history::{AtOnce, SUSPECT_THRESHOLD, Suspect},
     server::Service,
-    store::FoundPlayer,
 };
 
 use show::{ShowPlayerArgs, WhyArgs};
@@ -124,7 +124,7 @@ fn parse_weight(text: &str) -> Result<WeightOrOff, String> {
 impl IdentityArgs {
     /// The player whom the arguments name.
     async fn named(&self, service: &Service) -> Result<PlayerKey, CliError> {
-        let kind = if self.bot { Kind::Bot } else { Kind::Human };
+        let kind = kind_of(self.bot);
         named(service, kind, &self.id).await
     }
 }
@@ -225,28 +225,9 @@ struct FindArgs {
     common: CommonArgs,
 }
 
-/// One player. The field names are the keys of `--json`.
-#[derive(Debug, Serialize)]
-struct FoundPlayerLine {
-    kind: &'static str,
-    name: String,
-    handle: Option<String>,
-    id: String,
-    games: i64,
-    last_seen: Option<String>,
-}
-
-impl From<FoundPlayer> for FoundPlayerLine {
-    fn from(found: FoundPlayer) -> Self {
-        Self {
-            kind: found.key.kind.as_str(),
-            name: name_or_id(&found.name, &found.key.id).to_owned(),
-            handle: found.handle,
-            id: found.key.id,
-            games: found.games,
-            last_seen: found.last_seen.map(|at| at.to_string()),
-        }
-    }
+/// A bot or a human.
+fn kind_of(bot: bool) -> Kind {
+    if bot { Kind::Bot } else { Kind::Human }
 }
 
 /// Prints the players who are found, those with most matches first.
@@ -257,19 +238,19 @@ async fn run_find(args: &FindArgs, service: &Service) -> Result<(), CliError> {
         .matches()
         .find_players(&args.text, kind, args.limit)
         .await?;
-    let lines: Vec<FoundPlayerLine> = found.into_iter().map(FoundPlayerLine::from).collect();
+    let lines: Vec<FoundPerson> = found.into_iter().map(FoundPerson::from).collect();
     if args.json {
         return print_json(&lines);
     }
     let text = printable(&args.text);
     let none = format!("no player has \"{text}\" in a name or identity");
     Table::of(&lines)
-        .text("name", |line| plain_name(&line.name))
-        .text("", |line| line.kind)
-        .text("handle", |line| or_dash(line.handle.as_ref()))
-        .text("id", |line| &line.id)
+        .text("name", |line| line.player.plain())
+        .text("", |line| kind_of(line.player.bot).as_str())
+        .text("handle", |line| or_dash(line.player.handle.as_ref()))
+        .text("id", |line| or_dash(line.player.id.as_ref()))
         .num("rated matches", |line| line.games)
-        .text("last seen", |line| or_dash(line.last_seen.as_ref()))
+        .text("last seen", |line| or_dash(line.last_seen))
         .print_or(&none)
 }
 

@@ -14,16 +14,11 @@ use crate::{
         print_json,
         table::{Table, or_dash, printable},
     },
-    learning::{PlayedMatch, WeightHere, WhyQuestion, WhyRating},
-    model::{
-        Kind, PlayerKey, Timestamp,
-        behaviour::BehaviourDay,
-        weight::{RoleWeights, StartWeight},
-    },
-    rating::divisions,
+    learning::{PlayedMatch, StandingLine, WeightHere, WhyQuestion, WhyRating},
+    model::{Kind, PlayerKey, Timestamp, behaviour::BehaviourDay, weight::StartWeight},
     server::Service,
     session::{Clock, MachineClock},
-    store::{GameOfPerson, NameSeen, WeightRow},
+    store::{GameOfPerson, NameSeen},
 };
 
 /// The arguments of `player show`.
@@ -50,7 +45,7 @@ struct PlayerProfile {
     /// What `behaviour` adds up, by day.
     reports: Vec<ReportLine>,
     names: Vec<NameLine>,
-    weights: Vec<WeightLine>,
+    weights: Vec<OwnStanding>,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,18 +78,15 @@ impl From<BehaviourDay> for ReportLine {
     }
 }
 
+/// What the player is worth under a ruleset.
 #[derive(Debug, Serialize)]
-struct WeightLine {
-    ruleset: String,
-    weight: f64,
-    deviation: f64,
-    division: Option<String>,
+struct OwnStanding {
+    #[serde(flatten)]
+    standing: StandingLine,
     progress: Option<f64>,
     /// The strengths on side 0 and on side 1, and as a commander, in points.
     sides: Option<[f64; 2]>,
     commander: Option<f64>,
-    games: u32,
-    last_seen: String,
 }
 
 impl From<NameSeen> for NameLine {
@@ -108,53 +100,24 @@ impl From<NameSeen> for NameLine {
     }
 }
 
-impl WeightLine {
-    /// Converts a row, and computes the division that is displayed at `now`.
-    fn new(
-        row: WeightRow,
-        roles: RoleWeights,
-        settings: &divisions::Settings,
-        now: Timestamp,
-    ) -> Self {
-        let away = now.0.saturating_sub(row.last_seen.0);
-        let rank = row.rank.map(|rank| settings.displayed(rank, away));
-        let name = rank.and_then(|rank| settings.name(rank.division));
-        Self {
-            ruleset: row.ruleset,
-            weight: row.weight,
-            deviation: row.deviation,
-            division: name.map(str::to_owned),
-            progress: rank.map(|rank| rank.progress),
-            sides: roles.sides,
-            commander: roles.commander,
-            games: row.games,
-            last_seen: row.last_seen.to_string(),
-        }
-    }
-}
-
 /// Prints what is stored about the player.
 pub(super) async fn run(args: &ShowPlayerArgs, service: &Service) -> Result<(), CliError> {
     let key = args.player.named(service).await?;
-    let settings = &service.learning().settings().history.divisions;
-    let profile = profile(service, &key, settings, MachineClock::default().now()).await?;
+    let profile = profile(service, &key, MachineClock::default().now()).await?;
     if profile.start_weight.is_none() && profile.reports.is_empty() {
         require_matches(service, &key).await?;
     }
-    let mut out = io::stdout().lock();
-    match args.json {
-        true => {
-            print_json(&profile)?;
-        }
-        false => write_tables(&mut out, &profile, settings.is_on())?,
+    if args.json {
+        return print_json(&profile);
     }
+    let has_divisions = service.learning().settings().history.divisions.is_on();
+    write_tables(&mut io::stdout().lock(), &profile, has_divisions)?;
     Ok(())
 }
 
 async fn profile(
     service: &Service,
     key: &PlayerKey,
-    settings: &divisions::Settings,
     now: Timestamp,
 ) -> Result<PlayerProfile, CliError> {
     let store = service.store();
@@ -164,8 +127,6 @@ async fn profile(
     let from = merged.filter(|(_, into)| into == key);
     let pinned = overrides.pinned.iter().find(|(who, _)| who == key);
     let start = overrides.starts.iter().find(|(who, _)| who == key);
-    let weights = store.learned().weights_of(key).await?.into_iter();
-    let mut roles = service.learning().roles(key).await?;
     let names = store.matches().names(key).await?.into_iter();
     let (behaviour, reports) = behaviour(service, key, now).await?;
     Ok(PlayerProfile {
@@ -178,13 +139,25 @@ async fn profile(
         behaviour,
         reports,
         names: names.map(NameLine::from).collect(),
-        weights: weights
-            .map(|row| {
-                let roles = roles.remove(&row.ruleset).unwrap_or_default();
-                WeightLine::new(row, roles, settings, now)
-            })
-            .collect(),
+        weights: standings(service, key).await?,
     })
+}
+
+/// Where the player stands under each ruleset, and what the standing of the pages leaves out.
+async fn standings(service: &Service, key: &PlayerKey) -> Result<Vec<OwnStanding>, CliError> {
+    let learning = service.learning();
+    let mut roles = learning.roles(key).await?;
+    let lines = learning.stored_standings(key).await?.into_iter();
+    let own = lines.map(|standing| {
+        let roles = roles.remove(&standing.ruleset).unwrap_or_default();
+        OwnStanding {
+            progress: standing.line.progress,
+            sides: roles.sides,
+            commander: roles.commander,
+            standing,
+        }
+    });
+    Ok(own.collect())
 }
 
 /// What the reports about a human add up to, and these reports. There are none about bots.
@@ -255,14 +228,17 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
     if of.weights.is_empty() {
         return Ok(());
     }
-    let progress = |line: &WeightLine| line.progress.map(|part| format!("{:.0} %", 100.0 * part));
+    let progress = |line: &OwnStanding| line.progress.map(|part| format!("{:.0} %", 100.0 * part));
     let weights = Table::of(&of.weights)
-        .text("ruleset", |line| &line.ruleset)
-        .num("weight", |line| format!("{:.3}", line.weight))
-        .num("±", |line| format!("{:.3}", line.deviation))
-        .num("games", |line| line.games)
-        .text("last seen", |line| &line.last_seen)
-        .text("division", |line| or_dash(line.division.as_ref()))
+        .text("ruleset", |own| &own.standing.ruleset)
+        .num("place", |own| or_dash(own.standing.line.place))
+        .num("weight", |own| thousandths(own.standing.line.weight))
+        .num("±", |own| thousandths(own.standing.line.deviation))
+        .num("games", |own| own.standing.line.games)
+        .text("last seen", |own| own.standing.line.last_seen)
+        .text("division", |own| {
+            or_dash(own.standing.line.division.as_ref())
+        })
         .only_if(divisions)
         .num("progress", |line| or_dash(progress(line)))
         .only_if(divisions);
@@ -270,23 +246,27 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
     write_roles(out, &of.weights)
 }
 
+/// A number with three decimals, or a dash.
+fn thousandths(number: Option<f64>) -> String {
+    or_dash(number.map(|number| format!("{number:.3}")))
+}
+
 /// Writes the strengths on each side and as a commander, unless no ruleset has any.
-fn write_roles(out: &mut impl Write, weights: &[WeightLine]) -> io::Result<()> {
-    let rated_apart = |line: &&WeightLine| line.sides.is_some() || line.commander.is_some();
-    let lines: Vec<&WeightLine> = weights.iter().filter(rated_apart).collect();
+fn write_roles(out: &mut impl Write, weights: &[OwnStanding]) -> io::Result<()> {
+    let rated_apart = |line: &&OwnStanding| line.sides.is_some() || line.commander.is_some();
+    let lines: Vec<&OwnStanding> = weights.iter().filter(rated_apart).collect();
     if lines.is_empty() {
         return Ok(());
     }
-    let shown = |points: Option<f64>| or_dash(points.map(|points| format!("{points:.3}")));
     let roles = Table::of(lines)
-        .text("ruleset", |line| &line.ruleset)
+        .text("ruleset", |line| &line.standing.ruleset)
         .num("strength on team 0", |line| {
-            shown(line.sides.map(|[zero, _]| zero))
+            thousandths(line.sides.map(|[zero, _]| zero))
         })
         .num("strength on team 1", |line| {
-            shown(line.sides.map(|[_, one]| one))
+            thousandths(line.sides.map(|[_, one]| one))
         })
-        .num("as commander", |line| shown(line.commander));
+        .num("as commander", |line| thousandths(line.commander));
     writeln!(out, "{roles}")
 }
 

@@ -43,7 +43,10 @@ fn players_are_found_by_parts_of_names_and_identities() {
     let folder = league();
     let ids = |text: &str| -> Vec<Value> {
         let found = json_of(folder.path(), &["player", "find", text]);
-        found.iter().map(|one| one["id"].clone()).collect()
+        found
+            .iter()
+            .map(|one| one["player"]["id"].clone())
+            .collect()
     };
     assert_eq!(ids("BO"), ["g1", "g3"], "colours and case do not matter");
     assert_eq!(ids("g2"), ["g2"]);
@@ -73,7 +76,7 @@ fn a_name_or_handle_is_as_good_as_an_identity_where_it_is_unique() {
     let (code, out, error) = shown("ann%");
     assert!(code == 0 && out.starts_with("human g2\n"), "{out}{error}");
     let found = json_of(folder.path(), &["player", "find", "ann"]);
-    let (code, out, error) = shown(found[0]["handle"].as_str().unwrap());
+    let (code, out, error) = shown(found[0]["player"]["handle"].as_str().unwrap());
     assert!(code == 0 && out.starts_with("human g2\n"), "{out}{error}");
     let (code, _, error) = shown("Bob");
     assert_eq!(code, 4);

@@ -64,7 +64,7 @@ pub use queues::{
     NewHostNotice, NewRequest, OwnTicket, QueueEvenness, QueueHour, QueueRow, QueueTables,
     QueueWrite, Request, StoredTicket, TicketKey, TicketMatch, WaitingTicket, ticket_base,
 };
-pub use shown::{Player, as_plain, as_text, as_thousandths, time_of_text};
+pub use shown::{Player, as_plain, as_text, as_text_or_null, as_thousandths, time_of_text};
 pub use sqlite::{Forgotten, SqliteFile};
 pub use transfer::{TransferError, Transferred, take_back, transfer};
 

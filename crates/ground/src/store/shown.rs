@@ -11,6 +11,17 @@ pub fn as_text<T: Display, S: Serializer>(of: &T, to: S) -> Result<S::Ok, S::Err
     to.collect_str(of)
 }
 
+/// Writes something that may be missing as its text, or null.
+pub fn as_text_or_null<T: Display, S: Serializer>(
+    of: &Option<T>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match of {
+        Some(of) => to.collect_str(of),
+        None => to.serialize_none(),
+    }
+}
+
 /// Reads a time that was written as text.
 pub fn time_of_text<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(from)?;
@@ -63,6 +74,14 @@ impl Player {
     /// Whether nobody has stated a name, of somebody who is shown.
     pub fn is_nameless(&self) -> bool {
         self.name.is_some() && self.raw.is_empty()
+    }
+
+    /// Shows the identity to an operator; it is the name of somebody without one.
+    pub fn reveal(&mut self, id: &str) {
+        if self.is_nameless() {
+            self.call(id.to_owned());
+        }
+        self.id = Some(id.to_owned());
     }
 
     /// Gives the player this name.

@@ -23,7 +23,10 @@ use super::{
 use crate::{
     model::{Kind, PlayerKey, Timestamp, names::own_name},
     rating::divisions,
-    store::{Handles, PersonRow, Player, WeightRow, as_text, as_thousandths},
+    store::{
+        FoundPlayer, Handles, PersonRow, Player, WeightRow, as_text, as_text_or_null,
+        as_thousandths,
+    },
 };
 
 /// The boards of a ruleset are sorted again after this many times as long as it took, at the earliest.
@@ -79,6 +82,9 @@ pub struct BoardLine {
     pub deviation: Option<f64>,
     /// The name of the division as it is displayed now.
     pub division: Option<String>,
+    /// How far the player is to the next division, 0 to 1.
+    #[serde(skip)]
+    pub progress: Option<f64>,
     /// The percentage of the other players with a place who have a lower one; `None` without a place, and for the only
     /// player.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,18 +129,36 @@ pub struct StandingLine {
     pub line: BoardLine,
 }
 
-/// A player whom a search has found, with a page, as pages and `/v1` show it.
+/// A player whom a search has found, as pages, `/v1` and commands show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FoundPerson {
     /// The player, with the latest name.
     pub player: Player,
     /// Number of rated matches in all rulesets.
     pub games: i64,
-    /// The end of the latest of them.
-    #[serde(serialize_with = "as_text")]
-    pub last_seen: Timestamp,
+    /// The end of the latest of them; `None` without any.
+    #[serde(
+        serialize_with = "as_text_or_null",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub last_seen: Option<Timestamp>,
     /// The ruleset with most of them.
-    pub ruleset: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ruleset: Option<String>,
+}
+
+impl From<FoundPlayer> for FoundPerson {
+    /// For operators: with the identity.
+    fn from(found: FoundPlayer) -> Self {
+        let mut player = Player::new(found.handle, Some(found.name), found.key.kind);
+        player.reveal(&found.key.id);
+        Self {
+            player,
+            games: found.games,
+            last_seen: found.last_seen,
+            ruleset: found.ruleset,
+        }
+    }
 }
 
 /// The boards that were sorted last, by ruleset.
@@ -259,17 +283,44 @@ impl Learning {
         ruleset: &str,
         kind: Kind,
     ) -> Result<Vec<BoardLine>, LearningError> {
+        let (_, lines) = self.stored(ruleset, kind).await?;
+        Ok(lines)
+    }
+
+    /// Where a player stands under each ruleset by the weights in the database, for operators, as
+    /// [`Self::stored_board`] has it.
+    pub async fn stored_standings(
+        &self,
+        key: &PlayerKey,
+    ) -> Result<Vec<StandingLine>, LearningError> {
+        let mut standings = Vec::new();
+        for row in self.store.learned().weights_of(key).await? {
+            let (boards, lines) = self.stored(&row.ruleset, key.kind).await?;
+            let own = lines.into_iter().find(|line| line.key == *key);
+            standings.extend(own.map(|line| StandingLine {
+                ruleset: row.ruleset,
+                players: boards.of(key.kind).size.placed,
+                learned: boards.latest,
+                line,
+            }));
+        }
+        Ok(standings)
+    }
+
+    /// The boards of a ruleset by the weights in the database, and the lines of one of them.
+    async fn stored(
+        &self,
+        ruleset: &str,
+        kind: Kind,
+    ) -> Result<(Boards, Vec<BoardLine>), LearningError> {
         let mut rows = self.store.learned().weights(ruleset, kind).await?;
         rows.sort_by(|a, b| a.key.cmp(&b.key));
         let boards = Boards::new(rows);
         let mut lines = self.shown().await?.every(boards.of(kind))?;
         for line in &mut lines {
-            if line.player.is_nameless() {
-                line.player.call(line.key.id.clone());
-            }
-            line.player.id = Some(line.key.id.clone());
+            line.player.reveal(&line.key.id);
         }
-        Ok(lines)
+        Ok((boards, lines))
     }
 
     /// How many humans and how many bots the leaderboards of these rulesets have.
@@ -433,9 +484,10 @@ impl Learning {
         found.truncate(limit);
         let mut persons = Vec::with_capacity(found.len());
         for (key, mut person) in found {
-            if person.player.is_nameless() {
+            if let Some(ruleset) = (person.ruleset.as_ref()).filter(|_| person.player.is_nameless())
+            {
                 let unnamed = BTreeSet::from([&key]);
-                let names = self.store.learned().nameless(&person.ruleset, &unnamed);
+                let names = self.store.learned().nameless(ruleset, &unnamed);
                 person
                     .player
                     .call(names.await?.remove(&key).unwrap_or_default());
@@ -495,8 +547,8 @@ fn found_person(handle: String, rows: Vec<WeightRow>) -> Option<FoundPerson> {
     Some(FoundPerson {
         player: Player::new(Some(handle), Some(name), latest.key.kind),
         games: rows.iter().map(|row| i64::from(row.games)).sum(),
-        last_seen: latest.last_seen,
-        ruleset: usual.ruleset.clone(),
+        last_seen: Some(latest.last_seen),
+        ruleset: Some(usual.ruleset.clone()),
     })
 }
 
@@ -552,11 +604,9 @@ impl BoardView {
 
     /// The line of a player who has this place, if any, with `placed` players who have one.
     fn row(&self, line: &BoardPlayer, place: i64, placed: i64) -> Result<BoardLine, LearningError> {
-        let division = line.rank.and_then(|rank| {
-            let away = self.now.0.saturating_sub(line.last_seen.0);
-            let displayed = self.divisions.displayed(rank, away);
-            Some(self.divisions.name(displayed.division)?.to_owned())
-        });
+        let away = self.now.0.saturating_sub(line.last_seen.0);
+        let rank = line.rank.map(|rank| self.divisions.displayed(rank, away));
+        let division = rank.and_then(|rank| self.divisions.name(rank.division));
         let place = (line.standing == Standing::Placed).then_some(place);
         let handle = self.handles.of(&line.key)?;
         Ok(BoardLine {
@@ -575,7 +625,8 @@ impl BoardView {
             }),
             games: line.games.into(),
             last_seen: line.last_seen,
-            division,
+            division: division.map(str::to_owned),
+            progress: rank.map(|rank| rank.progress),
             plays_now: false,
             key: line.key.clone(),
         })

@@ -274,8 +274,8 @@ impl Page for SearchPage {
                 (PageTable::of("Players", &self.players)
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Games", |row| row.games)
-                    .text("Mostly", |row| site.links.to_ruleset(&row.ruleset))
-                    .wide_text("Last seen", |row| words::day(row.last_seen)))
+                    .text("Mostly", |row| html! { @if let Some(name) = &row.ruleset { (site.links.to_ruleset(name)) } })
+                    .wide_text("Last seen", |row| words::or_dash(row.last_seen.map(words::day))))
                 @if self.players.len() >= LISTED {
                     p.note { "Those with most games are listed, of the first 200 names that were found. \
          A longer part of the name finds fewer." }

@@ -21,7 +21,7 @@ use crate::{
         team_names::TeamNames, text::counted,
     },
     session::{LiveGame, LivePlayer},
-    store::Player,
+    store::{Player, as_text_or_null},
     words,
 };
 
@@ -37,10 +37,10 @@ pub(super) struct PresentGame {
     pub(super) has_board: bool,
     pub(super) map: Option<String>,
     /// When play began; `None` in a warm-up and after the end.
-    #[serde(serialize_with = "time")]
+    #[serde(serialize_with = "as_text_or_null")]
     pub(super) began: Option<Timestamp>,
     /// When the time runs out that the game server has stated; `None` if it has stated none.
-    #[serde(serialize_with = "time")]
+    #[serde(serialize_with = "as_text_or_null")]
     pub(super) ends: Option<Timestamp>,
     /// The score of each team in play.
     pub(super) scores: Vec<f64>,
@@ -59,13 +59,6 @@ pub(super) struct PresentGame {
     /// What its teams are called.
     #[serde(skip)]
     pub(super) team_names: TeamNames,
-}
-
-fn time<S: serde::Serializer>(at: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => to.collect_str(at),
-        None => to.serialize_none(),
-    }
 }
 
 /// The most games, and the most players in all of them together, that a page shows.

@@ -293,6 +293,8 @@ columns! {
         pub games: i64,
         /// The end of the last rated match; `None` without any.
         pub last_seen: Option<Timestamp>,
+        /// The ruleset with most of them; `None` without any.
+        pub ruleset: Option<String>,
     }
 }
 
@@ -413,7 +415,9 @@ const FIND: &str = "WITH named AS (
                   ORDER BY w.last_seen DESC, w.ruleset LIMIT 1), '') AS name,
         CAST(coalesce((SELECT sum(w.games) FROM weights w WHERE w.kind = f.kind AND w.player = f.player), 0) AS BIGINT)
             AS games,
-        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen
+        (SELECT max(w.last_seen) FROM weights w WHERE w.kind = f.kind AND w.player = f.player) AS last_seen,
+        (SELECT w.ruleset FROM weights w WHERE w.kind = f.kind AND w.player = f.player
+         ORDER BY w.games DESC, w.ruleset LIMIT 1) AS ruleset
     FROM found f LEFT JOIN persons p ON p.kind = f.kind AND p.player = f.player
     ORDER BY games DESC, f.player LIMIT $4";
 
@@ -498,6 +502,7 @@ impl Store {
                 handle: None,
                 games: 0,
                 last_seen: None,
+                ruleset: None,
             };
             return Ok(vec![known.unwrap_or_else(bare)]);
         }
