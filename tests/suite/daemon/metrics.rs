@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Read, Seek, SeekFrom, Write},
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -684,4 +684,35 @@ fn the_package_has_the_files_for_prometheus_and_grafana() {
     ] {
         assert!(manifest.contains(file), "{file}");
     }
+}
+
+/// Whoever balances the load of several daemons must not send questions to one whose answers can be wrong.
+#[test]
+fn a_daemon_with_a_damaged_page_is_not_ready() {
+    let folder = TempDir::new().unwrap();
+    let log = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/openarena/ctf-014.log"
+    );
+    let (code, _, error) = run(folder.path(), &["ingest", log]);
+    assert_eq!(code, 0, "{error}");
+    let pages = start(folder.path(), "");
+    let look = |status: u16, body: &str| {
+        let ready = pages.get("/readyz");
+        match (ready.status, &*ready.body) == (status, body) {
+            true => Ok(()),
+            false => Err(ready.body),
+        }
+    };
+    poll(|| look(200, "ready\n"));
+    let database = folder.path().join("evenkeel.db");
+    let mut file = fs::OpenOptions::new().write(true).open(&database).unwrap();
+    let length = file.metadata().unwrap().len();
+    // Page 1, which names the tables, stays.
+    file.seek(SeekFrom::Start(4_096)).unwrap();
+    let rest = usize::try_from(length - 4_096).unwrap();
+    file.write_all(&vec![0xff; rest]).unwrap();
+    // Another process writes: what connections have read of the file counts no more.
+    let _ = run(folder.path(), &["player", "hide", "nobody"]);
+    poll(|| look(503, "the database is damaged\n"));
 }
