@@ -71,6 +71,16 @@ pub(super) struct Digested {
     pub played: Vec<Played>,
 }
 
+/// Whether a match is rated for a participant, and what was looked up to know it.
+#[derive(Debug, Default)]
+struct RatedFor {
+    learns: bool,
+    /// The number of the player, if it was looked up and there is one.
+    player: Option<Player>,
+    /// The visit of a human, if the match has a place.
+    visit: Option<Visit>,
+}
+
 /// Converts match records to games for rating systems.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
@@ -125,7 +135,7 @@ impl Digest {
         let digested = basis.and_then(|basis| {
             let rated = self.rated(record, basis)?;
             let digested = self.game(record, &ruleset, basis, &rated);
-            self.note_visits(record, &rated);
+            self.note_visits(record, rated);
             Ok(digested)
         });
         (ruleset, digested)
@@ -133,25 +143,31 @@ impl Digest {
 
     /// Whether the match is rated for each participant. A human who was in another match of the same client at the same
     /// time is rated in the first one only.
-    fn rated(&self, record: &MatchRecord, basis: RatingBasis) -> Result<Vec<bool>, Unrated> {
+    fn rated(&self, record: &MatchRecord, basis: RatingBasis) -> Result<Vec<RatedFor>, Unrated> {
         let place = record.place().filter(|_| basis.humans);
         let mut is_elsewhere = false;
         let mut rated = Vec::with_capacity(record.participants.len());
         for participant in &record.participants {
-            let is_rated = basis.humans || participant.key.kind == Kind::Bot;
-            let mut is_rated = is_rated && participant.key.nobody().is_none();
-            if let (true, Some(place), Some(player)) =
-                (is_rated, place, self.number(&participant.key))
-                && let Some(visit) = Visit::of(record, participant, place)
-                && self.known.visits.contradict(player, &visit)
-            {
-                (is_rated, is_elsewhere) = (false, true);
+            let learns = basis.humans || participant.key.kind == Kind::Bot;
+            let mut own = RatedFor {
+                learns: learns && participant.key.nobody().is_none(),
+                ..RatedFor::default()
+            };
+            if let Some(place) = place.filter(|_| own.learns) {
+                own.visit = Visit::of(record, participant, place);
             }
-            rated.push(is_rated);
+            if let Some(visit) = &own.visit {
+                own.player = self.number(&participant.key);
+                let is_known = |player| self.known.visits.contradict(player, visit);
+                if own.player.is_some_and(is_known) {
+                    (own.learns, is_elsewhere) = (false, true);
+                }
+            }
+            rated.push(own);
         }
         let mut seats = record.participants.iter().zip(&rated);
-        let is_human = |(one, rated): (&Participant, &bool)| {
-            *rated && one.key.kind == Kind::Human && ruling::has_played(one)
+        let is_human = |(one, rated): (&Participant, &RatedFor)| {
+            rated.learns && one.key.kind == Kind::Human && ruling::has_played(one)
         };
         match is_elsewhere && !seats.any(is_human) {
             true => Err(Unrated::TwoPlaces),
@@ -160,19 +176,12 @@ impl Digest {
     }
 
     /// Notes where the humans were for whom a match is rated.
-    fn note_visits(&mut self, record: &MatchRecord, rated: &[bool]) {
-        let Some(place) = record.place() else {
-            return;
-        };
-        for (participant, _) in record
-            .participants
-            .iter()
-            .zip(rated)
-            .filter(|(_, own)| **own)
-        {
-            let player = self.number(&participant.key);
-            let visit = Visit::of(record, participant, place);
-            if let (Some(player), Some(visit)) = (player, visit) {
+    fn note_visits(&mut self, record: &MatchRecord, rated: Vec<RatedFor>) {
+        let seats = record.participants.iter().zip(rated);
+        for (participant, own) in seats.filter(|(_, own)| own.learns) {
+            if let Some(visit) = own.visit
+                && let Some(player) = own.player.or_else(|| self.number(&participant.key))
+            {
                 self.known.visits.add(player, visit);
             }
         }
@@ -238,7 +247,7 @@ impl Digest {
         record: &MatchRecord,
         ruleset: &Ruleset,
         basis: RatingBasis,
-        rated: &[bool],
+        rated: &[RatedFor],
     ) -> Digested {
         let number = self.known.rulesets.of(ruleset);
         let (mode, compared) = self.compare(record, number);
@@ -251,7 +260,7 @@ impl Digest {
                 continue;
             }
             let player = self.known.people.meet(&participant.key, &participant.name);
-            let learns = rated[index];
+            let learns = rated[index].learns;
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {
                 participant: index,

@@ -24,8 +24,10 @@ pub(super) struct Visit {
     place: Place,
     /// When the match ended.
     end: Timestamp,
-    /// From when to when, in order and apart.
-    stays: Vec<(i64, i64)>,
+    /// From when to when the first stay was.
+    first: (i64, i64),
+    /// The other stays, in order and apart; most visits have none.
+    more: Vec<(i64, i64)>,
 }
 
 impl Visit {
@@ -35,35 +37,44 @@ impl Visit {
         participant: &Participant,
         place: Place,
     ) -> Option<Self> {
+        if participant.key.kind != Kind::Human {
+            return None;
+        }
         let at = |millis: u64| {
             record
                 .start
                 .plus_millis(i64::try_from(millis).unwrap_or(0))
                 .0
         };
-        let mut stays: Vec<(i64, i64)> = Vec::with_capacity(1);
-        for stay in participant.presence.iter().take(MOST_STAYS) {
-            let (from, to) = (at(stay.span.from), at(stay.span.to));
-            match stays.last_mut().filter(|(_, until)| from <= *until) {
-                Some((_, until)) => *until = to.max(*until),
-                None => stays.push((from, to)),
-            }
-        }
-        let visit = Self {
+        let stays = participant.presence.iter().take(MOST_STAYS);
+        let mut stays = stays.map(|stay| (at(stay.span.from), at(stay.span.to)));
+        let mut visit = Self {
             place,
             end: record.end,
-            stays,
+            first: stays.next()?,
+            more: Vec::new(),
         };
-        (participant.key.kind == Kind::Human && visit.millis() > AT_ONCE).then_some(visit)
+        for (from, to) in stays {
+            let last = visit.more.last_mut().unwrap_or(&mut visit.first);
+            match from <= last.1 {
+                true => last.1 = to.max(last.1),
+                false => visit.more.push((from, to)),
+            }
+        }
+        (visit.millis() > AT_ONCE).then_some(visit)
+    }
+
+    fn stays(&self) -> impl Iterator<Item = &(i64, i64)> {
+        std::iter::once(&self.first).chain(&self.more)
     }
 
     fn millis(&self) -> i64 {
-        self.stays.iter().map(|(from, to)| to - from).sum()
+        self.stays().map(|(from, to)| to - from).sum()
     }
 
     /// How many milliseconds somebody was in both.
     fn overlap(&self, other: &Self) -> i64 {
-        let (mut own, mut others) = (self.stays.iter().peekable(), other.stays.iter().peekable());
+        let (mut own, mut others) = (self.stays().peekable(), other.stays().peekable());
         let mut both = 0;
         while let (Some((from, to)), Some((since, until))) = (own.peek(), others.peek()) {
             both += (to.min(until) - from.max(since)).max(0);
