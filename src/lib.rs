@@ -41,7 +41,7 @@
 //! | journal | a running game on disk: a snapshot, and an entry for everything that has changed it since |
 //! | parked game | a game whose connection ended, and that waits for its server |
 //! | side | a side of the map; the teams of some games exchange their sides between two rounds |
-//! | share | the part of a match for which a player was on a team, 0 to 1 |
+//! | share | the part of a match for which a player was on a team, 0 to 1; of an experiment, the part of the games in arm B |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
 //! | weight | the account of a player's own results, a number from 0 to 100 that people read; 50 is the average seat; where no chance is known, teams are compared by it |
@@ -106,6 +106,9 @@
 //! | holder | the daemon that has a lease |
 //! | request | of a daemon: what it asks the holder of a partition's lease, as a row of the database that both use; otherwise what a client asks for |
 //! | epoch | a number that grows with each new holder of a lease |
+//! | experiment | two policies of one ruleset, and the drawing of one of them for each game |
+//! | arm | the one of the two policies, A or B, that a game of an experiment belongs to |
+//! | commitment | the hash of the key by which arms are drawn, shown before the key itself |
 //! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!
 //! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*

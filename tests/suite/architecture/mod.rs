@@ -16,7 +16,7 @@ use std::{
 use sources::{Module, ModulePath, SHELVES, Sources, block, read_tree, without_comments, words};
 
 /// The pure crates. Which of them knows which, the compiler checks.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "model",
     "partition",
     "rating",
@@ -25,6 +25,7 @@ const CRATES: [&str; 8] = [
     "lobby",
     "matchmaking",
     "sidecar",
+    "experiment",
 ];
 
 /// The rooms of the program, from the bottom up, with the crates and the rooms that each may import.
