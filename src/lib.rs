@@ -93,7 +93,7 @@
 //! | receiver | the program at the address of a webhook |
 //! | closeness | how close the result of a match was, 0 to 1: the second highest score divided by the highest |
 //! | balancing window | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |
-//! | verdict | who won, as END states it |
+//! | verdict | who won, as END states it; of an experiment, what its primary outcome shows so far |
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the state of a fold in a file |
@@ -109,6 +109,9 @@
 //! | experiment | two policies of one ruleset, and the drawing of one of them for each game |
 //! | arm | the one of the two policies, A or B, that a game of an experiment belongs to |
 //! | commitment | the hash of the key by which arms are drawn, shown before the key itself |
+//! | outcome | of a match of an experiment, what is compared, 0 to 1; the primary one was named before, and only it gets a verdict |
+//! | baseline | the outcome that is expected of a match before its arm is drawn |
+//! | effect | the mean outcome of arm B minus that of arm A |
 //! | person | a player who is in a rated match, under the identity that all their matches count for |
 //!
 //! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*
