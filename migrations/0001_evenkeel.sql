@@ -1,4 +1,4 @@
--- All tables and views of Evenkeel, for both databases: src/store/schema.rs makes the text of each from this one.
+-- All tables and views of Evenkeel, for both databases: the room `store` makes the text of each from this one.
 --
 -- ID is a number that the database gives and never gives again, and TIME a time of day in UTC as text, such as
 -- 2026-11-20 15:28:36 or 2026-11-20 15:28:36.250. A NAME is that of a ruleset or a game type: SQLite compares it without
@@ -34,7 +34,7 @@ CREATE FUNCTION one_event_at_a_time() RETURNS void LANGUAGE sql AS $$ SELECT pg_
 --both
 
 -- The ground truth: finished matches. A match is one row with its record: a line of the interchange format, deflated
--- (src/store/packed.rs). The other columns repeat what lists and people look for.
+-- (`record` in the store). The other columns repeat what lists and people look for.
 CREATE TABLE matches (
     id ID,
     fingerprint BLOB NOT NULL UNIQUE CHECK (length(fingerprint) = 16),
@@ -322,6 +322,33 @@ CREATE TABLE decisions (
 );
 CREATE INDEX decisions_by_game ON decisions (game);
 CREATE INDEX decisions_by_match ON decisions (match_id) WHERE match_id IS NOT NULL;
+
+-- Experiments: which of two policies has picked the teams of each game.
+CREATE TABLE experiments (
+    number ID,
+    began_at TIME NOT NULL,
+    ended_at TIME, -- NULL as long as it goes on
+    why_ended TEXT,
+    ruleset NAME NOT NULL,
+    settings TEXT NOT NULL, -- the two policies with all that they inherit, the share and the outcome, as JSON
+    one_sided REAL NOT NULL, -- a result is one-sided if the second score is at most this share of the first
+    secret BLOB NOT NULL CHECK (length(secret) = 32) -- the key from which the arms follow
+);
+
+-- Each game of an experiment, and the arm that was drawn for it.
+CREATE TABLE drawn_arms (
+    experiment INTEGER NOT NULL,
+    asker TEXT NOT NULL, -- 'server NAME', or 'client NAME' over HTTP
+    people BLOB NOT NULL, -- a hash of those whom a client asks about; empty for the games of a server
+    number INTEGER NOT NULL, -- counts the games of the server, or the recorded results of these people
+    arm TEXT NOT NULL CHECK (arm IN ('a', 'b')),
+    drawn_at TIME NOT NULL,
+    known TEXT NOT NULL, -- what was known of the players before the arm was drawn: numbers, as JSON
+    game INTEGER NOT NULL UNIQUE, -- the number that the decisions of the game have
+    match_id INTEGER, -- of a result over HTTP; matches of servers have the number of the game
+    PRIMARY KEY (experiment, asker, people, number)
+);
+CREATE INDEX drawn_arms_by_match ON drawn_arms (match_id) WHERE match_id IS NOT NULL;
 
 -- Queues, and what they host.
 CREATE TABLE tickets (
@@ -750,7 +777,9 @@ SELECT
     round(kp.chance, 3) AS chance_as_picked,
     round(ks.chance, 3) AS chance_as_started,
     round(r.chance, 3) AS forecast,
-    (SELECT s.season FROM seasons s WHERE s.starts_at <= m.ended_at ORDER BY s.starts_at DESC LIMIT 1) AS season
+    (SELECT s.season FROM seasons s WHERE s.starts_at <= m.ended_at ORDER BY s.starts_at DESC LIMIT 1) AS season,
+    coalesce((SELECT a.arm FROM drawn_arms a WHERE a.game = m.game),
+             (SELECT a.arm FROM drawn_arms a WHERE a.match_id = m.id)) AS arm -- of an experiment
 FROM matches m
 LEFT JOIN rulings r ON r.match_id = m.id
 LEFT JOIN match_chances kp ON kp.match_id = m.id AND kp.step = 0

@@ -10,6 +10,7 @@ use evenkeel_partition as partition;
 use evenkeel_protocol as protocol;
 use evenkeel_rating as rating;
 
+pub mod experiments;
 pub mod learning;
 pub mod logs;
 pub mod queues;

@@ -19,6 +19,7 @@ mod corrections;
 mod db;
 mod decisions;
 mod error;
+mod experiments;
 mod hooks;
 mod learned;
 mod leases;
@@ -37,6 +38,7 @@ pub use behaviour::{BehaviourReport, BehaviourRows};
 pub use corrections::{Corrections, IdentityLink, OperatorOverrides};
 pub use decisions::{DecisionRow, Decisions};
 pub use error::StoreError;
+pub use experiments::{ArmAsker, DrawnArm, ExperimentMatch, ExperimentRow, Experiments};
 pub use hooks::{
     FormedReport, FormedSeat, HookEvent, HookKind, HookNote, HookReport, HookRow, HookWaits, Hooks,
     RecordedReport,

@@ -202,6 +202,10 @@ pub(in crate::store) async fn insert(
         let tie = "UPDATE decisions SET match_id = $2 WHERE id = $1 AND match_id IS NULL";
         let query = sql(tie).bind(decision).bind(id);
         query.execute(&mut *tx).await?;
+        let arm = "UPDATE drawn_arms SET match_id = $2
+                   WHERE match_id IS NULL AND game = (SELECT game FROM decisions WHERE id = $1)";
+        let query = sql(arm).bind(decision).bind(id);
+        query.execute(&mut *tx).await?;
     }
     Ok(id)
 }

@@ -87,6 +87,10 @@ pub enum OperatorLine {
     SignIn(SignInLine),
     /// A pick-up match.
     Pickup(PickupLine),
+    /// An experiment.
+    Experiment(ExperimentLine),
+    /// A game of an experiment.
+    Arm(ArmLine),
     /// What the record of the match on the next line does not contain.
     Match(Box<MatchHead>),
     /// The last line: without it, the file is not whole.
@@ -121,8 +125,15 @@ pub struct NumbersLine {
     pub decisions: i64,
     /// Of events.
     pub events: i64,
+    /// Of experiments.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub experiments: i64,
     /// Of changes by operators. A player who is forgotten gets the identity `forgotten-` with such a number.
     pub changes: i64,
+}
+
+fn is_none_yet(last: &i64) -> bool {
+    *last == 0
 }
 
 /// Bytes, which are hexadecimal as text.
@@ -541,6 +552,51 @@ lines! {
         made_at: Timestamp,
         /// When it changed last.
         changed_at: Timestamp,
+    }
+
+    /// An experiment.
+    ExperimentLine {
+        /// Its number.
+        number: i64,
+        /// When it began.
+        began_at: Timestamp,
+        /// When it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended_at: Option<Timestamp>,
+        /// Why it ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why_ended: Option<String>,
+        /// The key of the ruleset.
+        ruleset: String,
+        /// Its policies: JSON as text, as it is stored.
+        settings: String,
+        /// At most this share of the first score is the second one of a one-sided result.
+        one_sided: Number,
+        /// The key from which the arms follow.
+        secret: Bytes,
+    }
+
+    /// A game of an experiment, and its arm.
+    ArmLine {
+        /// The number of the experiment.
+        experiment: i64,
+        /// The game server or the client.
+        asker: String,
+        /// A hash of those whom a client asks about.
+        people: Bytes,
+        /// Which of the games it is.
+        number: i64,
+        /// `a` or `b`.
+        arm: String,
+        /// When it was drawn.
+        drawn_at: Timestamp,
+        /// What was known before: JSON as text, as it is stored.
+        known: String,
+        /// The number that the decisions of the game have.
+        game: i64,
+        /// The number of the match that was reported over HTTP.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        match_id: Option<i64>,
     }
 
     /// What was predicted of the teams of a match at one moment.

@@ -68,6 +68,8 @@ tables! {
     Receipt: "receipts" "ORDER BY client, key";
     SignIn: "sign_ins" "ORDER BY secret";
     Pickup: "pickups" "ORDER BY client, pickup";
+    Experiment: "experiments" "ORDER BY number";
+    Arm: "drawn_arms" "ORDER BY experiment, asker, people, number";
 }
 
 impl Store {
@@ -122,6 +124,7 @@ async fn numbers(tx: &mut PooledConnection) -> Result<NumbersLine, StoreError> {
         matches: last_number(tx, "matches", "id").await?,
         decisions: last_number(tx, "decisions", "id").await?,
         events: last_number(tx, "webhook_events", "number").await?,
+        experiments: last_number(tx, "experiments", "number").await?,
         changes: state::number(tx, state::PLAYER_CHANGES).await?,
     })
 }
@@ -492,6 +495,7 @@ async fn write_numbers(tx: &mut PooledConnection, numbers: &NumbersLine) -> Resu
         ("matches", "id", numbers.matches),
         ("decisions", "id", numbers.decisions),
         ("webhook_events", "number", numbers.events),
+        ("experiments", "number", numbers.experiments),
     ] {
         let highest = scalar(format!("SELECT coalesce(max({column}), 0) FROM {table}"));
         let highest: i64 = highest.fetch_one(&mut *tx).await?;
