@@ -54,6 +54,26 @@ impl Default for RosterSettings {
     }
 }
 
+/// How BALANCE makes teams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TeamChoice {
+    /// It searches for the best ones.
+    #[default]
+    Best,
+    /// It draws them at random, of the same sizes.
+    Random,
+    /// Who is on a team stays; the others come to the team with fewest humans, in JOIN order.
+    ByHand,
+}
+
+impl TeamChoice {
+    /// Whether teams are searched for.
+    pub(crate) fn is_best(&self) -> bool {
+        *self == Self::Best
+    }
+}
+
 /// The settings of all lobbies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LobbySettings {
@@ -76,6 +96,8 @@ pub struct LobbySettings {
     pub auto_balance: AutoBalanceRules,
     /// Whether streaks are reported to game servers that want to know them.
     pub streak: bool,
+    /// How BALANCE makes teams.
+    pub teams: TeamChoice,
 }
 
 impl Default for LobbySettings {
@@ -90,6 +112,7 @@ impl Default for LobbySettings {
             rebalance: RebalanceSettings::default(),
             auto_balance: AutoBalanceRules::default(),
             streak: true,
+            teams: TeamChoice::Best,
         }
     }
 }
@@ -108,6 +131,9 @@ pub struct PlaceSettings {
     /// the budget there. It is not in the section `[place]`, either.
     #[serde(default = "wish_budget")]
     pub wish_budget: Share,
+    /// Whether the number of humans alone decides, as if nobody balanced. It is not in the section `[place]`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_number: bool,
     /// How much evenness returning to the old team may cost.
     pub rejoin_budget: Share,
     /// How long the old team is remembered after LEAVE.
@@ -135,6 +161,7 @@ impl Default for PlaceSettings {
         Self {
             party_budget: party_budget(),
             wish_budget: wish_budget(),
+            by_number: false,
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
             max_difference: const { MaxDifference::of(1) },

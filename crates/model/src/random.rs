@@ -23,6 +23,8 @@ pub enum StreamPurpose {
     Place = 16,
     /// Breaks ties between equally good moves.
     Rebalance = 17,
+    /// Draws teams without looking at strengths.
+    RandomSplits = 18,
     /// Drives one start of a search for a match among the tickets of a queue.
     Match = 32,
     /// Draws the arrivals of a simulated queue.

@@ -4,6 +4,7 @@
 //! take long, so the owner of the lobby does it on another thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
 //! it, [`Lobby::follow`] applies the answer.
 
+mod choice;
 mod repeat;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use super::{
     decide::{bot_of_lineup, human_of_lineup},
     question::Question,
     roster::to_u32,
+    settings::TeamChoice,
     state::late_wish,
     weights::counted_bot,
 };
@@ -45,6 +47,9 @@ pub struct Balance {
     pub late: Vec<String>,
     /// How far the question repeats the last BALANCE of the game.
     pub repeat: Repeat,
+    /// How the teams are made.
+    #[serde(default, skip_serializing_if = "TeamChoice::is_best")]
+    pub choice: TeamChoice,
 }
 
 /// The teams that BALANCE chose.
@@ -115,6 +120,9 @@ impl Question for Balance {
     ) -> fmt::Result {
         match (&answer.solution, &answer.refused) {
             (Some(solution), _) => {
+                if let Some(line) = self.choice.line() {
+                    writeln!(f, "{line}")?;
+                }
                 solution.write(naming, f)?;
                 for note in &self.relaxed {
                     writeln!(f, "{note}")?;
@@ -176,6 +184,16 @@ impl Balance {
             cut_short |= out_of_time();
             cut_short
         };
+        if let Some(solution) = self.without_search(seed, &mut out_of_time)? {
+            return Ok(BalanceAnswer {
+                team_of: solution.team_of.clone(),
+                ratio: solution.ratio,
+                chance: solution.chance,
+                cut_short,
+                solution: Some(Box::new(solution)),
+                ..BalanceAnswer::default()
+            });
+        }
         let stand = self.those_who_stay();
         let solution = match &stand {
             Some(stand) => self.with_newcomers(stand, seed, &mut out_of_time)?,
@@ -244,6 +262,7 @@ impl Lobby {
             relaxed: relaxed.into_iter().collect(),
             late: self.late_wishes()?,
             repeat,
+            choice: self.settings.teams,
         })
     }
 }

@@ -15,6 +15,8 @@
 //! 4. the team for which the arrival wishes, if that costs little evenness;
 //! 5. the old team of a human who comes back, if that costs little evenness;
 //! 6. the most even game, then fewer humans, then the lower score, then chance.
+//!
+//! Under a policy of an experiment that balances nothing, the number of humans alone decides, after a pin.
 
 use std::fmt;
 
@@ -280,6 +282,8 @@ worded! {
         EvenChance = "the most even chances to win",
         /// The games are equally even; the team has fewer humans.
         FewerHumans = "equally even, fewer humans",
+        /// Nothing but the number of humans decides.
+        ByNumber = "fewest humans, as if nobody balanced",
         /// Ratios and sizes are equal; this team has the lower score.
         Losing = "equally even, equal in size, lower score",
         /// The teams are equal by all criteria.
@@ -410,6 +414,10 @@ impl Place {
                 Reason::Pin
             };
             return (sides[0].team, reason);
+        }
+        if self.settings.by_number {
+            let fewest = sides.iter().min_by_key(|side| (side.humans, side.team));
+            return (fewest.map_or(0, |side| side.team), Reason::ByNumber);
         }
         let budget = self.settings.party_budget.get();
         if let Some(team) = self.party_side(sides, least, best - budget) {

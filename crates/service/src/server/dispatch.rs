@@ -18,6 +18,9 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
     if human(&request).is_some_and(Ident::is_nobody) {
         return Err(LobbyError::SharedId.into());
     }
+    if depends_on_arm(&request) {
+        session.enter_arm().await;
+    }
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
         Request::Mutator(name) => Command::Mutator { name: text(&name) },
@@ -37,7 +40,12 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
             millis: seconds.map(millis),
         },
         Request::Role { id, role } => Command::Role { id, role },
-        Request::Start => Command::Start,
+        Request::Start => {
+            session.apply(&Command::Start)?;
+            // START may have given the game another number.
+            session.enter_arm().await;
+            return Ok(None);
+        }
         Request::Score { team, points, by } => Command::Score { team, points, by },
         Request::Total { team, points } => return total(session, team, points),
         Request::Points { id, points } => Command::Points { id, points },
@@ -79,6 +87,23 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
     };
     session.apply(&command)?;
     Ok(None)
+}
+
+/// Whether the policy of an experiment may decide about the request, or the game belongs to the experiment from it on.
+fn depends_on_arm(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Start
+            | Request::Score { .. }
+            | Request::Total { .. }
+            | Request::Death(_)
+            | Request::Balance { .. }
+            | Request::Bots
+            | Request::Place(_)
+            | Request::Advantage
+            | Request::Rebalance { .. }
+            | Request::Switch(_)
+    )
 }
 
 /// The human whom a request is about.

@@ -332,6 +332,7 @@ impl Session {
     ) -> Result<(), SessionError> {
         why.extend(self.weights_apart()?);
         why.extend(self.party_factors()?);
+        why.extend(self.state.arm.line());
         self.state.give_reasons(why);
         if let Some(aside) = &mut self.aside {
             aside.decided = Some((decision, chance));

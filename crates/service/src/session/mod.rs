@@ -7,6 +7,7 @@
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
+mod arm;
 mod aside;
 mod backlog;
 mod bounds;
@@ -31,6 +32,7 @@ mod turns;
 mod unlearned;
 mod weights;
 
+pub use arm::{ConfiguredExperiment, NoExperiment};
 pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};
 pub use bounds::Reporter;
 pub use clock::{Clock, HandClock, MachineClock};

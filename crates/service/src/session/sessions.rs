@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
@@ -14,6 +14,7 @@ use tracing::{Instrument, Span};
 use super::{
     AskerClass, Clock, CoreTurn, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels,
     SessionMetrics, Settings, TurnAsker,
+    arm::ArmRules,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
     host::server_name,
@@ -54,6 +55,8 @@ pub struct Sessions {
     /// Which connection reports which game server.
     pub(super) sources: Arc<SourceRegistry>,
     pub(super) backlog: Backlog,
+    /// The experiment that goes on, if there is one.
+    pub(super) arms: RwLock<Option<Arc<ArmRules>>>,
     /// What senders have brought that is new.
     pub(super) shares: Mutex<Shares>,
     /// How many matches of each human programs have recorded in each hour.
@@ -100,6 +103,7 @@ impl Sessions {
             parked,
             hours: Mutex::default(),
             unlearned: Mutex::default(),
+            arms: RwLock::default(),
             shares: Mutex::new(Shares::new(settings.new)),
             registry: Arc::default(),
             sources: Arc::default(),

@@ -10,6 +10,7 @@ use tracing::Span;
 
 use super::{
     CachedWeights, Clock, GameSettings, SessionMetrics,
+    arm::GameArm,
     backlog::Backlog,
     draw_game,
     game_journal::GameJournal,
@@ -56,6 +57,10 @@ pub(super) struct SessionState {
     new_reasons: bool,
     /// The number of the game, which all decisions before one END share.
     pub(super) game: i64,
+    /// The arm of the game in an experiment.
+    pub(super) arm: GameArm,
+    /// Whether the last game had an arm, whose settings the lobby has.
+    pub(super) had_arm: bool,
     /// The number of the next game, if it is drawn already.
     pub(super) next_game: Option<i64>,
     /// What is known of the game that the lobby keeps, because the present one may be the same once more.
@@ -106,6 +111,8 @@ impl SessionState {
             reasons: Vec::new(),
             new_reasons: false,
             game: draw_game(),
+            arm: GameArm::Open,
+            had_arm: false,
             next_game: None,
             held: None,
             ended: None,
@@ -133,6 +140,7 @@ impl SessionState {
         self.reasons.clear();
         self.new_reasons = false;
         self.game = self.next_game.take().unwrap_or_else(draw_game);
+        self.forget_arm();
         self.forget_end();
     }
 
@@ -177,6 +185,12 @@ impl SessionState {
         self.restarted && self.delivered
     }
 
+    /// The next game draws an arm of its own.
+    fn forget_arm(&mut self) {
+        let arm = std::mem::take(&mut self.arm);
+        self.had_arm |= matches!(arm, GameArm::Drawn(..));
+    }
+
     fn forget_end(&mut self) {
         self.ended = None;
         self.delivered = false;
@@ -203,6 +217,7 @@ impl SessionState {
         }));
         self.ended = Some(ended);
         self.game = draw_game();
+        self.forget_arm();
         self.note(&Entry::Number(self.game));
     }
 
