@@ -142,7 +142,7 @@ pub use evenkeel_model as model;
 pub use evenkeel_partition as partition;
 pub use evenkeel_protocol as protocol;
 pub use evenkeel_rating as rating;
-pub use evenkeel_service::{learning, logs, queues, server, session, webhooks};
+pub use evenkeel_service::{experiments, learning, logs, queues, server, session, webhooks};
 pub use evenkeel_sidecar as sidecar;
 pub use evenkeel_web as web;
 

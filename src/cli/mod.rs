@@ -16,6 +16,7 @@ mod config;
 mod database;
 mod demo;
 mod evaluate;
+mod experiment;
 mod hosting;
 mod identity;
 mod ingest;
@@ -53,6 +54,7 @@ use crate::{
     client::drivers::DriverError,
     config::{Config, ConfigError, LogFormat, LogSection},
     daemon::{self, DaemonError},
+    experiments::ExperimentFault,
     files::is_full,
     learning::LearningError,
     logs::{Archive, LogError},
@@ -90,6 +92,7 @@ enum CliCommand {
     MigrateStore(database::MigrateStoreArgs),
     Status(status::DaemonStatusArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Experiment(experiment::ExperimentArgs),
     Match(matches::MatchArgs),
     Player(player::PlayerArgs),
     Queue(queue::QueueArgs),
@@ -165,6 +168,7 @@ fn dispatch(command: CliCommand) -> Result<ExitCode, CliError> {
         CliCommand::MigrateStore(args) => block_on(database::run_migrate_store(args)).map(done),
         CliCommand::Rebuild(args) => block_on(database::run_rebuild(args)).map(done),
         CliCommand::Evaluate(args) => block_on(evaluate::run(args)).map(done),
+        CliCommand::Experiment(args) => block_on(experiment::run(args)).map(done),
         CliCommand::Match(args) => block_on(matches::run(args)).map(done),
         CliCommand::Player(args) => block_on(player::run(args)).map(done),
         CliCommand::Sidecar(args) => block_on(sidecar::run(args)).map(done),
@@ -426,6 +430,7 @@ exit_codes! {
     DaemonError: 1, Config, Deliveries, Logs, Service, Store | Descriptors: 3 | Tls: 3;
     DeliveryError: 3, Store;
     DriverError: 4, Io;
+    ExperimentFault: 5, Store;
     JoinError: 1;
     LearningError: 1, Store, Pattern;
     LogError: 4, Store, Task;

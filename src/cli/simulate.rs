@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use clap::{Args, value_parser};
 
 use super::{
-    CliError, SettingsArgs, between, print_json,
+    CliError, SettingsArgs, between, experiment, print_json,
     table::{ProgressLine, Table, or_dash},
 };
 use crate::{
@@ -16,6 +16,10 @@ use crate::{
 };
 
 pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
+    if args.experiment {
+        let seasons = u32::try_from(args.seasons).unwrap_or(u32::MAX);
+        return experiment::simulate(seasons, args.seed, args.json);
+    }
     let config = args.settings.load()?;
     let mut policies = args.policies.clone();
     if policies.is_empty() {
@@ -67,6 +71,9 @@ pub(super) struct SimulateArgs {
     /// for them
     #[arg(long, value_name = "REASON", default_value = "left", value_parser = reason, requires = "quitters")]
     quit_reason: LeaveReason,
+    /// Play seasons of experiments instead: how often one gives a false alarm, and after how many matches it ends
+    #[arg(long, conflicts_with_all = ["policies", "games", "quit_reason"])]
+    experiment: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,

@@ -32,6 +32,7 @@ impl Config {
         let others = others.or_else(|| self.client_fault());
         let others = others.or_else(|| self.tls_fault());
         let others = others.or_else(|| self.store_fault());
+        let others = others.or_else(|| self.experiment_fault());
         others.or_else(|| self.webhook_fault())
     }
 

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use clap::ValueEnum;
 use ipnet::IpNet;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
     values::{self, ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice, WebAddress},
 };
 use crate::{
+    experiments::ExperimentOutcome,
     files::FileMode,
     lobby::{
         advantage::AdvantageSettings, autobalance::AutoBalanceRules, place::PlaceSettings,
@@ -29,7 +30,7 @@ use crate::{
         behaviour::BehaviourSettings,
         names::ClanTags,
         rulebook::{GameTypeLists, MutatorLists},
-        units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
+        units::{Amount, Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
     rating::divisions,
     rating::history,
@@ -74,6 +75,8 @@ pub struct Config {
     pub rating: history::Settings,
     /// When seasons begin.
     pub season: SeasonSection,
+    /// Two policies that are compared.
+    pub experiment: ExperimentSection,
     /// Ranks, and what players see of them.
     pub divisions: divisions::Settings,
     /// What reports about behaviour count.
@@ -301,6 +304,106 @@ pub enum RulesPreset {
     Custom,
 }
 
+/// The keys of section `[experiment]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentSection {
+    /// The key of the ruleset; empty for no experiment.
+    pub ruleset: String,
+    /// The share of the games that policy b has.
+    pub share: Share,
+    /// What the verdict is about.
+    pub outcome: ExperimentOutcome,
+    /// The policy to which the other is compared.
+    pub a: PolicySection,
+    /// The other policy.
+    pub b: PolicySection,
+}
+
+/// The keys of sections `[experiment.a]` and `[experiment.b]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicySection {
+    /// What players read of it.
+    pub name: String,
+    /// How teams are made.
+    pub teams: PolicyTeams,
+    /// What makes teams even.
+    pub objective: PolicyObjective,
+    /// Factors other than those of `[balance.factors]`.
+    pub factors: BTreeMap<String, Amount>,
+    /// Whether the weaker team is helped.
+    pub advantage: PolicyAdvantage,
+    /// Whether players change teams on death.
+    pub auto_balance: PolicyAutoBalance,
+    /// Whether running games are evened out.
+    pub rebalance: PolicyRebalance,
+}
+
+/// The values of `[experiment.a] teams`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicyTeams {
+    /// The best ones.
+    Best,
+    /// They are drawn.
+    Random,
+    /// Who is on a team stays.
+    ByHand,
+    /// The same, and nothing else is balanced, either.
+    Off,
+}
+
+/// The values of `[experiment.a] objective`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicyObjective {
+    /// That of `[balance]`.
+    Configured,
+    /// The chances to win.
+    Chance,
+    /// The ratio of the weights.
+    Ratio,
+}
+
+/// The values of `[experiment.a] advantage`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicyAdvantage {
+    /// As in `[advantage]`.
+    Configured,
+    /// No team is helped.
+    Off,
+}
+
+/// The values of `[experiment.a] auto_balance`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyAutoBalance {
+    /// As in `[auto_balance]`.
+    Configured,
+    /// Nobody is moved.
+    Off,
+    /// The rules of the game Sector's Edge.
+    SectorsEdge,
+    /// What its players proposed instead.
+    PlayersProposal,
+}
+
+/// The values of `[experiment.a] rebalance`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicyRebalance {
+    /// As in `[rebalance]`.
+    Configured,
+    /// Nobody is moved.
+    Off,
+    /// Players are moved without being asked.
+    Move,
+    /// Players are asked first, where the game server can ask.
+    Ask,
+}
+
 /// The keys of section `[season]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -353,10 +456,11 @@ pub struct FollowSection {
 }
 
 /// The sections and keys that a running daemon takes over.
-const LIVE: [&str; 10] = [
+const LIVE: [&str; 11] = [
     "advantage",
     "auto_balance",
     "balance",
+    "experiment",
     "lobby",
     "place",
     "rebalance",
@@ -370,7 +474,7 @@ const LISTED: usize = 20;
 
 /// All values of a configuration by their keys, defaults included. They may be secrets, and are not shown.
 #[derive(Clone, Default)]
-pub struct ConfiguredValues(Table);
+pub struct ConfiguredValues(pub(super) Table);
 
 impl std::fmt::Debug for ConfiguredValues {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -11,7 +11,9 @@ use toml::{
 use super::{ConfigError, DEFAULT, TUNING, nearest};
 
 /// Tables in which the operator chooses the names of keys.
-const FREE_TABLES: [&str; 4] = [
+const FREE_TABLES: [&str; 6] = [
+    "experiment.a.factors",
+    "experiment.b.factors",
     "game_types.aliases",
     "game_types.teams",
     "coordinator.agones.labels",

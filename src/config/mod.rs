@@ -9,6 +9,7 @@
 
 mod check;
 mod clients;
+mod experiment;
 mod keys;
 mod layers;
 mod origins;
@@ -17,9 +18,10 @@ mod rooms;
 mod values;
 
 pub use keys::{
-    AutoBalanceSection, ClientIds, ClientSection, Config, ConfiguredValues, FollowSection,
-    IdentitySection, IngestSection, LogFormat, LogSection, RulesPreset, SeasonSection,
-    ServerSection, StoreSection, TlsSection, WebSection,
+    AutoBalanceSection, ClientIds, ClientSection, Config, ConfiguredValues, ExperimentSection,
+    FollowSection, IdentitySection, IngestSection, LogFormat, LogSection, PolicyAdvantage,
+    PolicyAutoBalance, PolicyObjective, PolicyRebalance, PolicySection, PolicyTeams, RulesPreset,
+    SeasonSection, ServerSection, StoreSection, TlsSection, WebSection,
 };
 pub use origins::{HIDDEN, ValueInForce, ValueOrigin};
 pub use presets::{DEFAULT, GamePreset, START, TUNING, all_keys};

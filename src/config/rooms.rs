@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
     learning,
-    lobby::{self, LobbySettings, autobalance::AutoBalanceRules},
+    lobby::{self, LobbySettings, autobalance::AutoBalanceRules, settings::TeamChoice},
     logs,
     matchmaking::lifecycle::CoordinatorSettings,
     model::{
@@ -105,6 +105,7 @@ impl Config {
             rebalance: self.rebalance,
             auto_balance: self.auto_balance_rules(),
             streak: self.auto_balance.streak,
+            teams: TeamChoice::Best,
         }
     }
 

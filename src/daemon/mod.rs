@@ -94,6 +94,7 @@ impl Daemon {
             open_journal(&service, &folder).await;
         }
         open::warn_of_modes(config);
+        open::set_experiment(&service, config).await;
         let follower = follower(config, &service)?;
         let database = config.database();
         let address = listeners.plain.local_addr()?;

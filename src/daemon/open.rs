@@ -289,3 +289,20 @@ fn give_way() {
 /// Elsewhere than on Linux, a process has one priority, or the scale is another one.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn give_way() {}
+
+/// Goes on with the experiment of the configuration, begins it, or ends one that is configured no more.
+pub(super) async fn set_experiment(service: &Service, config: &Config) {
+    let experiment = service.sessions().set_experiment(config.experiment());
+    match experiment.await {
+        Ok(Some(number)) => {
+            let ruleset = &config.experiment.ruleset;
+            tracing::info!(
+                number,
+                ruleset,
+                "games of this ruleset belong to an experiment"
+            );
+        }
+        Ok(None) => {}
+        Err(error) => tracing::error!(%error, "the experiment does not go on: games have no arms"),
+    }
+}

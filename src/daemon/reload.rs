@@ -16,6 +16,7 @@ use tokio::time::sleep;
 
 use crate::{
     config::{Config, ConfigError, ConfiguredValues},
+    daemon::open,
     server::{Gate, Service, TlsIdentity},
 };
 
@@ -66,6 +67,7 @@ pub async fn reload(running: &Reloader, config: &Config) {
                 .set_new_limits(config.limits.new_limits());
             tracing::info!("the queues, clients and limits of the configuration are taken over");
             set_game_settings(&running.service, config);
+            open::set_experiment(&running.service, config).await;
             let keys = config.values.for_next_start(&running.started);
             if !keys.is_empty() {
                 let keys = keys.join(", ");

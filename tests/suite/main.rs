@@ -17,6 +17,7 @@ mod command;
 mod daemon;
 mod discord;
 mod docs;
+mod experiment;
 mod fleet;
 mod game;
 mod journal;

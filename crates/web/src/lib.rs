@@ -25,7 +25,7 @@ use evenkeel_model as model;
 use evenkeel_partition as partition;
 use evenkeel_protocol as protocol;
 use evenkeel_rating as rating;
-use evenkeel_service::{learning, queues, server, session};
+use evenkeel_service::{experiments, learning, queues, server, session};
 
 /// A sentence whose holes, `{0}` or `{name}`, are filled with HTML: each part in braces, as `html!` takes it. Names are put
 /// into sentences only so, and never by replacing text.

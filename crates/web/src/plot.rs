@@ -397,6 +397,36 @@ pub(super) fn peak(points: &[WeightPoint]) -> Option<usize> {
     highest.map(|(at, _)| at)
 }
 
+/// Draws how the range of a difference has become narrower from match to match; there is at least one.
+pub(super) fn interval(label: &str, points: Vec<(f64, [f64; 2])>) -> Result<Markup, WebError> {
+    let last = points.last().map_or(1.0, |(at, _)| *at).max(2.0);
+    draw(label, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .margin_right(34)
+            .x_label_area_size(30)
+            .y_label_area_size(52)
+            .build_cartesian_2d(1.0..last, -1.0..1.0)?;
+        plain(&mut chart.configure_mesh())
+            .disable_x_mesh()
+            .x_labels(4)
+            .y_labels(5)
+            .x_label_formatter(&|matches| format!("{matches:.0}"))
+            .y_label_formatter(&|difference| words::signed(100.0 * difference))
+            .draw()?;
+        let upper = points.iter().map(|(at, [_, high])| (*at, *high));
+        let lower = points.iter().rev().map(|(at, [low, _])| (*at, *low));
+        let range: Vec<(f64, f64)> = upper.chain(lower).collect();
+        chart.draw_series([Polygon::new(range, RANGE.filled())])?;
+        for end in [0, 1] {
+            let line = points.iter().map(|(at, ends)| (*at, ends[end]));
+            chart.draw_series(LineSeries::new(line, DATA.stroke_width(2)))?;
+        }
+        chart.draw_series(LineSeries::new([(1.0, 0.0), (last, 0.0)], MARK))?;
+        Ok(())
+    })
+}
+
 /// The smallest range of the axis, in points of weight.
 const LEAST_RANGE: f64 = 4.0;
 

@@ -41,9 +41,9 @@ use crate::{
     api::{self, ApiProblem},
     frame::{self, Asset},
     pages::{
-        BalancePage, Board, BoardChoice, GamePage, Home, KindChoice, LivePage, MapPage,
-        MatchesPage, PlayerPage, QueuesPage, RegularsPage, SearchPage, ServerPage, SystemsPage,
-        VersusPage,
+        BalancePage, Board, BoardChoice, ExperimentPage, GamePage, Home, KindChoice, LivePage,
+        MapPage, MatchesPage, PlayerPage, QueuesPage, RegularsPage, SearchPage, ServerPage,
+        SystemsPage, VersusPage,
     },
     server::watch::Monitor,
     share, teams,
@@ -70,6 +70,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route(RegularsPage::PATH, get(show::<RegularsPage>))
         .route(SearchPage::PATH, get(show::<SearchPage>))
         .route(ServerPage::PATH, get(show::<ServerPage>))
+        .route(ExperimentPage::PATH, get(show::<ExperimentPage>))
         .route(SystemsPage::PATH, get(show::<SystemsPage>))
         .route(VersusPage::PATH, get(show::<VersusPage>))
         .route("/matches.atom", get(share::of_all))

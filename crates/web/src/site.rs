@@ -1,13 +1,16 @@
 //! The settings of the statistics pages and of `/v1`, with the web sites whose requests it answers, and what all pages of
 //! one daemon share.
 
-use std::{fmt, net::IpAddr, sync::Arc};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
+use tokio::time::Instant;
 
 use crate::{
+    WebError,
+    experiments::{ExperimentFault, ExperimentReport},
     learning::Learning,
     links::Links,
     model::{
@@ -305,7 +308,15 @@ pub struct Site {
     pub(super) links: Links,
     /// What the teams of each game type are called.
     team_names: TeamBook,
+    /// The experiments, as they were computed last.
+    experiments: tokio::sync::Mutex<Option<KeptExperiments>>,
 }
+
+/// What experiments show, and when it was computed.
+type KeptExperiments = (Instant, Arc<Vec<ExperimentReport>>);
+
+/// For so long, nobody computes again what experiments show.
+const REST: Duration = Duration::from_secs(2);
 
 impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -324,6 +335,7 @@ impl Site {
             has_metrics: true,
             api: None,
             team_names: TeamBook::default(),
+            experiments: tokio::sync::Mutex::default(),
             links: Links::new(&settings.base_path),
             settings,
         }
@@ -372,6 +384,23 @@ impl Site {
     /// The metrics and the status, which operators read.
     pub(super) fn monitor(&self) -> &Monitor {
         &self.monitor
+    }
+
+    /// What the latest experiments show, at most [`REST`] old.
+    pub(super) async fn experiments(&self) -> Result<Arc<Vec<ExperimentReport>>, WebError> {
+        let mut kept = self.experiments.lock().await;
+        if let Some((at, reports)) = &*kept
+            && at.elapsed() < REST
+        {
+            return Ok(reports.clone());
+        }
+        let reports = ExperimentReport::latest(self.pages()).await;
+        let reports = Arc::new(reports.map_err(|fault| match fault {
+            ExperimentFault::Store(error) => error.into(),
+            fault => WebError::Broken(fault.to_string()),
+        })?);
+        *kept = Some((Instant::now(), reports.clone()));
+        Ok(reports)
     }
 
     /// The read models of the store.

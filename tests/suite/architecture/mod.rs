@@ -29,7 +29,7 @@ const CRATES: [&str; 9] = [
 ];
 
 /// The rooms of the program, from the bottom up, with the crates and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("metrics", &[]),
     ("files", &[]),
     ("random", &[]),
@@ -52,9 +52,11 @@ const ROOMS: [(&str, &[&str]); 16] = [
         "logs",
         &["model", "metrics", "files", "ingest", "store", "learning"],
     ),
+    ("experiments", &["model", "random", "experiment", "store"]),
     (
         "session",
         &[
+            "experiments",
             "model",
             "files",
             "metrics",
@@ -103,6 +105,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     (
         "web",
         &[
+            "experiments",
             "model",
             "random",
             "partition",
@@ -125,6 +128,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     (
         "config",
         &[
+            "experiments",
             "model",
             "files",
             "partition",
@@ -163,6 +167,8 @@ const ROOMS: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
+            "experiment",
+            "experiments",
             "model",
             "files",
             "random",

@@ -114,9 +114,9 @@ impl Store {
 }
 
 impl Experiments<'_> {
-    /// The experiments, the latest first.
-    pub async fn all(self) -> Result<Vec<ExperimentRow>, StoreError> {
-        let query = tuple("SELECT * FROM experiments ORDER BY number DESC LIMIT 100");
+    /// The latest experiments, the newest one first.
+    pub async fn latest(self, most: i64) -> Result<Vec<ExperimentRow>, StoreError> {
+        let query = tuple("SELECT * FROM experiments ORDER BY number DESC LIMIT $1").bind(most);
         query.fetch_all(&self.0.readers).await
     }
 
@@ -222,6 +222,19 @@ impl Experiments<'_> {
                      ORDER BY m.ended_at DESC LIMIT $2";
         let query = scalar(query).bind(ruleset).bind(most);
         query.fetch_all(&self.0.pages).await
+    }
+
+    /// The arms of an experiment, each with who has asked: `server NAME` or `client NAME`.
+    pub async fn drawn(self, experiment: i64) -> Result<Vec<(String, DrawnArm)>, StoreError> {
+        let query = "SELECT asker, number, game, arm FROM drawn_arms WHERE experiment = $1
+                     ORDER BY asker, people, number";
+        let rows = sql(query)
+            .bind(experiment)
+            .fetch_all(&self.0.readers)
+            .await?;
+        rows.iter()
+            .map(|row| Ok((row.get("asker")?, DrawnArm::from_row(row)?)))
+            .collect()
     }
 
     /// The games of an experiment, those that have become matches in the order in which these ended, and then the others.

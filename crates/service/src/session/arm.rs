@@ -5,7 +5,11 @@
 
 use std::sync::Arc;
 
-use super::{GameSettings, Session, SessionError, Sessions, state::GameRules};
+use super::{
+    GameSettings, Session, SessionError, Sessions,
+    host::server_name,
+    state::{ArmRules, GameArm, GameRules},
+};
 use crate::{
     experiments::{ExperimentFault, ExperimentPlan, FEATURES, RunningExperiment},
     model::{
@@ -36,25 +40,6 @@ pub enum NoExperiment {
     /// The settings of games contain an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-}
-
-/// The experiment that goes on, with the settings of each policy.
-#[derive(Debug)]
-pub(super) struct ArmRules {
-    running: RunningExperiment,
-    rules: [Arc<GameRules>; 2],
-}
-
-/// What is known of the arm of a session's game.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum GameArm {
-    /// None was drawn yet.
-    #[default]
-    Open,
-    /// The game has none, whatever comes.
-    Without,
-    /// It was drawn, in the experiment with this number, for the policy of this name.
-    Drawn(i64, DrawnArm, String),
 }
 
 impl GameArm {
@@ -118,47 +103,44 @@ impl ArmRules {
 }
 
 impl Session {
-    /// Draws the arm of the running game, if it belongs to an experiment and has none yet.
+    /// Draws the arm of the running game, if it belongs to an experiment and has none yet. The teams of a hosted match come
+    /// from its queue: it has none.
     pub async fn enter_arm(&mut self) {
-        let Some(arms) = self.sessions.arms() else {
-            return self.leave_arm();
-        };
-        let is_in_it = |session: &mut Self| {
-            let ruleset = session.ruleset().ok()?;
-            Some(ruleset.to_string() == arms.running.plan.ruleset)
-        };
-        if self.aside.is_some() || self.lobby().game().is_err() || is_in_it(self) != Some(true) {
-            return;
-        }
-        let game = self.state.game;
         match &mut self.state.arm {
             GameArm::Without => return,
-            GameArm::Drawn(_, drawn, _) if drawn.game == game => return,
-            // The game has got another number at its START.
             GameArm::Drawn(_, drawn, _) => {
-                let before = std::mem::replace(&mut drawn.game, game);
-                let renumbered = self
-                    .sessions
-                    .store
-                    .experiments()
-                    .renumber(before, game)
-                    .await;
-                if let Err(error) = renumbered {
-                    tracing::warn!(%error, "this game is missing in its experiment");
-                }
-                return;
+                let before = std::mem::replace(&mut drawn.game, self.state.game);
+                return self.renumber(before).await;
             }
             GameArm::Open => {}
         }
+        let Some(arms) = self.sessions.arms() else {
+            return self.leave_arm();
+        };
+        let name = self.server.as_deref().unwrap_or_default();
+        let (server, is_hosted) = (server_name(name).to_owned(), server_name(name) != name);
+        let ruleset = self.ruleset().map(|ruleset| ruleset.to_string());
+        let is_in_it = ruleset.is_ok_and(|ruleset| ruleset == arms.running.plan.ruleset);
+        if is_hosted || !is_in_it {
+            return self.leave_arm();
+        }
         let known = self.known_before();
-        let server =
-            super::host::server_name(self.server.as_deref().unwrap_or_default()).to_owned();
-        let at = (game, self.sessions.clock.now(), &known[..]);
-        let drawn = arms
-            .running
-            .arm_of_game(&self.sessions.store, &server, at)
-            .await;
+        let at = (self.state.game, self.sessions.clock.now(), &known[..]);
+        let drawn = arms.running.arm_of_game(&self.sessions.store, &server, at);
+        let drawn = drawn.await;
         self.follow_arm(&arms, drawn);
+    }
+
+    /// The game has got another number at its START: its arm goes on with that.
+    async fn renumber(&mut self, before: i64) {
+        let game = self.state.game;
+        if before == game {
+            return;
+        }
+        let experiments = self.sessions.store.experiments();
+        if let Err(error) = experiments.renumber(before, game).await {
+            tracing::warn!(%error, "this game is missing in its experiment");
+        }
     }
 
     /// Draws the arm of the teams that a client asks for, of these people, and keeps.

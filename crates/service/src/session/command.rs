@@ -58,6 +58,7 @@ impl Session {
         self.lobby();
         if let Command::Game(_) = command
             && self.state.set_rules(self.sessions.rules.get())
+            && !std::mem::take(&mut self.state.had_arm)
         {
             tracing::info!("this game has the settings of the configuration that was read again");
         }

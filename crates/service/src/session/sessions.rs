@@ -14,7 +14,6 @@ use tracing::{Instrument, Span};
 use super::{
     AskerClass, Clock, CoreTurn, GameSettings, MachineClock, Mailbox, SessionError, SessionLevels,
     SessionMetrics, Settings, TurnAsker,
-    arm::ArmRules,
     backlog::{Backlog, INTERVAL},
     game_journal::GameJournal,
     host::server_name,
@@ -24,7 +23,7 @@ use super::{
     registry::{ConnectionRegistry, ParkedGames},
     shares::Shares,
     sources::SourceRegistry,
-    state::{GameRules, NewestRules, SessionState},
+    state::{ArmRules, GameRules, NewestRules, SessionState},
     turn_gate::TurnGate,
     unlearned::Unlearned,
 };

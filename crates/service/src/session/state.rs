@@ -10,7 +10,6 @@ use tracing::Span;
 
 use super::{
     CachedWeights, Clock, GameSettings, SessionMetrics,
-    arm::GameArm,
     backlog::Backlog,
     draw_game,
     game_journal::GameJournal,
@@ -19,6 +18,7 @@ use super::{
     metrics::InPlay,
 };
 use crate::{
+    experiments::RunningExperiment,
     lobby::{
         Command, Lobby, LobbyError,
         journal::{EndAnswer, Entry, HeldGame, JournalSnapshot},
@@ -28,6 +28,7 @@ use crate::{
         Rulebook, Ruleset, Timestamp,
         rulebook::{PatternError, Patterns},
     },
+    store::DrawnArm,
 };
 
 /// The answer to END; the match is on disk.
@@ -390,6 +391,25 @@ impl GameRules {
     pub(super) fn lobby(&self) -> Lobby {
         Lobby::new(self.settings.lobby.clone())
     }
+}
+
+/// The experiment that goes on, with the settings of each policy.
+#[derive(Debug)]
+pub(super) struct ArmRules {
+    pub(super) running: RunningExperiment,
+    pub(super) rules: [Arc<GameRules>; 2],
+}
+
+/// What is known of the arm of a session's game.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum GameArm {
+    /// None was drawn yet.
+    #[default]
+    Open,
+    /// The game has none, whatever comes.
+    Without,
+    /// It was drawn, in the experiment with this number, for the policy of this name.
+    Drawn(i64, DrawnArm, String),
 }
 
 /// The settings of the games that begin now.

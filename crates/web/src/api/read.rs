@@ -16,9 +16,9 @@ use crate::{
     learning::BoardQuery,
     model::{Kind, PlayerKey, Ruleset},
     pages::{
-        BalancePage, BoardPart, GamePage, LivePage, MapPage, MatchesChoice, MatchesPart,
-        PlayerPage, QueuesPage, RegularsPage, RulesetSummary, SEARCH, SystemsPage, VersusPage,
-        kind,
+        BalancePage, BoardPart, ExperimentPage, GamePage, LivePage, MapPage, MatchesChoice,
+        MatchesPart, PlayerPage, QueuesPage, RegularsPage, RulesetSummary, SEARCH, SystemsPage,
+        VersusPage, kind,
     },
 };
 
@@ -36,6 +36,10 @@ pub(super) fn router() -> Router<Arc<Site>> {
         .route(
             "/balance",
             get(|call| page::<BalancePage>(call, &["ruleset", "date", "span"])),
+        )
+        .route(
+            "/experiments",
+            get(|call| page::<ExperimentPage>(call, &[])),
         )
         .route("/leaderboards/{name}", get(leaderboard))
         .route("/live", get(|call| page::<LivePage>(call, &[])))

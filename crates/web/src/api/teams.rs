@@ -96,6 +96,17 @@ impl<'a> TeamsQuestion<'a> {
         Ok(kept)
     }
 
+    /// The arm of an experiment about the ruleset. Teams that nobody keeps have none: else somebody would pick until the
+    /// arm is welcome.
+    async fn arm(&mut self) -> Option<Option<String>> {
+        if let (true, Some(client)) = (self.game.keep, self.asker.client()) {
+            let ids = self.ids.clone();
+            self.session.enter_arm_of(client, &ids).await;
+        }
+        let is_in_it = self.session.is_in_experiment();
+        is_in_it.then(|| self.session.arm().map(str::to_owned))
+    }
+
     /// Stores the last decision if the caller wants it.
     async fn keep(&mut self) -> Result<Option<Option<i64>>, ApiProblem> {
         match (self.game.keep, self.asker.client()) {
@@ -130,6 +141,7 @@ pub async fn picked_for<'a>(
 ) -> Result<TeamsAnswer<'a>, ApiProblem> {
     game.refuse_play()?;
     let mut asking = TeamsQuestion::begin(asker, game).await?;
+    let arm = asking.arm().await;
     let balanced = asking.session.balance(game.top, Some(asking.seed)).await?;
     let ids: Vec<&str> = asking.ids.iter().map(String::as_str).collect();
     let weights = asking.session.counted(&ids)?;
@@ -148,6 +160,7 @@ pub async fn picked_for<'a>(
         ratio: numbers.then(|| places(balanced.ratio, 6)),
         seed: asking.seed,
         decision,
+        arm,
         why: numbers.then_some(why),
         closest_alternative: closest,
     })
@@ -279,6 +292,9 @@ pub struct TeamsAnswer<'a> {
     pub seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Option<i64>>,
+    /// The arm of an experiment, `a` or `b`, if there is one about the ruleset; null without `keep`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arm: Option<Option<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     /// Why these, line by line.
     pub why: Option<Vec<String>>,

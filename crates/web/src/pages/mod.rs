@@ -2,6 +2,7 @@
 
 mod balance;
 mod board;
+mod experiment;
 mod game;
 mod home;
 mod live;
@@ -17,6 +18,7 @@ mod versus;
 
 pub(super) use balance::BalancePage;
 pub(super) use board::{Board, BoardChoice};
+pub(super) use experiment::ExperimentPage;
 pub(super) use game::GamePage;
 pub(super) use home::{Home, RulesetSummary, SearchPage};
 pub(super) use live::LivePage;

@@ -340,13 +340,13 @@ pub struct IntervalPoint {
 const POINTS: usize = 200;
 
 impl ExperimentReport {
-    /// The latest experiments, the newest one first, without what takes their games.
+    /// The latest experiments, the newest one first: at most ten.
     ///
     /// # Errors
     /// Fails if the database does, or if a row is damaged.
-    pub async fn all(store: &Store) -> Result<Vec<Self>, ExperimentFault> {
+    pub async fn latest(store: &Store) -> Result<Vec<Self>, ExperimentFault> {
         let mut reports = Vec::new();
-        for row in store.experiments().all().await? {
+        for row in store.experiments().latest(10).await? {
             let games = store.experiments().games(row.number).await?;
             reports.push(Self::of(&row, &games)?);
         }
@@ -427,6 +427,51 @@ impl ExperimentReport {
             commitment: key.commitment().to_string(),
             key: row.ended_at.map(|_| key.reveal()),
         })
+    }
+}
+
+/// The arms of an experiment, computed again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VerifiedArms {
+    /// The number of the experiment.
+    pub experiment: i64,
+    /// The games of servers whose arms were computed.
+    pub games: u64,
+    /// Those that have another arm than what follows from the key, as `server NAME game NUMBER`.
+    pub others: Vec<String>,
+}
+
+impl VerifiedArms {
+    /// The arms of the games of servers in the latest experiments. Those of clients depend on identities that are not
+    /// stored.
+    ///
+    /// # Errors
+    /// Fails if the database does, or if a row is damaged.
+    pub async fn of(store: &Store) -> Result<Vec<Self>, ExperimentFault> {
+        let mut verified = Vec::new();
+        for row in store.experiments().latest(10).await? {
+            let damaged = |_| ExperimentFault::Damaged(row.number);
+            let plan: ExperimentPlan = serde_json::from_str(&row.settings).map_err(damaged)?;
+            let (key, share) = (key_of(&row)?, ArmShare::new(plan.share)?);
+            let drawn = store.experiments().drawn(row.number).await?;
+            let games = drawn
+                .iter()
+                .filter_map(|(asker, drawn)| Some((asker.strip_prefix("server ")?, drawn)));
+            let (mut count, mut others) = (0, Vec::new());
+            for (server, drawn) in games {
+                count += 1;
+                let number = drawn.number.unsigned_abs();
+                if name(key.arm(&DrawnFor::Game { server, number }, share)) != drawn.arm {
+                    others.push(format!("server {server} game {number}"));
+                }
+            }
+            verified.push(Self {
+                experiment: row.number,
+                games: count,
+                others,
+            });
+        }
+        Ok(verified)
     }
 }
 

@@ -1,0 +1,254 @@
+//! Experiments on one's own server, as an administrator tells them: which of two policies picks the teams of each game.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::common::{
+    http::Pages,
+    process::{Process, configured, poll, run},
+};
+
+const RANDOM_OR_BEST: &str = "[experiment]\nruleset = 'ctf'\n";
+
+/// One game of eight players, with BALANCE, and its END.
+fn game(seed: u64) -> String {
+    let joins: String = (0..8).map(|player| format!("JOIN p{player}\n")).collect();
+    format!("GAME ctf\n{joins}BALANCE seed={seed}\nEXPLAIN\nSTART\nSCORE 0\nEND\n")
+}
+
+/// Plays so many games on a server, one after the other. Returns what was said.
+fn play(daemon: &Process, server: &str, games: u64) -> String {
+    let games: String = (0..games).map(game).collect();
+    daemon.ask(&format!("HELLO {server}\n{games}"))
+}
+
+fn status(folder: &Path) -> Value {
+    let (code, out, error) = run(
+        folder,
+        &[
+            "experiment",
+            "status",
+            "--json",
+            "--config",
+            "evenkeel.toml",
+        ],
+    );
+    assert_eq!(code, 0, "{error}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn counts(experiment: &Value, what: &str) -> [u64; 2] {
+    [0, 1].map(|arm| experiment["arms"][arm][what].as_u64().unwrap())
+}
+
+/// The arms that EXPLAIN has named, in order.
+fn arms(said: &str) -> Vec<char> {
+    let named = said
+        .lines()
+        .filter_map(|line| line.split_once("belongs to arm "));
+    named.map(|(_, arm)| arm.chars().next().unwrap()).collect()
+}
+
+#[test]
+fn each_game_has_one_of_two_policies_and_says_which() {
+    let folder = configured(RANDOM_OR_BEST);
+    let daemon = Process::start_configured(folder.path());
+    let said = play(&daemon, "alpha", 30);
+    let arms = arms(&said);
+    assert_eq!(arms.len(), 30, "{said}");
+    assert!(said.contains("the teams were drawn at random"), "{said}");
+    assert!(
+        said.contains("belongs to arm b, Evenkeel's teams"),
+        "{said}"
+    );
+    let all = status(folder.path());
+    let of = |arm: char| arms.iter().filter(|own| **own == arm).count() as u64;
+    assert_eq!(counts(&all[0], "games"), [of('a'), of('b')]);
+    assert_eq!(counts(&all[0], "matches"), [of('a'), of('b')]);
+    assert!(of('a') >= 5 && of('b') >= 5, "{arms:?}");
+    assert_eq!(all[0]["key"], Value::Null, "nobody knows the next arm");
+    // Another ruleset is not in it.
+    let other = daemon.ask("HELLO alpha\nGAME dm\nJOIN a\nSTART\nEND\n");
+    assert!(!other.contains("ERROR"), "{other}");
+    assert_eq!(
+        counts(&status(folder.path())[0], "games")
+            .iter()
+            .sum::<u64>(),
+        30
+    );
+    let (code, out, _) = run(folder.path(), &["experiment", "verify"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("30 games of servers: every arm is the one that follows from the key"),
+        "{out}"
+    );
+}
+
+#[test]
+fn asking_again_does_not_change_the_arm_and_neither_does_a_kill() {
+    let folder = configured(RANDOM_OR_BEST);
+    let mut daemon = Process::start_configured(folder.path());
+    let joins = "JOIN a\nJOIN b\nJOIN c\nJOIN d\n";
+    let said = daemon.ask(&format!(
+        "HELLO alpha\nGAME ctf\n{joins}BALANCE\nEXPLAIN\nBALANCE\nEXPLAIN\n"
+    ));
+    let drawn = arms(&said);
+    assert!(drawn.len() == 2 && drawn[0] == drawn[1], "{said}");
+    for _ in 0..4 {
+        daemon.kill();
+        daemon = Process::start_configured(folder.path());
+        let said = daemon.ask("HELLO alpha resume=yes\nBALANCE\nEXPLAIN\n");
+        assert_eq!(arms(&said), drawn[..1], "{said}");
+    }
+    let said = daemon.ask("HELLO alpha resume=yes\nSTART\nSCORE 1\nEND\n");
+    assert!(said.contains("END "), "{said}");
+    let experiment = &status(folder.path())[0];
+    assert_eq!(counts(experiment, "games").iter().sum::<u64>(), 1);
+    assert_eq!(counts(experiment, "matches").iter().sum::<u64>(), 1);
+}
+
+#[test]
+fn a_game_that_nobody_has_asked_about_belongs_to_an_arm_too() {
+    let folder = configured(RANDOM_OR_BEST);
+    let daemon = Process::start_configured(folder.path());
+    daemon.ask("HELLO alpha\nGAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\nEND\n");
+    // On the same GAME, the next START begins the next game.
+    daemon.ask(
+        "HELLO beta\nGAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\nEND\nSTART\nSCORE 1\nEND\n",
+    );
+    let experiment = &status(folder.path())[0];
+    assert_eq!(counts(experiment, "games").iter().sum::<u64>(), 3);
+    assert_eq!(counts(experiment, "matches").iter().sum::<u64>(), 3);
+}
+
+#[test]
+fn a_change_of_what_a_policy_inherits_ends_it_and_shows_the_key() {
+    let folder = configured(RANDOM_OR_BEST);
+    let mut daemon = Process::start_configured(folder.path());
+    play(&daemon, "alpha", 4);
+    daemon.stop();
+    let before = status(folder.path());
+    // Nothing that matters to the policies.
+    fs::write(
+        folder.path().join("evenkeel.toml"),
+        format!("{RANDOM_OR_BEST}[limits]\nnew_players_per_hour = 4000\n"),
+    )
+    .unwrap();
+    let mut daemon = Process::start_configured(folder.path());
+    assert_eq!(status(folder.path()).as_array().unwrap().len(), 1);
+    daemon.stop();
+    fs::write(
+        folder.path().join("evenkeel.toml"),
+        format!("{RANDOM_OR_BEST}[balance]\ntop = 7\n"),
+    )
+    .unwrap();
+    let mut daemon = Process::start_configured(folder.path());
+    let both = status(folder.path());
+    assert_eq!(both.as_array().unwrap().len(), 2);
+    assert_eq!(both[1]["commitment"], before[0]["commitment"]);
+    assert_eq!(both[1]["key"].as_str().unwrap().len(), 64);
+    assert!(
+        both[1]["why_ended"].as_str().unwrap().contains("inherit"),
+        "{both}"
+    );
+    assert_ne!(both[0]["commitment"], both[1]["commitment"]);
+    daemon.stop();
+    fs::write(folder.path().join("evenkeel.toml"), "").unwrap();
+    let daemon = Process::start_configured(folder.path());
+    let both = status(folder.path());
+    assert!(
+        both[0]["why_ended"]
+            .as_str()
+            .unwrap()
+            .contains("no experiment any more"),
+        "{both}"
+    );
+    let said = play(&daemon, "alpha", 1);
+    assert!(arms(&said).is_empty(), "{said}");
+}
+
+#[test]
+fn off_balances_nothing() {
+    let policies = "[experiment.a]\nteams = 'off'\nname = 'no balancing'\n[experiment.b]\nteams = 'off'\nname = 'nothing'\nadvantage = 'off'\n";
+    let folder = configured(&format!("{RANDOM_OR_BEST}{policies}"));
+    let daemon = Process::start_configured(folder.path());
+    let joins = "JOIN a team=0\nJOIN b team=0\nJOIN c team=0\nJOIN d team=0\nJOIN e team=1\n";
+    let said = daemon.ask(&format!(
+        "HELLO alpha\nGAME ctf\n{joins}BALANCE\nSTART\nSCORE 0\nSCORE 0\nJOIN late\nPLACE late\nREBALANCE\nADVANTAGE\nDEATH a\nPING\n"
+    ));
+    for line in ["TEAM 0 a\n", "TEAM 1 e\n", "PLACE late 1 ", "ADVANTAGE - "] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert!(!said.contains("MOVE "), "{said}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_its_key() {
+    for (toml, why) in [
+        ("share = 0.01", "experiment.share must be 0.05 to 0.95"),
+        (
+            "[experiment.a]\nname = ''",
+            "experiment.a.name must be a text",
+        ),
+        (
+            "[experiment.a]\nteams = 'best'",
+            "experiment.a must differ from policy b",
+        ),
+        (
+            "[experiment.a]\nname = \"Evenkeel's teams\"",
+            "experiment.a.name must not be the name",
+        ),
+        (
+            "[experiment.b]\nfactors = { fun = 1.0 }",
+            "experiment.b.factors has no factor fun",
+        ),
+        (
+            "[experiment.a]\nteams = 'by-hand'\n[queue.duel]\nteams = 2\nsize = 1\nruleset = 'ctf'",
+            "experiment.a.teams must be",
+        ),
+        (
+            "[experiment.a]\nteams = 'worst'",
+            "experiment.a.teams must be",
+        ),
+        ("outcome = 'retention'", "experiment.outcome must be"),
+    ] {
+        let folder = configured(&format!("{RANDOM_OR_BEST}{toml}\n"));
+        let (code, _, error) = run(folder.path(), &["config", "check", "evenkeel.toml"]);
+        assert!(code == 3 && error.contains(why), "{toml}: {code} {error}");
+    }
+}
+
+/// A daemon with pages and `/v1`, for a client with the token `secret-…`.
+fn pages(folder: &TempDir) -> Pages {
+    let path = folder.path().join("evenkeel.toml");
+    Pages::start(
+        folder.path(),
+        &[("EVENKEEL_CONFIG", path.to_str().unwrap())],
+    )
+}
+
+#[test]
+fn the_page_and_v1_say_what_is_known() {
+    let folder = configured(&format!("{RANDOM_OR_BEST}[api]\nenabled = true\n"));
+    let pages = pages(&folder);
+    let empty = pages.get("/experiment");
+    assert!(
+        empty.status == 200 && empty.body.contains("too few matches"),
+        "{}",
+        empty.body
+    );
+    play(&pages.daemon, "alpha", 12);
+    poll(|| {
+        let page = pages.get("/experiment").body;
+        match page.contains("12 matches") && page.contains("random teams") && page.contains("<svg")
+        {
+            true => Ok(()),
+            false => Err(page),
+        }
+    });
+    let answer: Value = serde_json::from_str(&pages.get("/v1/experiments").body).unwrap();
+    assert_eq!(answer["experiments"][0], status(folder.path())[0]);
+    assert_eq!(answer["experiments"][0]["ended"], json!(null));
+}
