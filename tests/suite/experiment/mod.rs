@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::{
+    api::Api,
     http::Pages,
     process::{Process, configured, poll, run},
 };
@@ -251,4 +252,71 @@ fn the_page_and_v1_say_what_is_known() {
     let answer: Value = serde_json::from_str(&pages.get("/v1/experiments").body).unwrap();
     assert_eq!(answer["experiments"][0], status(folder.path())[0]);
     assert_eq!(answer["experiments"][0]["ended"], json!(null));
+}
+
+#[test]
+fn over_http_people_keep_their_arm_until_a_result_is_recorded() {
+    let mut api = Api::start("[experiment]\nruleset = 'futsal'\n");
+    let body = |keep: bool, names: &[&str]| {
+        let players: Vec<Value> = names.iter().map(|name| json!({"id": name})).collect();
+        json!({"ruleset": "futsal", "players": players, "keep": keep})
+    };
+    let pick = |api: &Api, names: &[&str]| {
+        let (status, answer) = api.call("club", "POST", "/v1/teams", &body(true, names));
+        assert_eq!(status, 200, "{answer}");
+        answer
+    };
+    let (_, loose) = api.call("asker", "POST", "/v1/teams", &body(false, &["a", "b"]));
+    assert_eq!(loose["arm"], Value::Null, "{loose}");
+    assert!(loose.get("arm").is_some());
+    let other = json!({"ruleset": "chess", "players": [{"id": "a"}, {"id": "b"}], "keep": true});
+    assert!(
+        api.call("club", "POST", "/v1/teams", &other)
+            .1
+            .get("arm")
+            .is_none()
+    );
+    let names = ["ann", "bob", "cid", "dan"];
+    let mut arms = Vec::new();
+    for round in 0..16 {
+        let first = pick(&api, &names);
+        // In another order, again and again, and after a kill: the arm is the same.
+        let again = pick(&api, &["dan", "ann", "cid", "bob"]);
+        assert_eq!(first["arm"], again["arm"]);
+        if round == 1 {
+            api.kill_and_start();
+            assert_eq!(pick(&api, &names)["arm"], first["arm"]);
+        }
+        let why = first["why"].to_string();
+        let named = format!("belongs to arm {}", first["arm"].as_str().unwrap());
+        assert!(why.contains(&named), "{why}");
+        // The result names the decision before the last one: it is of the same people.
+        let team = |at: usize| -> Vec<Value> {
+            let players = first["teams"][at]["players"].as_array().unwrap();
+            players.iter().map(|one| one["id"].clone()).collect()
+        };
+        let result = json!({"ruleset": "futsal", "scores": [round % 3, 2], "decision": first["decision"],
+                            "teams": [team(0), team(1)]});
+        let (status, recorded) = api.call("club", "POST", "/v1/matches", &result);
+        assert_eq!(status, 201, "{recorded}");
+        arms.push(first["arm"].as_str().unwrap().to_owned());
+    }
+    assert!(
+        arms.contains(&"a".to_owned()) && arms.contains(&"b".to_owned()),
+        "{arms:?}"
+    );
+    let (_, all) = api.call("", "GET", "/v1/experiments", &Value::Null);
+    let experiment = &all["experiments"][0];
+    assert_eq!(
+        counts(experiment, "games").iter().sum::<u64>(),
+        16,
+        "{experiment}"
+    );
+    assert_eq!(
+        counts(experiment, "matches").iter().sum::<u64>(),
+        16,
+        "{experiment}"
+    );
+    let of = |arm: &str| arms.iter().filter(|own| *own == arm).count() as u64;
+    assert_eq!(counts(experiment, "matches"), [of("a"), of("b")]);
 }

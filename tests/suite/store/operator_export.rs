@@ -41,6 +41,9 @@ const CONTENT: &str = "
     INSERT INTO receipts VALUES ('club', 'id:Ω', zeroblob(4), 1, NULL, '1970-01-01 00:00:00.005'), ('', '', x'00ff', -7, 'too-short', '1969-12-31 23:59:59.999');
     INSERT INTO sign_ins VALUES (x'ff', 'Ω', x'00ff', '9998-12-31 23:59:59.999'), (x'00', '', x'', '1969-12-31 23:59:59.999');
     INSERT INTO pickups VALUES ('club', 'Ω', x'aa', 'hall', 'void', '{\"a\": \"\\u0000\"}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
+    INSERT INTO experiments VALUES (7, '1970-01-01 00:00:00.005', '9998-12-31 23:59:59.999', 'over', 'ctf', '{\"a\": 1}', 0.4, zeroblob(32)),
+        (9, '1969-12-31 23:59:59.999', NULL, NULL, '', '', 0.1, zeroblob(32));
+    INSERT INTO drawn_arms VALUES (7, 'client club', x'ff', 1, 'a', '1970-01-01 00:00:00.006', '[0.1]', 5, 1), (7, 'server Ω', x'', 2, 'b', '1969-12-31 23:59:59.999', '', -9, NULL);
     UPDATE matches SET game = -9223372036854775808, reported_at = '9998-12-31 23:59:59.999' WHERE id = 1;
     INSERT INTO match_halves VALUES (x'ffffffffffffffffffffffffffffffff', 1), (zeroblob(16), 1);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
@@ -62,7 +65,7 @@ const CONTENT: &str = "
 
 /// What is exported of it, without the lines of matches and their records.
 const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
-{"kind":"numbers","matches":4,"decisions":900,"events":30,"changes":41}
+{"kind":"numbers","matches":4,"decisions":900,"events":30,"experiments":9,"changes":41}
 {"kind":"handle-key","key":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"}
 {"kind":"merge","player":"Grunt","bot":true,"into_player":"Sarge"}
 {"kind":"merge","player":"gone","into_player":"never seen"}
@@ -91,6 +94,10 @@ const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
 {"kind":"sign-in","secret":"ff","client":"Ω","token":"00ff","made_at":253370764799999}
 {"kind":"pickup","client":"","pickup":"","asked":"","channel":"c","stage":"picked","content":"","made_at":0,"changed_at":0}
 {"kind":"pickup","client":"club","pickup":"Ω","asked":"aa","channel":"hall","stage":"void","content":"{\"a\": \"\\u0000\"}","made_at":-1,"changed_at":5}
+{"kind":"experiment","number":7,"began_at":5,"ended_at":253370764799999,"why_ended":"over","ruleset":"ctf","settings":"{\"a\": 1}","one_sided":0.4,"secret":"0000000000000000000000000000000000000000000000000000000000000000"}
+{"kind":"experiment","number":9,"began_at":-1,"ruleset":"","settings":"","one_sided":0.1,"secret":"0000000000000000000000000000000000000000000000000000000000000000"}
+{"kind":"arm","experiment":7,"asker":"client club","people":"ff","number":1,"arm":"a","drawn_at":6,"known":"[0.1]","game":5,"match_id":1}
+{"kind":"arm","experiment":7,"asker":"server Ω","people":"","number":2,"arm":"b","drawn_at":-1,"known":"","game":-9}
 {"kind":"end","matches":3}
 "#;
 
@@ -306,6 +313,8 @@ fn the_fixture_has_each_kind_and_each_match_that_is_expected() {
         .iter()
         .filter(|kind| *kind != "match")
         .cloned()
+        // 0.2 had no experiments.
+        .chain(["experiment".to_owned(), "arm".to_owned()])
         .collect();
     assert_eq!(without_match, documented);
     assert_eq!(

@@ -545,13 +545,14 @@ async fn reports_have_dates_and_the_picked_teams(open: impl Backend) {
 
 /// Whoever opens the file sees few names, and a player's matches under the identity that counts.
 #[tokio::test]
-async fn a_database_shows_at_most_forty_names() {
+async fn a_database_shows_few_names() {
     let open = Sqlite::new();
     let (place, store) = filled(&open).await;
     let sql = "SELECT count(*) AS names FROM sqlite_schema
                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'";
     let names = query(&place, sql).await[0]["names"].as_f64().unwrap();
-    assert!(names <= 40.0, "{names}");
+    // Forty, and the two of experiments.
+    assert!(names <= 42.0, "{names}");
     store
         .corrections()
         .merge_player(&key("dan"), &key("ann"))
