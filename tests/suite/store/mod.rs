@@ -2,6 +2,7 @@
 //! name the fault of a file.
 
 mod backup;
+mod experiments;
 mod leases;
 mod migrate;
 mod operator_export;
