@@ -132,6 +132,7 @@ impl Experiments<'_> {
         let present: Option<ExperimentRow> = tuple(PRESENT).fetch_optional(&mut tx).await?;
         if let Some(present) = present {
             if present.ruleset == new.ruleset && present.settings == new.settings {
+                tx.commit().await?;
                 return Ok(present);
             }
             end(
@@ -182,6 +183,7 @@ impl Experiments<'_> {
         let open = tuple(open).bind(experiment).bind(&who).bind(people.clone());
         let drawn: Option<DrawnArm> = open.bind(game).fetch_optional(&mut tx).await?;
         if drawn.is_some() {
+            tx.commit().await?;
             return Ok(drawn);
         }
         let going_on = scalar(
@@ -189,6 +191,7 @@ impl Experiments<'_> {
         );
         let goes_on: bool = going_on.bind(experiment).fetch_one(&mut tx).await?;
         if !goes_on {
+            tx.commit().await?;
             return Ok(None);
         }
         let last = "SELECT coalesce(max(number), 0) FROM drawn_arms
