@@ -1,13 +1,22 @@
-//! What the published weights lack as long as the stored matches are still being folded.
+//! How far the fold is: its passes, so that somebody can wait until what they have stored is learned, and what the
+//! published weights lack as long as the stored matches are still being folded.
 //!
 //! Nothing is answered with less than will be known a moment later: a player of a stored match whom these weights
 //! do not contain is not unknown, but not known yet.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use parking_lot::RwLock;
+use tokio::sync::watch;
 
 use super::{Learning, LearningError};
+
 use crate::model::{Kind, MatchRecord, PlayerKey, merge::CountsAs};
 
 /// What published weights lack that are not those of all stored matches by the present settings.
@@ -107,6 +116,40 @@ impl Learning {
             let players = record.participants.iter();
             gaps.participants.add(players.map(|player| &player.key));
         }
+    }
+}
+
+/// Each pass learns from all matches that were stored before it began.
+#[derive(Debug, Default)]
+pub(super) struct Passes {
+    begun: AtomicU64,
+    /// The last pass whose weights are published.
+    learned: watch::Sender<u64>,
+}
+
+impl Passes {
+    /// Begins a pass. Returns its number.
+    pub fn begin(&self) -> u64 {
+        self.begun.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Notes that the weights of a pass are published.
+    pub fn learned(&self, pass: u64) {
+        self.learned.send_if_modified(|last| {
+            let is_new = pass > *last;
+            *last = pass.max(*last);
+            is_new
+        });
+    }
+
+    /// The pass that learns from what is stored by now.
+    pub fn next(&self) -> u64 {
+        self.begun.load(Ordering::Acquire) + 1
+    }
+
+    /// The last pass whose weights are published, now and from now on.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.learned.subscribe()
     }
 }
 

@@ -13,36 +13,32 @@ mod board;
 mod boards;
 mod checkpoint;
 mod derive;
+mod derived_tables;
 mod gaps;
 mod knowledge;
 mod late;
 mod learned;
 pub mod leases;
 mod metrics;
-mod passes;
 mod player_facts;
 mod poll;
 mod resume;
 mod standings;
-mod swaps;
 mod systems;
-mod verify;
 mod view;
 mod why;
-mod write_derived;
 mod writer;
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use board::{BoardSize, Standing};
 pub use boards::{BoardLine, BoardQuery, FoundPerson, StandingLine};
 pub use derive::Rebuilt;
+pub use derived_tables::Verified;
 pub use metrics::{LearnedFigures, LearningMetrics};
 pub use player_facts::PlayerFacts;
 pub use resume::AT_ONCE;
-pub use standings::Standings;
-pub use swaps::{PlayerExchange, SwapSeat, Swaps, swaps};
+pub use standings::{PlayerExchange, Standings, SwapSeat, Swaps, swaps};
 pub use systems::{BestOfRuleset, SystemMeasures, SystemsReport};
-pub use verify::Verified;
 pub use view::View;
 pub use why::{AccountEntry, EarlierGames, PlayedMatch, WeightHere, WhyQuestion, WhyRating};
 
@@ -81,12 +77,12 @@ use crate::{
 
 use boards::SortedBoards;
 use checkpoint::Folder;
+use derived_tables::Written;
+use gaps::Passes;
 use late::LateBudgets;
 pub use late::processor_time;
 use learned::LearnedState;
 use leases::SharedSettings;
-use passes::Passes;
-use write_derived::Written;
 use writer::Writer;
 
 /// Number of matches read per query.

@@ -9,9 +9,9 @@ use super::{
     CURRENT, Learning, LearningError, OLD, STARTING,
     checkpoint::{self, Folder},
     derive::on_blocking_thread,
+    derived_tables::stored_weights,
     knowledge::{Knowledge, StoredWeights},
     learned::{LearnedState, Point},
-    verify::stored_weights,
 };
 use crate::{
     model::{PlayerKey, weight::RoleWeights},

@@ -17,7 +17,8 @@ use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
     Archive, IngestEvent, LogError, LogFile, LogOrigin, LogSpool, LogZone, Reading,
-    events::LineReports, reading::into_match, record_matches,
+    reading::{LineReports, into_match},
+    record_matches,
 };
 use crate::{
     ingest::{Context, Format, LogItem, same_match::join_halves},

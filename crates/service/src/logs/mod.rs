@@ -9,7 +9,6 @@
 //! This room does not depend on sessions or sockets.
 
 mod archive;
-mod events;
 mod follow;
 mod ingest;
 mod log_file;
@@ -18,11 +17,10 @@ mod reread;
 mod tail;
 
 pub use archive::{Archive, ArchivedLog, LogOrigin, LogSpool};
-pub use events::IngestEvent;
 pub use follow::{Follow, FollowMetrics, Follower};
 pub use ingest::{Ingest, IngestCounts, MatchFile, read_matches, read_matches_to_file};
 pub use log_file::{CountingFile, LogBytes, LogChunks, LogFile, log_files};
-pub use reading::{LogZone, Reading};
+pub use reading::{IngestEvent, LogZone, Reading};
 pub use reread::{Reread, RereadZones, reread};
 pub use tail::{Tail, Tailed};
 

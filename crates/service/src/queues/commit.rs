@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{
     Connections, InstanceLink, QueuesError,
     links::notice,
-    partition_handle::PartitionHandle,
+    shared::PartitionHandle,
     task::{LAZY, Task, draw_pass},
 };
 use crate::{

@@ -16,7 +16,7 @@ use super::{
     command::{ClientAnswer, ClientCommand},
     fleet::Fleet,
     links::{InstanceCommand, InstanceLinks},
-    partition_handle::PartitionHandle,
+    shared::PartitionHandle,
     shared::part_of,
     task::{Task, TaskEnd},
 };

@@ -28,13 +28,9 @@ mod fleet;
 mod lease_loop;
 mod links;
 mod metrics;
-mod partition_handle;
-mod partition_tasks;
 mod pool;
-mod replay;
 mod requests;
 mod rounds;
-mod search_time;
 mod shared;
 mod task;
 mod view;
@@ -43,8 +39,7 @@ pub use allocator::{Allocator, AllocatorError};
 pub use command::Draft;
 pub use links::{ExpectedPlayers, InstanceCommand, InstanceLink};
 pub use metrics::{HostingLevels, QueueLevels, QueueMetrics};
-pub use replay::{ReplayedSearch, replay};
-pub use search_time::SearchTime;
+pub use rounds::{ReplayedSearch, SearchTime, replay};
 pub use shared::{RoundCores, Threads};
 
 use std::{
@@ -77,9 +72,7 @@ use crate::{
 use command::{ClientAnswer, ClientCommand, Outcome};
 use fleet::{Asker, DecisionOutbox, Fleet, Remote};
 use links::InstanceLinks;
-use partition_handle::PartitionHandle;
-use partition_tasks::PartitionTasks;
-use shared::QueueShared;
+use shared::{PartitionHandle, PartitionTasks, QueueShared};
 
 /// How long [`Queues::ticket_once`] waits at most until it looks again.
 const LOOK: Duration = Duration::from_secs(1);

@@ -1,4 +1,8 @@
-//! Rounds: when one of each queue begins, what goes into the planner and comes out, and what is known of the last one.
+//! Rounds: when one of each queue begins, what goes into the planner and comes out, and what is known of the last one;
+//! what a search costs; and how a match is found again in its stored pool.
+//!
+//! The processor time is the measure of what a search costs: time that passes while the process is stopped, or while
+//! other programs have the cores, is not in it.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -6,29 +10,33 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    thread::{self, ThreadId},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     task::{Id, JoinError, JoinSet},
     time::Instant,
 };
 
 use super::{
-    QueueMetrics, QueueShared, RoundCores, SearchTime,
+    QueueMetrics, QueueShared, RoundCores, Threads,
     backfill::{Seeking, fill, seeking},
-    pool::RoundFacts,
-    pool::{RoundPool, Waiting},
+    pool::{RoundFacts, RoundPool, Waiting},
 };
+
 use crate::{
-    matchmaking::lifecycle::{Filling, Lifecycle, Proposal, SearchedPool, TicketNumber},
+    learning::processor_time,
     matchmaking::{
-        Effort, Queue,
+        Effort, Queue, QueueSettings, Ticket,
+        lifecycle::{Filling, Lifecycle, Proposal, SearchedPool, TicketNumber},
         planner::{Cores, PlanInput, PlannedMatch},
         queue::RoundSpacing,
     },
     model::Timestamp,
     session::draw_seed,
+    store::FoundMatch,
 };
 
 /// A round that has not begun.
@@ -294,4 +302,174 @@ impl Drop for QueueRounds {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
+}
+
+/// How much processor time a search has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchTime {
+    /// The time that the search would have taken on idle cores: that of the busiest thread of each batch, and that
+    /// between the batches.
+    pub alone: Duration,
+    /// The time of all threads together.
+    pub total: Duration,
+}
+
+impl SearchTime {
+    /// Calls `search`, and measures it and all jobs that it runs on the cores it is given.
+    pub fn of<T>(cores: &dyn Cores, search: impl FnOnce(&dyn Cores) -> T) -> (T, Self) {
+        let helped = Mutex::new(Self::default());
+        let since = processor_time();
+        let found = search(&MeteredCores {
+            cores,
+            helped: &helped,
+        });
+        let own = processor_time().saturating_sub(since);
+        let Self { alone, total } = helped.into_inner();
+        let time = Self {
+            alone: own + alone,
+            total: own + total,
+        };
+        (found, time)
+    }
+}
+
+/// Runs jobs on `cores`, and measures them.
+struct MeteredCores<'a> {
+    cores: &'a dyn Cores,
+    /// What other threads than the one of the search add to its time.
+    helped: &'a Mutex<SearchTime>,
+}
+
+impl Cores for MeteredCores<'_> {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        let threads: Mutex<HashMap<ThreadId, Duration>> = Mutex::default();
+        self.cores.run(count, &|at| {
+            let since = processor_time();
+            job(at);
+            let took = processor_time().saturating_sub(since);
+            *threads.lock().entry(thread::current().id()).or_default() += took;
+        });
+        let mut threads = threads.into_inner();
+        let own = threads.remove(&thread::current().id()).unwrap_or_default();
+        let busiest = threads.values().max().copied().unwrap_or_default();
+        let mut helped = self.helped.lock();
+        helped.alone += busiest.saturating_sub(own);
+        helped.total += threads.values().sum::<Duration>();
+    }
+
+    fn share(&self, jobs: usize) -> Box<dyn Cores + '_> {
+        Box::new(MeteredShare {
+            cores: self.cores.share(jobs),
+            helped: self.helped,
+        })
+    }
+}
+
+/// The cores of one job's own jobs.
+struct MeteredShare<'a> {
+    cores: Box<dyn Cores + 'a>,
+    helped: &'a Mutex<SearchTime>,
+}
+
+impl MeteredShare<'_> {
+    fn measured(&self) -> MeteredCores<'_> {
+        MeteredCores {
+            cores: &*self.cores,
+            helped: self.helped,
+        }
+    }
+}
+
+impl Cores for MeteredShare<'_> {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.measured().run(count, job);
+    }
+}
+
+/// What a search in the stored pool of a match finds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayedSearch {
+    /// The match with the oldest ticket of the stored one; `None` if no match has it.
+    pub found: Option<PlannedMatch>,
+    /// The tickets of the pool, to which its teams refer.
+    pub tickets: Vec<Ticket>,
+    /// Whether it has the teams of the stored match.
+    pub same_teams: bool,
+    /// Whether it has the mode and the map of the stored match.
+    pub same_picks: bool,
+    /// What each rule finds in it, one line each.
+    pub why: Vec<String>,
+    /// What has changed since then, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Searches in the stored pool of a match, with the configuration, seed and effort of then. `now` is the
+/// present configuration of its queue.
+///
+/// # Errors
+/// Returns what is missing, as a sentence.
+pub fn replay(
+    found: &FoundMatch,
+    now: Option<&QueueSettings>,
+    threads: Threads,
+) -> Result<ReplayedSearch, String> {
+    let (queue, pool) = RoundPool::restored(found)?;
+    let (seed, effort) = match &found.pool {
+        Some(pool) => (pool.seed, Effort::new(pool.effort)),
+        None => (0, Effort::default()),
+    };
+    let input = pool.input(&queue, seed, effort);
+    let plan = input.plan(&threads, &AtomicBool::new(false));
+    let number = |place: &usize| pool.numbers.get(*place).copied();
+    let teams = |planned: &PlannedMatch| -> Vec<Vec<TicketNumber>> {
+        let team = |team: &Vec<usize>| sorted(team.iter().filter_map(number).collect());
+        planned.teams.iter().map(team).collect()
+    };
+    let proposal = &found.formed.proposal;
+    let stored: Vec<_> = proposal.teams.iter().cloned().map(sorted).collect();
+    let oldest = stored.iter().flatten().min().copied();
+    let again = plan.matches.into_iter().find(|planned| {
+        let mut tickets = planned.teams.iter().flatten().filter_map(number);
+        oldest.is_some_and(|oldest| tickets.any(|ticket| ticket == oldest))
+    });
+    let has_picks = |planned: &PlannedMatch| {
+        let picks = [("mode", &proposal.mode), ("map", &proposal.map)];
+        picks
+            .iter()
+            .all(|(name, word)| planned.picks.get(*name) == word.as_ref())
+    };
+    let why = again.as_ref().map(|again| input.explain(again));
+    Ok(ReplayedSearch {
+        same_teams: again.as_ref().is_some_and(|again| teams(again) == stored),
+        same_picks: again.as_ref().is_some_and(has_picks),
+        why: why.iter().flatten().map(|report| report.line()).collect(),
+        notes: notes(found, queue.settings(), now),
+        found: again,
+        tickets: pool.tickets,
+    })
+}
+
+fn sorted(mut team: Vec<TicketNumber>) -> Vec<TicketNumber> {
+    team.sort_unstable();
+    team
+}
+
+fn notes(found: &FoundMatch, then: &QueueSettings, now: Option<&QueueSettings>) -> Vec<String> {
+    let queue = &found.formed.queue;
+    let mut notes = Vec::new();
+    match now {
+        None => notes.push(format!("the configuration no longer has the queue {queue}")),
+        Some(now) if now != then => notes.push(format!(
+            "the configuration of {queue} has changed since; this search used the one of then"
+        )),
+        Some(_) => {}
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    if let Some(pool) = found.pool.as_ref().filter(|pool| pool.version != version) {
+        notes.push(format!(
+            "evenkeel {} found it, and this is {version}",
+            pool.version
+        ));
+    }
+    notes
 }

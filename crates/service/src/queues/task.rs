@@ -19,9 +19,9 @@ use super::{
     explain::Explanations,
     links::{InstanceCommand, InstanceLinks, seats},
     metrics::LOOK,
-    partition_handle::PartitionHandle,
     pool::admit,
     rounds::{FoundMatches, QueueRounds},
+    shared::PartitionHandle,
     view::{SeenTicket, queue_line, ticket_reply},
 };
 use crate::{

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{peer::not_allowed, queue::refusal};
+use super::{gate::not_allowed, queue::refusal};
 use crate::{
     matchmaking::lifecycle::{HostRefused, InstanceOffer},
     model::{ident::Ident, record::MatchId},

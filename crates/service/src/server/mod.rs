@@ -14,7 +14,6 @@ mod dispatch;
 mod gate;
 mod host;
 mod metrics;
-mod peer;
 mod queue;
 mod service;
 mod tls;
@@ -22,9 +21,8 @@ pub mod watch;
 
 pub use connection::{ByteStream, serve};
 pub use dispatch::refusal as session_refusal;
-pub use gate::Gate;
+pub use gate::{Caller, Gate, Peer};
 pub use metrics::ServerMetrics;
-pub use peer::{Caller, Peer};
 pub use queue::refusal as queue_refusal;
 pub use service::{Service, ServiceError, ServiceSettings};
 pub use tls::TlsIdentity;

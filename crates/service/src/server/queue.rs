@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::peer::not_allowed;
+use super::gate::not_allowed;
 use crate::{
     matchmaking::lifecycle::{HostRefused, TicketRefused},
     model::ident::Ident,

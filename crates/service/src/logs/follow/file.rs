@@ -19,9 +19,8 @@ use crate::{
     ingest::{Format, HEAD, LogItem, Skip, detect, foreign::first_line},
     logs::{
         Archive, LogError, LogFile, LogOrigin, LogSpool, Reading, Tail, Tailed,
-        events::nobodies,
         log_file::{earlier, successor},
-        reading::into_match,
+        reading::{into_match, nobodies},
         timestamp,
     },
     model::{MatchRecord, Timestamp, fingerprint::Fingerprint, record::FOLLOW},

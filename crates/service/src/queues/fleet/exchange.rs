@@ -12,10 +12,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{
-    Asked, Fleet,
-    asking::{AnnouncedTickets, Outgoing},
-};
+use super::{AnnouncedTickets, Asked, Fleet, Outgoing};
 use crate::{
     protocol::push::Notice,
     queues::{

@@ -9,11 +9,9 @@
 
 mod bucket;
 mod places;
-mod slowdown;
 
-pub use bucket::{AddressKey, AddressTable, Allowance, Bucket, Rate, Rates};
+pub use bucket::{AddressKey, AddressTable, Allowance, Bucket, HelloKey, Rate, Rates, Slowdown};
 pub use places::{ConnectionProgress, ConnectionSigns, Places};
-pub use slowdown::{HelloKey, Slowdown};
 
 use core::net::IpAddr;
 use std::sync::Arc;

@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use tokio::time::timeout;
 
-use super::{
-    BackupMetrics, Monitor, is_apart,
-    monitor::{Failures, PATIENCE},
-};
+use super::{BackupMetrics, Failures, Monitor, PATIENCE, is_apart};
 use crate::{
     matchmaking::lifecycle::Stage,
     model::{Timestamp, access::Holder, text::counted},

@@ -169,3 +169,27 @@ fn the_time_of_the_last_sign_of_life_is_kept() {
     let (_, alive) = JournalFolder::open(folder.path(), FileMode::default()).unwrap();
     assert_eq!(alive, Some(Timestamp(7)));
 }
+
+#[test]
+fn a_small_part_of_a_small_disk_is_taken_and_given_back_in_blocks() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let reserve = Reserve::open(folder.path(), FileMode::default());
+    let length = || std::fs::metadata(folder.path().join(NAME)).unwrap().len();
+    let file = File::options()
+        .write(true)
+        .open(folder.path().join(NAME))
+        .unwrap();
+    assert!(fill(&file, 16 * 50_000).unwrap());
+    assert_eq!(length(), 12 * BLOCK);
+    fill(&file, 0).unwrap();
+    assert_eq!(length(), 12 * BLOCK, "what is taken is not given back");
+    let full = io::Error::from(io::ErrorKind::StorageFull);
+    assert!(!reserve.is_released(&io::Error::other("broken"), 1));
+    assert!(reserve.is_released(&full, 1));
+    assert_eq!(length(), 10 * BLOCK);
+    assert!(reserve.is_released(&full, 9 * BLOCK));
+    assert_eq!(length(), 0);
+    assert!(!reserve.is_released(&full, 1), "nothing is left");
+    assert!(fill(&file, u64::MAX).unwrap());
+    assert_eq!(length(), MOST);
+}
