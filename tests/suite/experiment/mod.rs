@@ -252,6 +252,10 @@ fn the_page_and_v1_say_what_is_known() {
     let answer: Value = serde_json::from_str(&pages.get("/v1/experiments").body).unwrap();
     assert_eq!(answer["experiments"][0], status(folder.path())[0]);
     assert_eq!(answer["experiments"][0]["ended"], json!(null));
+    let game: Value = serde_json::from_str(&pages.get("/v1/matches/3").body).unwrap();
+    let page = pages.get("/matches/3").body;
+    let arm = game["arm"].as_str().unwrap();
+    assert!(page.contains(&format!("belongs to arm {arm} of")), "{page}");
 }
 
 #[test]

@@ -4,7 +4,13 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::model::{Kind, Timestamp, names::plain_name};
+use crate::{
+    model::{Kind, Timestamp, fingerprint::Fingerprint, names::plain_name, text::to_hex},
+    store::{
+        StoreError,
+        db::{At, FromColumn, Row},
+    },
+};
 
 /// Writes something as its text: a time as in `2026-11-20T15:28:36Z`, a kind as in `human`.
 pub fn as_text<T: Display, S: Serializer>(of: &T, to: S) -> Result<S::Ok, S::Error> {
@@ -93,5 +99,42 @@ impl Player {
     /// The name without its colours.
     pub fn plain(&self) -> &str {
         self.name.as_deref().unwrap_or("a player")
+    }
+}
+
+/// Bytes, which are hexadecimal as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Bytes(pub Vec<u8>);
+
+impl From<Bytes> for String {
+    fn from(bytes: Bytes) -> Self {
+        to_hex(&bytes.0)
+    }
+}
+
+impl TryFrom<String> for Bytes {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let digit = |byte: &u8| char::from(*byte).to_digit(16);
+        let pair = |pair: &[u8]| match pair {
+            [high, low] => u8::try_from((digit(high)? << 4) | digit(low)?).ok(),
+            _ => None,
+        };
+        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
+        bytes.map(Self).ok_or("no hexadecimal digits")
+    }
+}
+
+impl From<Fingerprint> for Bytes {
+    fn from(fingerprint: Fingerprint) -> Self {
+        Self(fingerprint.0.to_vec())
+    }
+}
+
+impl FromColumn<'_> for Bytes {
+    fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
+        Ok(Self(FromColumn::read(row, at)?))
     }
 }

@@ -1,6 +1,6 @@
 //! What is kept once for the whole database: a number and a text, each under its name.
 
-use crate::store::{StoreError, db::*, operator_lines::Bytes};
+use crate::store::{StoreError, db::*, shown::Bytes};
 
 /// The state that counts the changes of what an operator has said.
 pub(in crate::store) const PLAYER_CHANGES: &str = "player_changes";

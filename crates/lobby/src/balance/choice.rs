@@ -257,7 +257,7 @@ mod tests {
             for id in ["ann", "bob", "cid", "dan"] {
                 let party = ["ann", "bob"].contains(&id).then(|| "friends".to_owned());
                 let update = Update {
-                    party: party.map(Into::into),
+                    party,
                     ..Update::default()
                 };
                 let id = Ident::from_text(id);

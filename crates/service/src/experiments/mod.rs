@@ -365,50 +365,21 @@ impl ExperimentReport {
             name,
             ..ArmReport::default()
         });
-        let mut primary = FollowedOutcome::primary(share, FEATURES)?;
-        let others = ExperimentOutcome::ALL.into_iter();
-        let others = others.filter(|outcome| *outcome != plan.outcome);
-        let mut others = others
-            .map(|outcome| Ok((outcome, FollowedOutcome::secondary(share, FEATURES)?)))
-            .collect::<Result<Vec<_>, ExperimentError>>()?;
-        let mut course = Vec::new();
+        let mut outcomes = FollowedOutcomes::new(&plan, share)?;
         for game in games {
             let arm = if game.arm == "b" { Arm::B } else { Arm::A };
             arms[arm as usize].count(game);
-            if game.match_id.is_none() {
-                continue;
-            }
-            let known: Vec<f64> = serde_json::from_str(&game.known).unwrap_or_default();
-            let mut features = [0.0; FEATURES];
-            features
-                .iter_mut()
-                .zip(known)
-                .for_each(|(own, known)| *own = known);
-            if let Some(outcome) = plan.outcome.of(game, row.one_sided) {
-                primary.add(arm, &features, outcome)?;
-                let OutcomeSummary {
-                    matches, interval, ..
-                } = primary.summary();
-                course.push(IntervalPoint {
-                    matches: matches.iter().sum(),
-                    interval: interval.into(),
-                });
-            }
-            for (which, followed) in &mut others {
-                if let Some(outcome) = which.of(game, row.one_sided) {
-                    followed.add(arm, &features, outcome)?;
-                }
+            if game.match_id.is_some() {
+                outcomes.add(arm, game, row.one_sided)?;
             }
         }
+        let (_, primary) = &outcomes.primary;
         let verdict = primary.verdict();
         let [a, b] = &plan.names;
         let sentence = verdict.as_ref().map_or_else(
             || "Not sure yet: there are too few matches".to_owned(),
             |verdict| verdict.sentence([a, b], plan.outcome.predicate()),
         );
-        let outcomes = [OutcomeReport::of(plan.outcome, &primary.summary())].into_iter();
-        let others = others.iter();
-        let others = others.map(|(which, followed)| OutcomeReport::of(*which, &followed.summary()));
         let key = key_of(row)?;
         Ok(Self {
             experiment: row.number,
@@ -422,11 +393,65 @@ impl ExperimentReport {
             one_sided: row.one_sided,
             verdict: sentence,
             sure: verdict.is_some_and(|verdict| verdict.is_sure()),
-            outcomes: outcomes.chain(others).collect(),
-            course: thinned(course),
+            outcomes: outcomes.reports(),
+            course: thinned(outcomes.course),
             commitment: key.commitment().to_string(),
             key: row.ended_at.map(|_| key.reveal()),
         })
+    }
+}
+
+/// The outcomes of an experiment, while its matches are folded.
+struct FollowedOutcomes {
+    primary: (ExperimentOutcome, FollowedOutcome),
+    others: Vec<(ExperimentOutcome, FollowedOutcome)>,
+    course: Vec<IntervalPoint>,
+}
+
+impl FollowedOutcomes {
+    fn new(plan: &ExperimentPlan, share: ArmShare) -> Result<Self, ExperimentError> {
+        let others = ExperimentOutcome::ALL.into_iter();
+        let others = others.filter(|outcome| *outcome != plan.outcome);
+        let others =
+            others.map(|outcome| Ok((outcome, FollowedOutcome::secondary(share, FEATURES)?)));
+        Ok(Self {
+            primary: (plan.outcome, FollowedOutcome::primary(share, FEATURES)?),
+            others: others.collect::<Result<_, ExperimentError>>()?,
+            course: Vec::new(),
+        })
+    }
+
+    fn add(
+        &mut self,
+        arm: Arm,
+        game: &ExperimentMatch,
+        one_sided: f64,
+    ) -> Result<(), ExperimentError> {
+        let known: Vec<f64> = serde_json::from_str(&game.known).unwrap_or_default();
+        let mut features = [0.0; FEATURES];
+        let own = features.iter_mut().zip(known);
+        own.for_each(|(own, known)| *own = known);
+        let (which, primary) = &mut self.primary;
+        if let Some(outcome) = which.of(game, one_sided) {
+            primary.add(arm, &features, outcome)?;
+            let summary = primary.summary();
+            self.course.push(IntervalPoint {
+                matches: summary.matches.iter().sum(),
+                interval: summary.interval.into(),
+            });
+        }
+        for (which, followed) in &mut self.others {
+            if let Some(outcome) = which.of(game, one_sided) {
+                followed.add(arm, &features, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reports(&self) -> Vec<OutcomeReport> {
+        let all = [&self.primary].into_iter().chain(&self.others);
+        all.map(|(which, followed)| OutcomeReport::of(*which, &followed.summary()))
+            .collect()
     }
 }
 

@@ -40,12 +40,7 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
             millis: seconds.map(millis),
         },
         Request::Role { id, role } => Command::Role { id, role },
-        Request::Start => {
-            session.apply(&Command::Start)?;
-            // START may have given the game another number.
-            session.enter_arm().await;
-            return Ok(None);
-        }
+        Request::Start => return start(session).await,
         Request::Score { team, points, by } => Command::Score { team, points, by },
         Request::Total { team, points } => return total(session, team, points),
         Request::Points { id, points } => Command::Points { id, points },
@@ -86,6 +81,13 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
         }
     };
     session.apply(&command)?;
+    Ok(None)
+}
+
+async fn start(session: &mut Session) -> Handled {
+    session.apply(&Command::Start)?;
+    // START may have given the game another number.
+    session.enter_arm().await;
     Ok(None)
 }
 

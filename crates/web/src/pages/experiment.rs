@@ -117,9 +117,8 @@ fn arms(of: &ExperimentReport) -> PageTable<'_, ArmReport> {
 
 fn outcomes(of: &ExperimentReport) -> PageTable<'_, OutcomeReport> {
     let [a, b] = &of.arms;
-    let mean = |outcome: &OutcomeReport, arm: usize| {
-        words::known(outcome.means[arm], |mean| words::percent(mean))
-    };
+    let mean =
+        |outcome: &OutcomeReport, arm: usize| words::known(outcome.means[arm], words::percent);
     PageTable::of("What was measured", &of.outcomes)
         .name("Matches that", |outcome| name(outcome.outcome))
         .num(&a.name, move |outcome| mean(outcome, 0))

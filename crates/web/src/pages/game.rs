@@ -51,6 +51,9 @@ pub(crate) struct GamePage {
     fairest: Option<FairestExchange>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasons: Option<Reasons>,
+    /// The arm that was drawn for it in an experiment, `a` or `b`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arm: Option<String>,
 }
 
 /// A team and its players.
@@ -151,6 +154,7 @@ impl Page for GamePage {
             teams: found.line.scores.iter().enumerate().map(team).collect(),
             others: Vec::new(),
             reasons: balance.and_then(reasons),
+            arm: found.arm,
             prediction_history,
             fairest,
             summary,
@@ -250,6 +254,12 @@ impl Page for GamePage {
             @if let Some(reasons) = &self.reasons {
                 h2 { "Why these teams" }
                 (reasons.body())
+            }
+            @if let Some(arm) = &self.arm {
+                p.note {
+                    (mark!("This match belongs to arm {0} of {1}.", { (arm) },
+                        { a href=(site.links.to("/experiment")) { "an experiment" } }))
+                }
             }
             (share(site, &self.path(), false, false))
         })

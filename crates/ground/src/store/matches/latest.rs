@@ -98,6 +98,10 @@ impl Matches<'_> {
                        WHERE match_id = $1 AND kind = 'balance' AND length(decision) < 100000
                        ORDER BY id DESC LIMIT 1";
         let balance = scalar(balance).bind(id);
+        let arm = "SELECT coalesce((SELECT a.arm FROM drawn_arms a WHERE a.game = m.game),
+                                   (SELECT a.arm FROM drawn_arms a WHERE a.match_id = m.id))
+                   FROM matches m WHERE m.id = $1";
+        let arm: Option<Option<String>> = scalar(arm).bind(id).fetch_optional(&mut tx).await?;
         let line = MatchLine::from_row(&row)?;
         let changes = chances::read_changes(&mut tx, id, line.scores.len()).await?;
         let Some(stored) = fetch(&mut tx, &[id]).await?.pop() else {
@@ -117,6 +121,7 @@ impl Matches<'_> {
             mode: record.mode,
             mutators: record.mutators,
             balance: balance.fetch_optional(&mut tx).await?,
+            arm: arm.flatten(),
         }))
     }
 }
@@ -513,6 +518,8 @@ pub struct PageMatch {
     pub events: Vec<PageEvent>,
     /// The last stored BALANCE before the match, as JSON.
     pub balance: Option<String>,
+    /// The arm that was drawn for it in an experiment, `a` or `b`.
+    pub arm: Option<String>,
 }
 
 impl PageMatch {

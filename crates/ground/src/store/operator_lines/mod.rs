@@ -11,11 +11,11 @@ use crate::{
     ingest::jsonl::write_record,
     model::{
         Kind, MatchRecord, PlayerKey, Timestamp, fingerprint::Fingerprint, names::escaped_json,
-        text::to_hex,
     },
     store::{
         StoreError, StoredMatch,
         db::{At, FromColumn, Row, SqlValue, columns},
+        shown::Bytes,
     },
 };
 
@@ -134,43 +134,6 @@ pub struct NumbersLine {
 
 fn is_none_yet(last: &i64) -> bool {
     *last == 0
-}
-
-/// Bytes, which are hexadecimal as text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Bytes(pub Vec<u8>);
-
-impl From<Bytes> for String {
-    fn from(bytes: Bytes) -> Self {
-        to_hex(&bytes.0)
-    }
-}
-
-impl TryFrom<String> for Bytes {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let digit = |byte: &u8| char::from(*byte).to_digit(16);
-        let pair = |pair: &[u8]| match pair {
-            [high, low] => u8::try_from((digit(high)? << 4) | digit(low)?).ok(),
-            _ => None,
-        };
-        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
-        bytes.map(Self).ok_or("no hexadecimal digits")
-    }
-}
-
-impl From<Fingerprint> for Bytes {
-    fn from(fingerprint: Fingerprint) -> Self {
-        Self(fingerprint.0.to_vec())
-    }
-}
-
-impl FromColumn<'_> for Bytes {
-    fn read(row: &Row, at: At<'_>) -> Result<Self, StoreError> {
-        Ok(Self(FromColumn::read(row, at)?))
-    }
 }
 
 /// A number with a fraction. JSON has no infinite ones, and -0 is 0, as SQLite stores it.

@@ -21,9 +21,10 @@ use crate::{
             set_last_number,
         },
         operator_lines::{
-            Bytes, Cells, ChanceLine, ContentPart, DecisionLine, EndLine, ExportLine,
-            HandleKeyLine, MatchHead, MergeLine, NumbersLine, OperatorLine as Line, ReporterLine,
+            Cells, ChanceLine, ContentPart, DecisionLine, EndLine, ExportLine, HandleKeyLine,
+            MatchHead, MergeLine, NumbersLine, OperatorLine as Line, ReporterLine,
         },
+        shown::Bytes,
         state,
     },
 };

@@ -505,6 +505,7 @@ mod tests {
                 games: 1,
                 last_seen: Timestamp(learned),
                 division: None,
+                progress: None,
                 plays_now: false,
             },
         }
