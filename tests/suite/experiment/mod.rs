@@ -111,6 +111,24 @@ fn asking_again_does_not_change_the_arm_and_neither_does_a_kill() {
 }
 
 #[test]
+fn a_game_that_comes_again_with_the_same_players_keeps_its_arm() {
+    let folder = configured(RANDOM_OR_BEST);
+    let daemon = Process::start_configured(folder.path());
+    // The map is restarted before play: nobody draws until the arm is welcome.
+    let game = "GAME ctf\nJOIN a\nJOIN b\nJOIN c\nJOIN d\nBALANCE\nEXPLAIN\n";
+    let said = daemon.ask(&format!("HELLO alpha\n{}", game.repeat(12)));
+    let drawn = arms(&said);
+    assert_eq!(drawn.len(), 12, "{said}");
+    assert!(drawn.iter().all(|arm| *arm == drawn[0]), "{drawn:?}");
+    assert_eq!(
+        counts(&status(folder.path())[0], "games")
+            .iter()
+            .sum::<u64>(),
+        1
+    );
+}
+
+#[test]
 fn a_game_that_nobody_has_asked_about_belongs_to_an_arm_too() {
     let folder = configured(RANDOM_OR_BEST);
     let daemon = Process::start_configured(folder.path());

@@ -18,8 +18,10 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
     if human(&request).is_some_and(Ident::is_nobody) {
         return Err(LobbyError::SharedId.into());
     }
-    if depends_on_arm(&request) {
-        session.enter_arm().await;
+    match request {
+        Request::Balance { .. } | Request::Start => session.begin_arm().await,
+        _ if depends_on_arm(&request) => session.enter_arm().await,
+        _ => {}
     }
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
@@ -91,16 +93,13 @@ async fn start(session: &mut Session) -> Handled {
     Ok(None)
 }
 
-/// Whether the policy of an experiment may decide about the request, or the game belongs to the experiment from it on.
+/// Whether the policy of an experiment may decide about a request besides BALANCE and START.
 fn depends_on_arm(request: &Request) -> bool {
     matches!(
         request,
-        Request::Start
-            | Request::Score { .. }
+        Request::Score { .. }
             | Request::Total { .. }
             | Request::Death(_)
-            | Request::Balance { .. }
-            | Request::Bots
             | Request::Place(_)
             | Request::Advantage
             | Request::Rebalance { .. }

@@ -103,6 +103,14 @@ impl ArmRules {
 }
 
 impl Session {
+    /// Before BALANCE or START: finds out whether the game before this one goes on, with its arm, and draws one if not.
+    pub async fn begin_arm(&mut self) {
+        if self.sessions.arms().is_some() {
+            self.advance_before();
+        }
+        self.enter_arm().await;
+    }
+
     /// Draws the arm of the running game, if it belongs to an experiment and has none yet. The teams of a hosted match come
     /// from its queue: it has none.
     pub async fn enter_arm(&mut self) {
@@ -117,6 +125,9 @@ impl Session {
         let Some(arms) = self.sessions.arms() else {
             return self.leave_arm();
         };
+        if self.state.held.is_some() {
+            return; // the game before this one may go on
+        }
         let name = self.server.as_deref().unwrap_or_default();
         let (server, is_hosted) = (server_name(name).to_owned(), server_name(name) != name);
         let ruleset = self.ruleset().map(|ruleset| ruleset.to_string());
