@@ -3,10 +3,10 @@
 //! The same lobbies are picked by daemons that have learned from only so many matches before them. The judge,
 //! the teams as played, all splits, and the organiser who knows all matches before are the same in each line.
 
-use crate::{
+use crate::common::{
+    daemon::{Trial, Way, pick_all},
     lobbies::{History, Lobby},
-    picks::{Trial, Way, pick_all},
-    table::{interval, mean, splits},
+    statistics::{interval, mean, splits},
 };
 
 /// The numbers of matches that a daemon has learned from.

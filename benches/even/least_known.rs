@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
+use crate::common::{
+    daemon::{Picked, Way},
     lobbies::{History, Lobby},
-    picks::{Picked, Way},
 };
 
 /// The number of the least known players that are looked at.

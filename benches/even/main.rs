@@ -2,7 +2,7 @@
 //! --bench even`. Not a test, because it takes too long.
 //!
 //! For each lobby of a recorded history, the daemon learns from the matches before it and picks
-//! teams. A regression that was fitted on later matches alone ([`judge`]) says how far the chance of
+//! teams. A regression that was fitted on later matches alone ([`common::judge`]) says how far the chance of
 //! these teams is from one half. Beside it are the teams as they were played, all teams of equal size
 //! (`random`), and the most even teams by the same kind of regression, fitted on the matches before
 //! (`ceiling`): more than about that cannot be known beforehand. With the argument `early`, it shows how
@@ -11,55 +11,28 @@
 
 #![allow(clippy::expect_used)] // a benchmark that cannot run has nothing to clean up
 
+#[path = "../common/mod.rs"]
+#[allow(dead_code, reason = "other benches use the rest of it")]
+mod common;
 mod early;
-mod judge;
 mod least_known;
-mod lobbies;
-mod picks;
 mod table;
 mod wishes;
 
-use std::path::Path;
-
-use evenkeel::{logs::read_matches, model::MatchRecord};
-
-use lobbies::{History, Lobby};
-use picks::{Trial, Way};
-
-/// A recorded history: its file in `../shared/data/matches`, whether the first team is a side, and how
-/// many lobbies are judged.
-struct Set {
-    name: &'static str,
-    sides: bool,
-    lobbies: usize,
-}
-
-const SETS: [Set; 4] = [
-    Set::new("tribes_pug", false, 360),
-    Set::new("tagpro", false, 150),
-    Set::new("ns2_gather", true, 60),
-    Set::new("beach_points", false, 300),
-];
+use common::{
+    daemon::{Trial, Way, pick_all},
+    lobbies::{History, Lobby},
+    sets::{SETS, Set},
+};
 
 /// The lengths of the first pieces of histories after which lobbies are judged, too.
 const FIRST: [usize; 2] = [60, 200];
-
-impl Set {
-    const fn new(name: &'static str, sides: bool, lobbies: usize) -> Self {
-        Self {
-            name,
-            sides,
-            lobbies,
-        }
-    }
-}
 
 fn main() {
     let only: Vec<String> = std::env::args()
         .skip(1)
         .filter(|a| !a.starts_with('-'))
         .collect();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/matches");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -71,20 +44,19 @@ fn main() {
     let trial = Trial {
         uncertain: value(&stated, "uncertain="),
         wishes: value(&stated, "wishes=").unwrap_or_default(),
+        ..Trial::default()
     };
     for set in SETS
         .iter()
         .filter(|s| only.is_empty() || only.iter().any(|o| o == s.name))
     {
-        let file = data.join(set.name).with_extension("jsonl");
-        let matches: Vec<MatchRecord> = match read_matches(&file, &mut |_| ()) {
-            Ok(matches) => matches,
+        let history = match set.read() {
+            Ok(history) => history,
             Err(why) => {
                 println!("{} is left out: {why}", set.name);
                 continue;
             }
         };
-        let history = History::new(matches, set.sides);
         match early.is_empty() {
             true => runtime.block_on(report(set, &history, trial)),
             false => runtime.block_on(early::report(set.name, &history)),
@@ -116,7 +88,7 @@ async fn print_lobbies(name: &str, history: &History, lobbies: &[Lobby], trial: 
     let judged = [Way::Ratio, Way::Chance];
     let mut picked = Vec::new();
     for way in judged {
-        picked.push(picks::pick_all(way, history, lobbies, trial).await);
+        picked.push(pick_all(way, history, lobbies, trial).await);
     }
     table::print(name, history, lobbies, &picked[0], &picked[1]);
     for (way, picked) in judged.iter().zip(&picked) {

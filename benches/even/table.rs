@@ -2,15 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-
-use crate::{
+use crate::common::{
+    daemon::Picked,
     lobbies::{History, Judges, Lobby},
-    picks::Picked,
+    statistics::{interval, mean, splits},
 };
-
-/// The number of bootstrap samples.
-const SAMPLES: usize = 2_000;
 
 /// Prints one line of the table, and what else is known of these picks.
 pub fn print(
@@ -132,34 +128,4 @@ fn details(
         own.last().copied().unwrap_or(0.0),
         gain / f64::from(advised.max(1)),
     );
-}
-
-pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// The 95 % interval of the mean, by a bootstrap of blocks of neighbouring lobbies.
-pub fn interval(values: &[f64]) -> (f64, f64) {
-    let mut random = ChaCha8Rng::seed_from_u64(7);
-    let length = (values.len() as f64).cbrt().ceil() as usize;
-    let mut means: Vec<f64> = (0..SAMPLES)
-        .map(|_| {
-            let mut sample = Vec::with_capacity(values.len() + length);
-            while sample.len() < values.len() {
-                let from = random.random_range(0..=values.len() - length);
-                sample.extend_from_slice(&values[from..from + length]);
-            }
-            mean(&sample[..values.len()])
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    (means[SAMPLES / 40], means[SAMPLES - 1 - SAMPLES / 40])
-}
-
-/// All divisions of `players` into two teams whose sizes differ by at most one.
-pub fn splits(players: usize) -> Vec<Vec<u8>> {
-    let bits = |set: u32| (0..players).map(|p| (set >> p & 1) as u8).collect();
-    let sizes = [players / 2, players.div_ceil(2)];
-    let sets = (0..1u32 << players).filter(|set| sizes.contains(&(set.count_ones() as usize)));
-    sets.map(bits).collect()
 }

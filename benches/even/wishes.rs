@@ -1,22 +1,9 @@
 //! How many wishes for a side are granted, when players of the lobbies wish at random.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-
-use crate::{
+use crate::common::{
+    daemon::{Picked, Way, wish},
     lobbies::Lobby,
-    picks::{Picked, Way},
 };
-
-/// The team for which a player wishes in the lobby of match `at`: none with probability `1 - share`. A player's wishes
-/// in different lobbies are drawn anew.
-pub fn wish(id: &str, at: usize, share: f64) -> Option<u8> {
-    let mut hasher = DefaultHasher::new();
-    (id, at).hash(&mut hasher);
-    let mut draw = ChaCha8Rng::seed_from_u64(hasher.finish());
-    draw.random_bool(share).then(|| draw.random_range(0..2))
-}
 
 /// Prints the share of wishes that the picks grant, and the most that could be granted if only sizes counted.
 pub fn print(way: Way, share: f64, lobbies: &[Lobby], picked: &[Picked]) {

@@ -13,6 +13,7 @@ mod common;
 
 mod api;
 mod architecture;
+mod benches;
 mod command;
 mod daemon;
 mod discord;

@@ -32,6 +32,8 @@ pub struct Judge {
     strengths: Vec<f64>,
     side: f64,
     size: f64,
+    /// The penalty that the cross-validation has chosen.
+    penalty: f64,
 }
 
 /// One decided game as a row of the regression: columns with their factors, and the result.
@@ -82,7 +84,13 @@ impl Judge {
             strengths,
             side,
             size,
+            penalty,
         }
+    }
+
+    /// The penalty that the cross-validation has chosen, between 0.5 and 32.
+    pub fn penalty(&self) -> f64 {
+        self.penalty
     }
 
     /// What the judge knows of these players; an unknown one has the strength 0.

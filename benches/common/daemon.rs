@@ -1,21 +1,29 @@
 //! Teams picked by the daemon itself: a session in process, with a database of its own.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use evenkeel::{
     config::Config,
     lobby::{Command, Update},
-    model::{MatchRecord, Timestamp, ident::Ident, units::Amount},
+    model::{
+        MatchRecord, Timestamp,
+        ident::Ident,
+        units::{Amount, ChoiceExponent},
+    },
     partition::settings::Objective,
+    rating::SystemName,
     server::Service,
     session::{HandClock, Session},
     store,
 };
 
-use crate::{
-    lobbies::{History, Lobby},
-    wishes::wish,
-};
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+use super::lobbies::{History, Lobby};
 
 /// By what BALANCE picks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +39,10 @@ pub struct Trial {
     pub uncertain: Option<f64>,
     /// The probability of each player to wish for a side.
     pub wishes: f64,
+    /// The rating system.
+    pub system: SystemName,
+    /// Whether BALANCE always picks its best split, instead of varying among nearly as good ones.
+    pub best: bool,
 }
 
 /// What the daemon answers for one lobby.
@@ -41,10 +53,21 @@ pub struct Picked {
     pub chances: Vec<Option<f64>>,
     /// The teams that REBALANCE wants, beginning with those as played, if it wants any moves.
     pub rebalanced: Option<Vec<u8>>,
+    /// The mean time from BALANCE to its answer, in microseconds.
+    pub micros: f64,
 }
 
 /// The number of seeds with which each lobby is picked.
 pub const SEEDS: u64 = 30;
+
+/// The team for which a player wishes in the lobby of match `at`: none with probability `1 - share`. A player's wishes
+/// in different lobbies are drawn anew.
+pub fn wish(id: &str, at: usize, share: f64) -> Option<u8> {
+    let mut hasher = DefaultHasher::new();
+    (id, at).hash(&mut hasher);
+    let mut draw = ChaCha8Rng::seed_from_u64(hasher.finish());
+    draw.random_bool(share).then(|| draw.random_range(0..2))
+}
 
 /// Picks teams for all lobbies, which are in order.
 pub async fn pick_all(way: Way, history: &History, lobbies: &[Lobby], trial: Trial) -> Vec<Picked> {
@@ -90,6 +113,10 @@ impl Learner {
             Way::Ratio => Objective::Ratio,
             Way::Chance => Objective::Chance,
         };
+        config.rating.rating.system = trial.system.into();
+        if trial.best {
+            config.balance.partition.power = ChoiceExponent::of(f64::INFINITY);
+        }
         if let Some(cost) = trial.uncertain {
             let factors = &mut config.balance.partition.factors;
             factors.uncertain = Amount::try_from(cost).expect("a possible cost");
@@ -137,13 +164,15 @@ impl Learner {
         }
         let (name, players) = (record.map.clone(), None);
         self.apply(Command::Map { name, players });
-        for (id, team) in &lobby.players {
+        for (at, (id, team)) in lobby.players.iter().enumerate() {
+            let party = lobby.parties.iter().position(|party| party.contains(&at));
             let team = placed.then_some(*team as u8);
             let wish = wish(id, lobby.at, self.trial.wishes).filter(|_| !placed);
             self.apply(Command::Join {
                 id: Ident::from_text(id),
                 update: Update {
                     team,
+                    party: party.map(|number| format!("party {number}")),
                     wish: wish.map(Some),
                     ..Update::default()
                 },
@@ -155,11 +184,15 @@ impl Learner {
         self.session.apply(&command).expect("a legal command");
     }
 
+    #[allow(clippy::disallowed_methods, reason = "the time of BALANCE is measured")]
     async fn pick(&mut self, record: &MatchRecord, lobby: &Lobby) -> Picked {
         let (mut teams, mut chances) = (Vec::new(), Vec::new());
+        let mut spent = Duration::ZERO;
         for seed in 1..=SEEDS {
             self.begin(record, lobby, false);
+            let asked = Instant::now();
             let balanced = self.session.balance(None, Some(seed)).await.expect("teams");
+            spent += asked.elapsed();
             teams.push(balanced.humans.iter().map(|(_, team)| *team).collect());
             chances.push(balanced.chance);
         }
@@ -177,6 +210,7 @@ impl Learner {
             teams,
             chances,
             rebalanced: (!advice.steps.is_empty()).then_some(moved),
+            micros: spent.as_secs_f64() * 1e6 / SEEDS as f64,
         }
     }
 }

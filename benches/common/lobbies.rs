@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use evenkeel::model::{MatchRecord, Outcome};
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-use crate::judge::{Game, Judge};
+use super::{
+    judge::{Game, Judge},
+    threads::on_all_cores,
+};
 
 /// A recorded history, and the same matches as the judge sees them.
 pub struct History {
@@ -26,6 +29,8 @@ pub struct Lobby {
     pub players: Vec<(String, usize)>,
     /// The number of the judge of this lobby.
     pub block: usize,
+    /// Those who want to play together, by their places among the players.
+    pub parties: Vec<Vec<usize>>,
 }
 
 impl Lobby {
@@ -150,6 +155,7 @@ impl History {
             begin: at,
             players,
             block,
+            parties: Vec::new(),
         })
     }
 
@@ -164,14 +170,28 @@ impl History {
             range.1 = range.1.min(lobby.at);
             range.2 = range.2.max(lobby.at);
         }
-        let fit = |(first, from, to): (usize, usize, usize)| Judges {
-            later: Judge::fit(&self.games[to + 1..], self.sides),
-            earlier: Judge::fit(&self.games[first..from], self.sides),
+        let fit = |(block, (first, from, to)): &(usize, (usize, usize, usize))| {
+            let later = Judge::fit(&self.games[to + 1..], self.sides);
+            let earlier = Judge::fit(&self.games[*first..*from], self.sides);
+            (*block, Judges { later, earlier })
         };
-        ranges
-            .into_iter()
-            .map(|(block, range)| (block, fit(range)))
-            .collect()
+        let ranges: Vec<_> = ranges.into_iter().collect();
+        on_all_cores(&ranges, fit).into_iter().collect()
+    }
+
+    /// The judges of the lobbies that know the later matches only, by block. It takes half the time.
+    pub fn later_judges(&self, lobbies: &[Lobby]) -> BTreeMap<usize, Judge> {
+        let mut last: BTreeMap<usize, usize> = BTreeMap::new();
+        for lobby in lobbies {
+            let to = last.entry(lobby.block).or_insert(lobby.at);
+            *to = lobby.at.max(*to);
+        }
+        let fit = |(block, to): &(usize, usize)| {
+            let games = &self.games[to + 1..];
+            (*block, Judge::fit(games, self.sides))
+        };
+        let last: Vec<_> = last.into_iter().collect();
+        on_all_cores(&last, fit).into_iter().collect()
     }
 }
 
