@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use evenkeel::model::{MatchRecord, Outcome};
+use evenkeel::model::{MatchRecord, Outcome, PlayerKey};
 
 use crate::{elo_mmr, openskill, skill_ratings, through_time, whole_history};
 
@@ -84,17 +84,22 @@ pub fn check() {
 
 /// Each match of a history as peers see it; `None` for what is not a match of two teams.
 pub fn games(matches: &[MatchRecord]) -> Vec<Option<Game>> {
-    let mut numbers = HashMap::new();
-    matches.iter().map(|m| game(m, &mut numbers)).collect()
+    numbered(matches).0
 }
 
-fn game(record: &MatchRecord, numbers: &mut HashMap<String, usize>) -> Option<Game> {
+/// The same, and the number of each player, by id.
+pub fn numbered(matches: &[MatchRecord]) -> (Vec<Option<Game>>, HashMap<PlayerKey, usize>) {
+    let mut numbers = HashMap::new();
+    let games = matches.iter().map(|m| game(m, &mut numbers)).collect();
+    (games, numbers)
+}
+
+fn game(record: &MatchRecord, numbers: &mut HashMap<PlayerKey, usize>) -> Option<Game> {
     let millis = record.millis().max(1) as f64;
     let mut teams = [Vec::new(), Vec::new()];
     for participant in &record.participants {
-        let key = format!("{:?}", participant.key);
         let next = numbers.len();
-        let player = *numbers.entry(key).or_insert(next);
+        let player = *numbers.entry(participant.key.clone()).or_insert(next);
         for (team, seats) in teams.iter_mut().enumerate() {
             let stays = participant.presence.iter();
             let stays = stays.filter(|stay| usize::from(stay.team) == team);

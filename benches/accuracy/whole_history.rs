@@ -61,7 +61,7 @@ impl WholeHistory {
     }
 
     /// The rating of a player's last day; 0 for a new player, whose prior has its mode there.
-    fn rating(&self, player: usize) -> f64 {
+    pub fn rating(&self, player: usize) -> f64 {
         let last = self.players.get(player).and_then(|days| days.last());
         last.map_or(0.0, |day| day.rating)
     }
