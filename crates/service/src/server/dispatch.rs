@@ -18,11 +18,7 @@ pub(super) async fn answer(session: &mut Session, request: Request) -> Handled {
     if human(&request).is_some_and(Ident::is_nobody) {
         return Err(LobbyError::SharedId.into());
     }
-    match request {
-        Request::Balance { .. } | Request::Start => session.begin_arm().await,
-        _ if depends_on_arm(&request) => session.enter_arm().await,
-        _ => {}
-    }
+    enter_arm(session, &request).await;
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
         Request::Mutator(name) => Command::Mutator { name: text(&name) },
@@ -93,18 +89,19 @@ async fn start(session: &mut Session) -> Handled {
     Ok(None)
 }
 
-/// Whether the policy of an experiment may decide about a request besides BALANCE and START.
-fn depends_on_arm(request: &Request) -> bool {
-    matches!(
-        request,
+/// Draws the arm of the game before the first request about which the policy of an experiment may decide.
+async fn enter_arm(session: &mut Session, request: &Request) {
+    match request {
+        Request::Balance { .. } | Request::Start => session.begin_arm().await,
         Request::Score { .. }
-            | Request::Total { .. }
-            | Request::Death(_)
-            | Request::Place(_)
-            | Request::Advantage
-            | Request::Rebalance { .. }
-            | Request::Switch(_)
-    )
+        | Request::Total { .. }
+        | Request::Death(_)
+        | Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Switch(_) => session.enter_arm().await,
+        _ => {}
+    }
 }
 
 /// The human whom a request is about.
