@@ -9,6 +9,7 @@
 //! the identity as the name ([`name_of_id`]). A name without a character is none.
 
 use regex::{Regex, RegexBuilder};
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use crate::{
     Kind, PlayerKey,
@@ -221,12 +222,13 @@ impl NameColour {
 }
 
 /// Splits a name into runs of one colour, `None` before the first code. Understands `^0` to `^9` (id Tech
-/// 3, Xonotic), `^xRGB` (Xonotic), and the escape character with three bytes (Unreal). Characters that
-/// cannot be seen, or that change the direction of the text around them, are left out, and a long name is
-/// cut at 40 characters. The result has at least one visible character.
+/// 3, Xonotic), `^xRGB` (Xonotic), and the escape character with three bytes (Unreal). A letter with its accent is
+/// one character, and joined emoji stay joined. Other characters that cannot be seen, or that change the text around
+/// them, are left out, and a long name is cut at 40 characters. The result has at least one visible character.
 pub fn coloured_name(name: &str) -> Vec<(Option<NameColour>, String)> {
+    let name: String = name.nfc().collect();
     let mut runs: Vec<(Option<NameColour>, String)> = vec![(None, String::new())];
-    let (mut rest, mut shown) = (name, 0);
+    let (mut rest, mut shown, mut before) = (name.as_str(), 0, ' ');
     while let Some(c) = rest.chars().next() {
         if let Some((colour, length)) = code(rest) {
             rest = &rest[length..];
@@ -234,9 +236,11 @@ pub fn coloured_name(name: &str) -> Vec<(Option<NameColour>, String)> {
             continue;
         }
         rest = &rest[c.len_utf8()..];
-        if is_hidden(c) {
+        let joins = c == JOINER && is_picture(before) && rest.starts_with(is_picture);
+        if is_hidden(c) && !joins {
             continue;
         }
+        before = c;
         let Some((_, text)) = runs.last_mut() else {
             break;
         };
@@ -252,6 +256,20 @@ pub fn coloured_name(name: &str) -> Vec<(Option<NameColour>, String)> {
         return vec![(None, NAMELESS.to_owned())];
     }
     runs
+}
+
+/// Joins the emoji on both sides of it to one.
+const JOINER: char = '\u{200d}';
+
+/// Whether a character is an emoji, the colour of a skin, or the mark that shows a sign as an emoji.
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{fe0f}')
+}
+
+/// A text as searches compare it: without capitals and accents, so that `zoe` finds `Zoë`.
+pub fn folded(text: &str) -> String {
+    let letters = text.nfkd().filter(|c| !is_combining_mark(*c));
+    letters.collect::<String>().to_lowercase()
 }
 
 /// A name without its colours, as [`coloured_name`] shows it.
@@ -379,6 +397,29 @@ mod tests {
     fn human(tags: &ClanTags, id: &str) -> String {
         let bare = tags.without(Kind::Human, id);
         bare.map_or_else(|| id.to_owned(), |key| key.id)
+    }
+
+    #[test]
+    fn letters_with_accents_and_joined_emoji_stay_as_they_are() {
+        for (sent, shown) in [
+            ("Jose\u{301}", "José"),
+            ("И\u{306}", "Й"),
+            ("Nguye\u{302}\u{303}n", "Nguyễn"),
+            ("👨\u{200d}👩\u{200d}👧", "👨\u{200d}👩\u{200d}👧"),
+            ("🧑🏽\u{200d}✈\u{fe0f}", "🧑🏽\u{200d}✈\u{fe0f}"),
+            // A joiner that joins nothing, and marks on a letter that has none such.
+            ("a\u{200d}b\u{200d}", "ab"),
+            ("👨\u{200d}", "👨"),
+            ("\u{200d}👨", "👨"),
+            ("x\u{336}\u{489}\u{336}", "x\u{489}"),
+        ] {
+            assert_eq!(plain_name(sent), shown);
+            assert_eq!(plain_name(shown), shown, "the same once more");
+        }
+        assert_eq!(
+            ["Zoë", "JOSE\u{301}", "Nguyễn", "Й", "ﬁ", "ß"].map(folded),
+            ["zoe", "jose", "nguyen", "и", "fi", "ß"]
+        );
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub(super) const OF_CHANCES: &str = "The chances are those that were predicted a
 /// The chance of a team with the score of a running game.
 pub(super) fn with_score(chance: f64, names: &TeamNames) -> String {
     let (team, chance) = of_forecast(chance);
+    if is_even(chance, 2) {
+        return "With the score, both teams are equally likely to win.".to_owned();
+    }
     let (team, chance) = (names.name(team.into()), words::chance(chance));
     format!(
         "With the score, {team} has a chance of {chance} to win.",
@@ -40,6 +43,9 @@ pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str, names: &Tea
         sizes => format!(" ({sizes})"),
     };
     match teams.favourite() {
+        Some((_, chance)) if is_even(chance, teams.win.len()) => {
+            format!("{moment}{sizes}: even chances.")
+        }
         Some((team, chance)) => {
             let (team, chance) = (names.name(team.into()), words::chance(chance));
             format!(
@@ -59,9 +65,18 @@ pub(super) fn sentence(moment: &str, teams: &TeamChances, has: &str, names: &Tea
     }
 }
 
-/// A team and its chance, as in `team 1, 55 %`.
-pub(super) fn favourite((team, chance): (u8, f64), names: &TeamNames) -> String {
-    format!("{}, {}", names.name(team.into()), words::chance(chance))
+/// A team of so many and its chance, as in `team 1, 55 %`; `even` without a favourite.
+pub(super) fn favourite((team, chance): (u8, f64), teams: usize, names: &TeamNames) -> String {
+    match is_even(chance, teams) {
+        true => "even".to_owned(),
+        false => format!("{}, {}", names.name(team.into()), words::chance(chance)),
+    }
+}
+
+/// Whether the highest chance among so many teams is everybody's, as far as whole percents show: nobody is the favourite.
+pub(super) fn is_even(highest: f64, teams: usize) -> bool {
+    let percent = |share: f64| (100.0 * share).round();
+    percent(highest) <= percent(1.0 / teams.max(1) as f64)
 }
 
 /// The favourite of a forecast between two teams, which is the chance of team 0.
@@ -187,24 +202,21 @@ mod tests {
         };
         assert_eq!(
             said(&[0.45, 0.55], &[7, 6]),
-            "As started (7 v 6), team 1 had a chance of 55 % to win."
+            "As started (7 v 6), team 1 had a chance of 55\u{a0}% to win."
         );
-        assert_eq!(
-            said(&[0.5, 0.5], &[]),
-            "As started, team 0 had a chance of 50 % to win."
-        );
+        assert_eq!(said(&[0.5, 0.5], &[]), "As started: even chances.");
         assert_eq!(
             said(&[], &[7, 6]),
             "As started (7 v 6), no chance was predicted."
         );
         let none = TeamNames::default();
-        assert_eq!(favourite(of_forecast(0.25), &none), "team 1, 75 %");
-        assert_eq!(favourite(of_forecast(0.5), &none), "team 0, 50 %");
+        assert_eq!(favourite(of_forecast(0.25), 2, &none), "team 1, 75\u{a0}%");
+        assert_eq!(favourite(of_forecast(0.496), 2, &none), "even");
         let named = TeamNames::try_from(vec!["Red".to_owned(), "Blue".to_owned()]).unwrap();
-        assert_eq!(favourite(of_forecast(0.25), &named), "Blue, 75 %");
+        assert_eq!(favourite(of_forecast(0.25), 2, &named), "Blue, 75\u{a0}%");
         assert_eq!(
             with_score(0.75, &named),
-            "With the score, Red has a chance of 75 % to win."
+            "With the score, Red has a chance of 75\u{a0}% to win."
         );
     }
 

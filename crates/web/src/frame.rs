@@ -113,6 +113,7 @@ pub(super) fn frame(site: &Site, about: &PageHead<'_>, body: &Markup) -> Markup 
                 (loads(site))
                 title { (title) " · " (name) }
                 (about.about(site))
+                script src=(links.to(&TIMES.path)) defer {}
                 link rel="alternate" type="application/atom+xml" title="Matches" href=(links.to("/matches.atom"));
             }
             body {
@@ -141,7 +142,7 @@ pub(super) fn frame(site: &Site, about: &PageHead<'_>, body: &Markup) -> Markup 
                 }
                 footer {
                     p {
-                        "Times are in UTC. "
+                        span #zone { "Times are in UTC." } " "
                         a href=(links.to("/matches.atom")) { "Feed of matches" }
                         " · " a href=(links.to("/v1/openapi.json")) { "For programs" }
                         @if !imprint.is_empty() { " · " a href=(imprint) { "Imprint" } }
@@ -167,6 +168,9 @@ pub(super) static STYLE: LazyLock<Asset> =
 /// The picture of the site in tabs and bookmarks.
 pub(super) static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", include_str!("icon.svg")));
+/// Shows the times of a page in the visitor's own time zone.
+pub(super) static TIMES: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("times", "js", include_str!("times.js")));
 /// Loads the page of running games again when its data has changed.
 pub(super) static LIVE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("live", "js", include_str!("live.js")));

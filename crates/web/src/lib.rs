@@ -79,6 +79,9 @@ enum WebError {
     /// The path or the query cannot be read.
     #[error("The address of this page cannot be read.")]
     BadRequest,
+    /// The visitor asks too often.
+    #[error("You ask too often. Wait a moment, and try again.")]
+    TooOften,
     /// The path and the query are too long.
     #[error("The address of this page is too long.")]
     TooLong,
@@ -107,6 +110,7 @@ impl WebError {
                 StatusCode::NOT_FOUND
             }
             Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::TooOften => StatusCode::TOO_MANY_REQUESTS,
             Self::TooLong => StatusCode::URI_TOO_LONG,
             Self::Store(_) | Self::Counting => StatusCode::SERVICE_UNAVAILABLE,
             Self::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -46,12 +46,12 @@ impl Links {
         format!("{}/matches/{id}", self.base)
     }
 
-    /// The name of a map, with a link to its page; `name` is as the game names it.
+    /// The name of a map, with a link to its page; `name` is as the game names it. A dash without a map.
     pub(super) fn to_map(&self, name: &str) -> Markup {
         let shown = plain_name(name);
         html! {
             @match name.is_empty() {
-                true => (shown),
+                true => "–",
                 false => a href=(format!("{}/maps/{}", self.base, path_part(name))) { (shown) },
             }
         }

@@ -78,7 +78,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .nest("/v1", api::router(&site))
         .fallback(nothing);
     let pages = with_asset(with_asset(pages, &frame::STYLE), &frame::ICON);
-    let pages = with_asset(pages, &frame::LIVE);
+    let pages = with_asset(with_asset(pages, &frame::LIVE), &frame::TIMES);
     let pages = match site.takes_calls() {
         true => {
             with_asset(pages, &frame::TEAMS).route("/teams", get(teams::page).post(teams::form))
@@ -104,13 +104,9 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
-/// What a page may load, and from where. It has no script that could ask for data, but tools that judge a site read its
-/// `robots.txt` as a page would.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// The same for a page with a script, which may load data of these pages.
-const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; \
-                                  connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// What a page may load, and from where. Its scripts may load data of these pages.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The same for what other sites may show in a frame.
 const POLICY_OF_FRAMES: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'none'; \
@@ -160,11 +156,9 @@ async fn guard(
 ) -> Response {
     let began = Instant::now();
     let uri = request.uri();
-    // Only these pages have a script.
     let path = uri.path().strip_prefix(&site.settings.base_path);
     let is_frame = path.is_some_and(|path| path.starts_with("/embed/"));
     let policy = match path {
-        Some("/live" | "/teams") => POLICY_WITH_SCRIPT,
         _ if is_frame => POLICY_OF_FRAMES,
         _ => POLICY,
     };
@@ -173,7 +167,7 @@ async fn guard(
         .is_some_and(|path| path.as_str().len() > LONGEST);
     let is_call = is_call(&site, uri);
     let mut response = match (visit.may_ask(), long) {
-        (false, _) => too_many(is_call),
+        (false, _) => too_many(&site, is_call),
         (true, true) if is_call => ApiProblem::from(WebError::TooLong).into_response(),
         (true, true) => refuse(&site, &WebError::TooLong),
         (true, false) => next.run(request).await,
@@ -206,13 +200,12 @@ fn is_call(site: &Site, uri: &Uri) -> bool {
 }
 
 /// The answer to a visitor who asks too often.
-fn too_many(is_call: bool) -> Response {
-    let why = concat!("too many requests from your address", "\n");
+fn too_many(site: &Site, is_call: bool) -> Response {
     if is_call {
-        return ApiProblem::too_many(why.trim_end(), Duration::from_secs(1)).into_response();
+        return ApiProblem::from(WebError::TooOften).into_response();
     }
     let later = [(header::RETRY_AFTER, "1")];
-    (StatusCode::TOO_MANY_REQUESTS, later, why).into_response()
+    (later, refuse(site, &WebError::TooOften)).into_response()
 }
 
 async fn nothing(State(site): Sites) -> Response {
@@ -405,9 +398,11 @@ async fn serve(stream: TcpStream, router: Router, visit: Visit, drain: Duration)
 /// Answers a visitor for whom there is no room, whatever the request is. Reads the request, because a connection that
 /// is closed with unread bytes may lose the answer.
 async fn refuse_connection(mut stream: TcpStream, why: NoRoom, _permit: OwnedSemaphorePermit) {
-    let text = format!("{why}\n");
+    let text = format!(
+        "<!DOCTYPE html><html lang=\"en\"><title>Not now</title><h1>Not now</h1><p>{why}</p></html>\n"
+    );
     let answer = format!(
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
          Retry-After: 1\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{text}",
         text.len()
     );

@@ -226,11 +226,11 @@ impl Feed {
             xml(&plain_name(&site.settings.title)),
         );
         for ShareEntry { game, own } in &self.entries {
-            let title = xml(&format!(
-                "{own}{} ({})",
-                game.headline(),
-                plain_name(&game.line.map)
-            ));
+            let map = match game.line.map.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", plain_name(&game.line.map)),
+            };
+            let title = xml(&format!("{own}{}{map}", game.headline()));
             let link = whole(&site.links.game(game.line.id));
             let _ = write!(
                 text,

@@ -70,9 +70,9 @@ impl Visitors {
 /// Why a visitor is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoRoom {
-    #[error("too many visitors, try again later")]
+    #[error("There are too many visitors. Try again later.")]
     AtAll,
-    #[error("too many connections from your address, try again later")]
+    #[error("There are too many connections from your address. Try again later.")]
     ForAddress,
 }
 

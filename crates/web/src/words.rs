@@ -35,16 +35,21 @@ pub(super) fn time(at: Timestamp) -> Markup {
     html! { time datetime=(at) { span { (day) } " " span { (hour) } } }
 }
 
-/// A share as a percentage without decimals.
+/// A share as a percentage without decimals. No line ends before the sign.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
+    format!("{:.0}\u{a0}%", 100.0 * share)
+}
+
+/// A sentence in which no line ends before the sign of a percentage.
+pub(super) fn unbroken(sentence: &str) -> String {
+    sentence.replace(" %", "\u{a0}%")
 }
 
 /// A predicted chance, which is never quite 0 or 100 %.
 pub(super) fn chance(chance: f64) -> String {
     match chance {
-        chance if chance > 0.995 => "> 99 %".to_owned(),
-        chance if chance < 0.005 => "< 1 %".to_owned(),
+        chance if chance > 0.995 => ">\u{a0}99\u{a0}%".to_owned(),
+        chance if chance < 0.005 => "<\u{a0}1\u{a0}%".to_owned(),
         chance => percent(chance),
     }
 }
@@ -138,7 +143,7 @@ pub(super) fn ruleset(key: &str) -> Markup {
 
 /// What the table of a map counts.
 pub(super) const OF_MAPS: &str = "Rated matches between teams. The favourite is the team that was more \
-         likely to win by the forecast; the closer to 50 % it won, the more even the teams were.";
+         likely to win by the forecast; the closer to 50\u{a0}% it won, the more even the teams were.";
 
 /// What stands in the place of numbers that are not known yet.
 pub(super) const COUNTING: &str = "The matches are being counted again. This takes a moment.";
@@ -163,7 +168,7 @@ pub(super) fn unrated(code: &str) -> &'static str {
         "two-places" => {
             "Its players were in another match of the same game server at the same time."
         }
-        "void" => "An operator has declared it void.",
+        "void" => "It was undone, or declared void.",
         _ => "It does not count.",
     }
 }
@@ -189,6 +194,9 @@ mod tests {
         assert_eq!(scores(&[5.0, -1.0]), "5 : -1");
         assert_eq!([length(193_001), length(-5)], ["3:13", "0:00"]);
         assert_eq!(mean(3.0, 0), None);
-        assert_eq!([0.999, 0.5, 0.0].map(chance), ["> 99 %", "50 %", "< 1 %"]);
+        assert_eq!(
+            [0.999, 0.5, 0.0].map(chance),
+            [">\u{a0}99\u{a0}%", "50\u{a0}%", "<\u{a0}1\u{a0}%"]
+        );
     }
 }

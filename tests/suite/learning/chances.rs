@@ -289,19 +289,26 @@ fn all_pages_views_webhooks_and_commands_tell_the_same_chances() {
         chance if chance >= 0.5 => (0, chance),
         chance => (1, 1.0 - chance),
     };
-    let percent = format!("{:.0} %", 100.0 * chance);
+    let percent = format!("{:.0}\u{a0}%", 100.0 * chance);
+    let (started, listed) = match percent.starts_with("50") {
+        true => (": even chances.".to_owned(), "even".to_owned()),
+        false => (
+            format!(", team {team} had a chance of {percent} to win."),
+            format!("team {team}, {percent}"),
+        ),
+    };
     let html = story.html(id);
     for part in [
-        format!("As started ({one} v {other}), team {team} had a chance of {percent} to win."),
+        format!("As started ({one} v {other}){started}"),
         "As picked".to_owned(),
         format!("PLACE put <a href=\"/players/{late}\">"),
         format!(" went from team {} to team {to}", teams[mover]),
-        "Forecast: team ".to_owned(),
+        "Forecast: ".to_owned(),
     ] {
         assert!(html.contains(&part), "{part}: {html}");
     }
     let home = story.pages.get("/").body;
-    assert!(home.contains(&format!("team {team}, {percent}")) && home.contains(">As started<"));
+    assert!(home.contains(&listed) && home.contains(">As started<"));
     let shown = story.run(&["match", "show", &id.to_string()]);
     for part in [
         format!("{:.1} %", 100.0 * first(&picked)),

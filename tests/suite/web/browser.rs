@@ -100,8 +100,12 @@ fn a_browser_shows_every_page_and_runs_no_script_of_a_name() {
         let url = format!("http://{}{path}", pages.address);
         let dom = browse(&browser, profile.path(), &["--dump-dom"], &url);
         assert!(dom.contains("<main id=\"content\">"), "{path}: {dom}");
-        let scripts = usize::from(path == "/live");
+        let scripts = 1 + usize::from(path == "/live");
         assert_eq!(dom.matches("<script").count(), scripts, "{path}: {dom}");
+        assert!(
+            dom.contains("Times are in your time zone ("),
+            "{path}: {dom}"
+        );
         assert!(!dom.contains("<title>owned"), "{path}: {dom}");
         if path == "/live" {
             // Its own script has run, and has shown the page again.

@@ -128,11 +128,7 @@ fn running_games_are_shown_without_identities() {
                 "{path}"
             );
             let policy = answer.field("content-security-policy").unwrap();
-            assert_eq!(
-                policy.contains("script-src 'self'"),
-                path == "/live",
-                "{path}"
-            );
+            assert!(policy.contains("script-src 'self';"), "{path}");
         }
     }
     let leading = game["chance_with_score"].as_f64().unwrap();
@@ -252,7 +248,7 @@ fn the_reasons_of_balance_are_told_on_the_page_of_the_match() {
         (&0.into(), &Value::Null)
     );
     let page = pages.get(&format!("/matches/{id}")).body;
-    let share = format!("{:.0} %", 100.0 * ratio);
+    let share = format!("{:.0}\u{a0}%", 100.0 * ratio);
     for part in [
         "<h2>Why these teams</h2>",
         &format!("The weaker team had {share} of the weight of the stronger one, among 4 humans."),

@@ -4,6 +4,7 @@ mod accounts;
 mod attacks;
 mod brief;
 pub(crate) mod browser;
+mod club;
 mod eyes;
 mod find;
 mod limits;
@@ -109,6 +110,7 @@ fn every_page_is_small_escaped_and_without_identities() {
             assert_eq!(answer.field("x-content-type-options"), Some("nosniff"));
             assert_eq!(answer.field("referrer-policy"), Some("same-origin"));
             if !path.starts_with("/v1/") {
+                let body = answer.body.replacen("<script src=\"/times-", "", 1);
                 for tag in [
                     "<script",
                     "<img",
@@ -116,7 +118,7 @@ fn every_page_is_small_escaped_and_without_identities() {
                     "<b>",
                     "onerror=document.title='owned'>",
                 ] {
-                    assert!(!answer.body.contains(tag), "{path}: {tag}");
+                    assert!(!body.contains(tag), "{path}: {tag}");
                 }
                 assert!(!answer.body.contains('\u{202e}'), "{path}");
             }

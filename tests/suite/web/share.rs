@@ -45,7 +45,7 @@ fn the_preview_of_a_link_tells_what_happened_and_what_was_expected() {
         let page = pages.get(&path).body;
         let (winner, forecast) = (line["winner"].as_u64(), line["forecast"].as_f64().unwrap());
         let favourite = u64::from(forecast < 0.5);
-        let chance = format!("{:.0} %", 100.0 * forecast.max(1.0 - forecast));
+        let chance = format!("{:.0}\u{a0}%", 100.0 * forecast.max(1.0 - forecast));
         let said = meta(&page, "og:description");
         let begins = format!(
             "Team {} won {} : ",

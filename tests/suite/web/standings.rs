@@ -190,7 +190,7 @@ fn a_season_begins_on_its_date_in_all_that_shows_a_weight() {
     let text = pages.get("/players/ann").body;
     assert!(text.contains(&format!("{expected:.1}")), "{text}");
     assert!(
-        text.contains("1 season has begun, and each left 50 % of the distance from 50"),
+        text.contains("1 season has begun, and each left 50\u{a0}% of the distance from 50"),
         "{text}"
     );
     let mut lines = TcpStream::connect(pages.daemon.address).unwrap();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     model::{
         Kind, PlayerKey, Timestamp,
-        names::{own_name, plain_name},
+        names::{folded, own_name, plain_name},
         weight::Rank,
     },
     store::{WeightRow, is_forgotten},
@@ -178,7 +178,7 @@ impl BoardPlayer {
     fn new(row: WeightRow, latest: Timestamp) -> Self {
         let standing = Standing::of(&row, latest);
         let name = own_name(&row.key, row.name);
-        let plain = |name: &String| plain_name(name).to_lowercase();
+        let plain = |name: &String| folded(&plain_name(name));
         Self {
             plain: name.as_ref().map(plain).unwrap_or_default(),
             name,
@@ -199,14 +199,16 @@ impl BoardPlayer {
         self.weight - self.deviation
     }
 
-    /// Whether the name contains a text in lower case.
+    /// Whether the name contains a text that is [`folded`].
     pub(super) fn has(&self, text: &str) -> bool {
         self.plain.contains(text)
     }
 
-    /// Whether the name or the identity is one of these texts in lower case.
-    pub(super) fn is_called(&self, texts: &BTreeSet<String>) -> bool {
-        texts.contains(&self.plain) || texts.contains(&self.key.id.to_lowercase())
+    /// Whether the name or the identity is one of these texts in lower case, which are there once more [`folded`].
+    pub(super) fn is_called(&self, texts: &BTreeSet<String>, by_fold: &BTreeSet<String>) -> bool {
+        let is_name = |name: &String| texts.contains(&plain_name(name).to_lowercase());
+        let has_name = by_fold.contains(&self.plain) && self.name.as_ref().is_some_and(is_name);
+        has_name || texts.contains(&self.key.id.to_lowercase())
     }
 }
 

@@ -21,7 +21,10 @@ use super::{
     knowledge::Knowledge,
 };
 use crate::{
-    model::{Kind, PlayerKey, Timestamp, names::own_name},
+    model::{
+        Kind, PlayerKey, Timestamp,
+        names::{folded, own_name},
+    },
     rating::divisions,
     store::{
         FoundPlayer, Handles, PersonRow, Player, WeightRow, as_text, as_text_or_null,
@@ -38,8 +41,8 @@ const LATEST: i64 = 50;
 /// The most players who are named, and rulesets of a player.
 const NAMED: usize = 500;
 const RULESETS: usize = 50;
-/// Of how many names with a text, counted once in each ruleset, players are found in all rulesets.
-const FOUND: usize = 200;
+/// The most players whom a search finds in all rulesets.
+pub const MOST_FOUND: usize = 200;
 
 /// Which part of a leaderboard to read.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +90,10 @@ pub struct BoardLine {
     pub progress: Option<f64>,
     /// The percentage of the other players with a place who have a lower one; `None` without a place, and for the only
     /// player.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "as_thousandths",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub percentile: Option<f64>,
     /// Number of rated matches.
     pub games: i64,
@@ -256,7 +262,7 @@ impl Learning {
     ) -> Result<(Vec<BoardLine>, BoardSize, bool), LearningError> {
         let (boards, shown) = self.boards_of(query.ruleset).await?;
         let [skip, limit] = [query.skip, query.limit].map(as_count);
-        let (kind, search) = (query.kind, query.search.to_owned());
+        let (kind, search) = (query.kind, folded(query.search));
         let size = boards.of(kind).size;
         let last = as_count(if query.away { size.all } else { size.listed });
         // A search reads all names.
@@ -348,8 +354,9 @@ impl Learning {
         let texts = texts.clone();
         let found = on_blocking_thread(move || {
             let board = boards.of(Kind::Human);
+            let by_fold = texts.iter().map(|text| folded(text)).collect();
             let is_meant =
-                |line: &BoardPlayer| line.is_called(&texts) || ids.contains(&line.key.id);
+                |line: &BoardPlayer| line.is_called(&texts, &by_fold) || ids.contains(&line.key.id);
             let found = board.those(|line| is_meant(line) && shown.has(line));
             shown.rows(board, found.into_iter().take(NAMED))
         });
@@ -452,7 +459,7 @@ impl Learning {
         };
         let rulesets: Vec<String> = known.rulesets().into_iter().collect();
         let boards = self.boards(&rulesets).await?;
-        let (shown, text) = (self.shown().await?, text.to_owned());
+        let (shown, text) = (self.shown().await?, folded(text));
         let found = on_blocking_thread(move || {
             let kinds = [Kind::Bot, Kind::Human].into_iter();
             let kinds: Vec<Kind> = kinds
@@ -461,12 +468,15 @@ impl Learning {
             let boards = boards
                 .iter()
                 .flat_map(|own| kinds.iter().map(|kind| own.of(*kind)));
-            let lines = boards.flat_map(|board| board.those(|line| line.has(&text)));
-            let keys: BTreeSet<&PlayerKey> = lines
-                .take(FOUND)
-                .filter(|line| shown.has(line))
-                .map(|line| &line.key)
-                .collect();
+            let lines =
+                boards.flat_map(|board| board.those(|line| line.has(&text) && shown.has(line)));
+            let mut keys = BTreeSet::new();
+            for line in lines {
+                if keys.len() == MOST_FOUND {
+                    break;
+                }
+                keys.insert(&line.key);
+            }
             let found = keys.into_iter().filter_map(|key| {
                 let handle = shown.handles.of(key);
                 let found = |handle| {
@@ -619,10 +629,9 @@ impl BoardView {
             ),
             weight: Some(line.weight),
             deviation: Some(line.deviation),
-            percentile: place.filter(|_| placed > 1).map(|place| {
-                let behind = (placed - place).max(0) as f64 / (placed - 1) as f64;
-                (behind * 1_000.0).round() / 10.0
-            }),
+            percentile: place
+                .filter(|_| placed > 1)
+                .map(|place| 100.0 * (placed - place).max(0) as f64 / (placed - 1) as f64),
             games: line.games.into(),
             last_seen: line.last_seen,
             division: division.map(str::to_owned),

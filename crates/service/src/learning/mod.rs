@@ -31,7 +31,7 @@ mod writer;
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use board::{BoardSize, Standing};
-pub use boards::{BoardLine, BoardQuery, FoundPerson, StandingLine};
+pub use boards::{BoardLine, BoardQuery, FoundPerson, MOST_FOUND, StandingLine};
 pub use derive::Rebuilt;
 pub use derived_tables::Verified;
 pub use metrics::{LearnedFigures, LearningMetrics};

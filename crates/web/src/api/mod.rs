@@ -200,7 +200,7 @@ impl ApiProblem {
     }
 
     /// The state does not allow it, whoever asks.
-    fn conflict(detail: impl Into<String>) -> Self {
+    pub(crate) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, Code::NotAllowed, detail)
     }
 
@@ -312,6 +312,7 @@ impl From<WebError> for ApiProblem {
     fn from(error: WebError) -> Self {
         let code = match error {
             WebError::Store(error) => return error.into(),
+            WebError::TooOften => return Self::too_many(error.to_string(), Duration::from_secs(1)),
             WebError::Broken(_) => Code::Internal,
             WebError::Counting => Code::Overloaded,
             WebError::NotFound => Code::UnknownCommand,

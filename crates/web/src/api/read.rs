@@ -86,10 +86,10 @@ struct ListPart {
 }
 
 impl ListPart {
-    /// The text of a search, in lower case.
+    /// The text of a search.
     fn search(&self) -> Result<String, ApiProblem> {
         match self.q.len() <= SEARCH {
-            true => Ok(self.q.trim().to_lowercase()),
+            true => Ok(self.q.trim().to_owned()),
             false => Err(ApiProblem::bad(format!(
                 "q: must have at most {SEARCH} bytes"
             ))),

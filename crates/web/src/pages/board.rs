@@ -51,6 +51,8 @@ pub(crate) struct Board {
     pages: Option<i64>,
     /// Whether those who are away are listed, too.
     shows_away: bool,
+    /// Whether both humans and bots have played.
+    has_both: bool,
     /// The running games of the ruleset.
     now: Vec<PresentGame>,
     matches: Vec<MatchSummary>,
@@ -84,7 +86,7 @@ impl Page for Board {
     /// Reads one page of the players of a ruleset, or of those whom a search finds.
     async fn read(site: &Site, name: &str, choice: &BoardChoice) -> Result<Self, WebError> {
         let page = choice.page.unwrap_or(1).clamp(1, PAGES);
-        let mut search = choice.q.trim().to_lowercase();
+        let mut search = choice.q.trim().to_owned();
         search.truncate(search.floor_char_boundary(SEARCH));
         let read = |kind| BoardQuery {
             ruleset: name,
@@ -95,18 +97,16 @@ impl Page for Board {
             limit: ROWS,
         };
         let mut part = BoardPart::read(site, read(choice.kind.unwrap_or(Kind::Human))).await?;
-        if part.players == 0 {
-            let other = match part.kind {
-                Kind::Human => Kind::Bot,
-                Kind::Bot => Kind::Human,
-            };
-            let found = BoardPart::read(site, read(other)).await?;
-            if found.players == 0 {
-                return Err(WebError::NoRuleset);
-            }
-            if choice.kind.is_none() {
-                part = found;
-            }
+        let sizes = site.learning().board_sizes(&[name.to_owned()]).await?;
+        let [humans, bots] = sizes.first().copied().unwrap_or_default();
+        if humans.all + bots.all == 0 {
+            return Err(WebError::NoRuleset);
+        }
+        if part.players == 0 && choice.kind.is_none() {
+            part = BoardPart::read(site, read(Kind::Bot)).await?;
+        }
+        if part.rows.is_empty() && page > 1 {
+            return Err(WebError::NotFound);
         }
         let listed = match choice.away {
             true => part.players,
@@ -126,6 +126,7 @@ impl Page for Board {
             page,
             pages: by_place.then(|| (listed + ROWS - 1) / ROWS),
             shows_away: choice.away,
+            has_both: humans.all > 0 && bots.all > 0,
             now: present(site, &games, PresentLimits::BESIDES).await?,
             matches: MatchSummary::list(site, lines),
             search,
@@ -167,7 +168,7 @@ impl Page for Board {
             h1 { (words::ruleset(&self.part.ruleset)) }
             p {
                 a href=(site.links.balance(&self.part.ruleset)) { "How even its matches are" }
-                @if site.settings.shows_numbers() {
+                @if site.settings.shows_numbers() && self.part.players > 0 {
                     " · " a href=(self.regulars(site)) { "Regulars over time" }
                 }
             }
@@ -225,9 +226,11 @@ impl Board {
         let here = |kind: Kind| (self.part.kind == kind).then_some("true");
         html! {
             div.controls {
-                nav.tabs aria-label="Kind of player" {
-                    a href=(self.link(site, Kind::Human, 1)) aria-current=[here(Kind::Human)] { "Humans" }
-                    a href=(self.link(site, Kind::Bot, 1)) aria-current=[here(Kind::Bot)] { "Bots" }
+                @if self.has_both {
+                    nav.tabs aria-label="Kind of player" {
+                        a href=(self.link(site, Kind::Human, 1)) aria-current=[here(Kind::Human)] { "Humans" }
+                        a href=(self.link(site, Kind::Bot, 1)) aria-current=[here(Kind::Bot)] { "Bots" }
+                    }
                 }
                 form.search role="search" aria-label="In this game type" method="get" action=(site.links.ruleset(&self.part.ruleset)) {
                     input type="hidden" name="kind" value=(self.part.kind);

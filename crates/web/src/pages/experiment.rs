@@ -54,7 +54,7 @@ impl Page for ExperimentPage {
             (whole(latest, site)?)
             @if !before.is_empty() {
                 h2 { "Before" }
-                ul { @for one in before { li { (days(one)) ": " (one.verdict) "." } } }
+                ul { @for one in before { li { (days(one)) ": " (words::unbroken(&one.verdict)) "." } } }
             }
         })
     }
@@ -68,7 +68,7 @@ fn days(of: &ExperimentReport) -> String {
 fn whole(of: &ExperimentReport, site: &Site) -> Result<Markup, WebError> {
     let all: u64 = of.arms.iter().map(|arm| arm.matches).sum();
     Ok(html! {
-        p { strong { (of.verdict) "." } }
+        p { strong { (words::unbroken(&of.verdict)) "." } }
         p {
             (mark!("{0}: {1} of {2}, {3}.",
                 { (days(of)) },

@@ -73,6 +73,11 @@ impl GamePage {
         (self.summary.line.ended.0 - self.summary.line.started.0).max(0)
     }
 
+    /// How long it was in milliseconds, if that was stated.
+    fn whole(&self) -> Option<i64> {
+        (!self.summary.line.untimed).then(|| self.millis())
+    }
+
     /// What was expected, and what happened.
     fn verdict(&self) -> Markup {
         let told = &self.summary.line.chances;
@@ -100,15 +105,10 @@ impl GamePage {
         let line = &self.summary.line;
         html! {
             dl.facts {
-                div { dt { "Map" } dd { (site.links.to_map(&line.map)) } }
+                @if !line.map.is_empty() { div { dt { "Map" } dd { (site.links.to_map(&line.map)) } } }
                 @if line.ruleset.is_some() { div { dt { "Game type" } dd { (ruleset_link(site, line)) } } }
                 div { dt { "Began" } dd { (words::time(line.started)) } }
-                div { dt { "Played" } dd {
-                    @match line.untimed {
-                        true => "–",
-                        false => { (mark!("{0} min", { (words::length(self.millis())) })) },
-                    }
-                } }
+                @if !line.untimed { div { dt { "Played" } dd { (mark!("{0} min", { (words::length(self.millis())) })) } } }
                 @if !line.server.is_empty() { div { dt { "Server" } dd { a href=(site.links.server(&line.server)) { (words::server_name(&line.server)) } } } }
                 @if !self.mutators.is_empty() { div { dt { "Mutators" } dd { (self.mutators.join(", ")) } } }
             }
@@ -176,11 +176,11 @@ impl Page for GamePage {
     }
 
     fn title(&self) -> String {
-        format!(
-            "Match {0} on {1}",
-            self.summary.line.id,
-            plain_name(&self.summary.line.map)
-        )
+        let line = &self.summary.line;
+        match line.map.is_empty() {
+            true => format!("Match {}", line.id),
+            false => format!("Match {} on {}", line.id, plain_name(&line.map)),
+        }
     }
 
     fn path(&self) -> String {
@@ -228,17 +228,17 @@ impl Page for GamePage {
                                 (counted(team.players.len(), "player"))
                                 @if let Some(sum) = weights_before(&team.players) { (mark!(", weights before {0}", { (words::tenths(sum)) })) }
                             }
-                            (players(site, &names.title(at), &team.players, self.millis(), other(&team.players)))
+                            (players(site, &names.title(at), &team.players, self.whole(), other(&team.players)))
                         }
                     }
                 }
             }
             @if !self.others.is_empty() {
                 h2 { @if self.teams.is_empty() { "Players" } @else { "On no team" } }
-                (players(site, "Players", &self.others, self.millis(), false))
+                (players(site, "Players", &self.others, self.whole(), false))
             }
             @if let Some(forecast) = self.summary.line.forecast {
-                p.note { (FORECAST) ": " (favourite(of_forecast(forecast), &self.summary.team_names)) ". " (OF_FORECAST) }
+                p.note { (FORECAST) ": " (favourite(of_forecast(forecast), 2, &self.summary.team_names)) ". " (OF_FORECAST) }
             }
             @if any_other {
                 p.note {
@@ -306,13 +306,13 @@ fn weights_before(list: &[GameSeat]) -> Option<f64> {
     sum.filter(|_| !list.is_empty())
 }
 
-/// A table of players of a match that lasted `whole` milliseconds. With `other`, it has a column of the forecasts for
+/// A table of players of a match that lasted `whole` milliseconds, if that is known. With `other`, it has a column of the forecasts for
 /// the other side.
 fn players<'a>(
     site: &'a Site,
     caption: &str,
     list: &'a [GameSeat],
-    whole: i64,
+    whole: Option<i64>,
     other: bool,
 ) -> PageTable<'a, GameSeat> {
     let player = |seat: &GameSeat| {
@@ -333,7 +333,10 @@ fn players<'a>(
             list.iter()
                 .any(|seat| seat.shown.kills > 0 || seat.shown.deaths > 0),
         )
-        .num("Played", move |seat| played(seat.shown.played, whole))
+        .num("Played", move |seat| {
+            played(seat.shown.played, whole.unwrap_or_default())
+        })
+        .only_if(whole.is_some())
         .num("Before", |seat| known(seat.before(), words::tenths))
         .explained("The weight before this match")
         .only_if(list.iter().any(|seat| seat.entry.is_some()))
@@ -584,7 +587,7 @@ impl FairestExchange {
                 (mark!("Most even with one exchange: {0} for {1}, which would have made it {2}.",
                     { (one.link(&site.links)) },
                     { (other.link(&site.links)) },
-                    { (favourite(of_forecast(self.chance), names)) }
+                    { (favourite(of_forecast(self.chance), 2, names)) }
                 ))
             }
         }

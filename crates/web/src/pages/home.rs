@@ -8,10 +8,14 @@ use crate::{
     Site, WebError,
     answer::{NoQuery, Page},
     chances::{OF_DECIDED, OF_FORECAST},
-    learning::{BoardSize, FoundPerson},
+    learning::{BoardSize, FoundPerson, MOST_FOUND},
     links::PlayerLink as _,
     links::path_part,
-    model::{Timestamp, names::plain_name, text::counted},
+    model::{
+        Timestamp,
+        names::{folded, plain_name},
+        text::counted,
+    },
     pages::{
         live::{PresentGame, PresentLimits, names, present, running},
         parts::{MatchSummary, PageTable, matches},
@@ -71,9 +75,9 @@ impl RulesetSummary {
         ))
     }
 
-    /// Whether its name contains this text in lower case.
+    /// Whether its name contains this text.
     pub(crate) fn is_called(&self, text: &str) -> bool {
-        self.name.to_lowercase().contains(text)
+        folded(&self.name).contains(&folded(text))
     }
 
     /// That of a ruleset with leaderboards of these sizes.
@@ -141,7 +145,7 @@ impl Page for Home {
                 (self.lists(site))
                 p.note {
                     (mark!("The difference is that between the highest and the lowest score of a \
-         match. The favourite is the team that was more likely to win by the forecast: the closer to 50 % it won, of \
+         match. The favourite is the team that was more likely to win by the forecast: the closer to 50\u{a0}% it won, of \
          the matches that a team won, the more even the teams were. {0}", { (OF_FORECAST) }))
                 }
             }
@@ -232,15 +236,18 @@ impl Page for SearchPage {
 
     /// Searches the names. A part of an identity finds nobody: it would tell whose it is.
     async fn read(site: &Site, _: &str, choice: &SearchChoice) -> Result<Self, WebError> {
-        let mut search = choice.q.trim().to_lowercase();
+        let mut search = choice.q.trim().to_owned();
         search.truncate(search.floor_char_boundary(SEARCH));
         let (mut players, mut rulesets) = (Vec::new(), Vec::new());
         if !search.is_empty() {
-            players = site.learning().find_persons(&search, None, LISTED).await?;
-            let all = site.rulesets().into_iter();
+            players = site
+                .learning()
+                .find_persons(&search, None, MOST_FOUND)
+                .await?;
+            let (all, part) = (site.rulesets().into_iter(), folded(&search));
             rulesets = all
                 .map(|own| own.ruleset)
-                .filter(|name| name.to_lowercase().contains(&search))
+                .filter(|name| folded(name).contains(&part))
                 .collect();
         }
         Ok(Self {
@@ -270,15 +277,19 @@ impl Page for SearchPage {
                 p { (mark!("No player and no game type has “{0}” in the name.", { (self.search) })) }
             }
             @if !self.players.is_empty() {
-                h2 { (counted(self.players.len(), "player")) }
-                (PageTable::of("Players", &self.players)
+                h2 {
+                    (counted(self.players.len(), "player"))
+                    @if self.players.len() >= MOST_FOUND { " and more" }
+                }
+                (PageTable::of("Players", self.players.iter().take(LISTED))
                     .name("Player", |row| row.player.link(&site.links))
                     .num("Games", |row| row.games)
                     .text("Mostly", |row| html! { @if let Some(name) = &row.ruleset { (site.links.to_ruleset(name)) } })
                     .wide_text("Last seen", |row| words::or_dash(row.last_seen.map(words::day))))
-                @if self.players.len() >= LISTED {
-                    p.note { "Those with most games are listed, of the first 200 names that were found. \
-         A longer part of the name finds fewer." }
+                @if self.players.len() > LISTED {
+                    p.note {
+                        (mark!("The {0} with most games are listed. A longer part of the name finds fewer.", { (LISTED) }))
+                    }
                 }
             }
             @if !self.rulesets.is_empty() {

@@ -68,6 +68,8 @@ pub(crate) struct MatchesPage {
     part: MatchesPart,
     rulesets: Vec<String>,
     cursor: Option<i64>,
+    /// Why nothing is listed.
+    nothing: Option<String>,
 }
 
 /// A value of a form; empty is the same as missing.
@@ -165,6 +167,41 @@ impl MatchesPage {
 }
 
 impl MatchesPart {
+    /// Why a choice leaves no match; `None` if it leaves some, or if nothing was chosen.
+    async fn why_nothing(&self, site: &Site) -> Result<Option<String>, WebError> {
+        if !self.matches.is_empty() || self.filter.is_empty() {
+            return Ok(None);
+        }
+        for (name, value) in &self.filter {
+            let filter = MatchFilter::default();
+            let filter = match *name {
+                "map" => MatchFilter {
+                    map: Some(value),
+                    ..filter
+                },
+                "server" => MatchFilter {
+                    server: Some(value),
+                    ..filter
+                },
+                "ruleset" => MatchFilter {
+                    ruleset: Some(value),
+                    ..filter
+                },
+                _ => continue,
+            };
+            let found = site.pages().matches().filtered_matches(&filter, 1).await?;
+            if found.lines.is_empty() {
+                let what = if *name == "ruleset" {
+                    "game type"
+                } else {
+                    name
+                };
+                return Ok(Some(format!("There is no {what} “{}”.", plain_name(value))));
+            }
+        }
+        Ok(Some("No match fits.".to_owned()))
+    }
+
     /// Reads a part of the matches that the choice leaves; `abandoned` ones only if they are wanted.
     pub(crate) async fn read(
         site: &Site,
@@ -236,8 +273,10 @@ impl Page for MatchesPage {
 
     /// Reads one page of the matches that the choice leaves.
     async fn read(site: &Site, _: &str, choice: &MatchesChoice) -> Result<Self, WebError> {
+        let part = MatchesPart::read(site, choice, false, LISTED).await?;
         Ok(Self {
-            part: MatchesPart::read(site, choice, false, LISTED).await?,
+            nothing: part.why_nothing(site).await?,
+            part,
             rulesets: site.rulesets().into_iter().map(|own| own.ruleset).collect(),
             cursor: choice.cursor,
         })
@@ -261,7 +300,10 @@ impl Page for MatchesPage {
             (self.whose(site))
             (self.caused())
             (self.controls(site))
-            (matches(site, &self.part.matches, self.value("ruleset").is_none()))
+            @match &self.nothing {
+                Some(why) => p { (why) },
+                None => (matches(site, &self.part.matches, self.value("ruleset").is_none())),
+            }
             nav.pages aria-label="Pages of matches" {
                 @if self.cursor.is_some() { a href=(site.links.to(&self.address(None))) { "← Latest" } }
                 @if self.part.next.is_some() {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use crate::{
     Site,
     chances::{
-        AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words, of_forecast,
+        AS_STARTED, FORECAST, OF_CHANCES, OF_FORECAST, favourite as favourite_words, is_even,
+        of_forecast,
     },
     model::{Kind, Timestamp, match_chances::TeamChances, team_names::TeamNames},
     plot::WeightPoint,
@@ -240,8 +241,20 @@ impl MatchSummary {
         self.line.ruleset.as_deref().unwrap_or("–")
     }
 
+    /// How the match ended: the scores, and who has won, for which a narrow screen has no room beside scores.
+    fn ended(&self) -> Markup {
+        let scores = self.known_scores().map(|scores| words::scores(&scores));
+        html! {
+            @match scores {
+                Some(scores) => { span.num { (scores) } " " span.wide { (self.result()) } },
+                None => (self.result()),
+            }
+            @if self.is_void() { " " span.tag { "void" } }
+        }
+    }
+
     /// How the match ended, in a few words.
-    pub(super) fn result(&self) -> String {
+    fn result(&self) -> String {
         match (self.line.outcome.as_str(), self.line.winner) {
             (_, Some(team)) => format!("{0} won", self.team_names.name(team.into())),
             ("draw", _) => "draw".to_owned(),
@@ -250,7 +263,12 @@ impl MatchSummary {
         }
     }
 
-    /// The favourite, and its chance: as started, else by the forecast.
+    /// Whether it was undone or declared void.
+    fn is_void(&self) -> bool {
+        self.line.unrated.as_deref() == Some("void")
+    }
+
+    /// The team that was most likely to win, and its chance: as started, else by the forecast.
     fn expected(&self) -> Option<(u8, f64)> {
         let started = self
             .line
@@ -295,13 +313,20 @@ impl MatchSummary {
 
     /// How the match ended, beside what was expected, in a sentence.
     pub(crate) fn headline(&self) -> String {
+        match self.is_void() {
+            true => format!("Void: {}", self.ending()),
+            false => self.ending(),
+        }
+    }
+
+    fn ending(&self) -> String {
         let scores = self.known_scores();
         let scores = scores.map_or(String::new(), |scores| {
             format!(" {}", words::scores(&scores))
         });
-        let expected = self
-            .expected()
-            .map(|(team, chance)| (team, words::chance(chance)));
+        let teams = self.line.scores.len();
+        let favourite = self.expected().filter(|of| !is_even(of.1, teams));
+        let expected = favourite.map(|(team, chance)| (team, words::chance(chance)));
         let name = |team: u8| self.team_names.name(team.into());
         let title = |team: u8| self.team_names.title(team.into());
         match (self.line.winner, expected) {
@@ -345,11 +370,14 @@ impl MatchSummary {
     /// The team that was most likely to win, and its chance: as started or, in a list without such matches, by the
     /// forecast.
     fn favourite(&self, as_started: bool) -> Option<String> {
-        let favourite = match as_started {
-            true => self.line.chances.started.as_ref()?.favourite(),
-            false => self.line.forecast.map(of_forecast),
+        let (favourite, teams) = match as_started {
+            true => {
+                let started = self.line.chances.started.as_ref()?;
+                (started.favourite()?, started.win.len())
+            }
+            false => (of_forecast(self.line.forecast?), 2),
         };
-        favourite.map(|favourite| favourite_words(favourite, &self.team_names))
+        Some(favourite_words(favourite, teams, &self.team_names))
     }
 }
 
@@ -365,12 +393,10 @@ pub(super) fn matches(site: &Site, list: &[MatchSummary], with_ruleset: bool) ->
     let table = PageTable::of("Matches", list)
         .text("Match", |of| match_link(site, of.line.id, of.line.ended))
         .text("Map", |of| site.links.to_map(&of.line.map))
+        .only_if(list.iter().any(|of| !of.line.map.is_empty()))
         .wide_text("Game type", |of| ruleset_link(site, &of.line))
         .only_if(with_ruleset)
-        .num("Score", |of| {
-            words::or_dash(of.known_scores().map(|scores| words::scores(&scores)))
-        })
-        .wide_text("Result", MatchSummary::result)
+        .text("Result", MatchSummary::ended)
         .wide_num(head, |of| words::or_dash(of.favourite(as_started)))
         .explained(means)
         .only_if(numbers)

@@ -165,7 +165,8 @@ impl Page for RegularsPage {
             kind = Kind::Bot;
             found = read(kind).await?;
         }
-        if found.is_empty() {
+        let is_known = || (site.rulesets().iter()).any(|own| own.ruleset == choice.ruleset);
+        if found.is_empty() && !is_known() {
             return Err(WebError::NoRuleset);
         }
         let line = |regular| RegularLine::new(regular, &choice.pick);
@@ -186,6 +187,9 @@ impl Page for RegularsPage {
     }
 
     fn description(&self, _: &Site) -> String {
+        if self.regulars.is_empty() {
+            return format!("Nobody has played {} lately.", self.ruleset);
+        }
         let names: Vec<&str> = self
             .regulars
             .iter()
@@ -213,11 +217,15 @@ impl Page for RegularsPage {
         Ok(html! {
             h1 { "Regulars" }
             p { (site.links.to_ruleset(&self.ruleset)) }
-            figure.large {
-                figcaption { "Weights over time" }
-                (plot::lines(&label, &lines)?)
+            @if lines.is_empty() {
+                p { (self.description(site)) }
+            } @else {
+                figure.large {
+                    figcaption { "Weights over time" }
+                    (plot::lines(&label, &lines)?)
+                }
+                (self.legend(site))
             }
-            (self.legend(site))
             p.note {
                 (mark!("Those who were in most of the latest {0} rated matches. The weight \
          after some of their last 1,000 matches, as far as they are of this game type, and after the latest one.", { (MATCHES) }))

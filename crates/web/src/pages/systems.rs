@@ -80,7 +80,7 @@ fn body(report: &SystemsReport, site: &Site) -> Markup {
             (mark!("Log loss is what counts: the mean of −ln of the chance that was \
      given to the result; a coin has 0.693, and the lower, the better. Brier is the mean squared difference of \
      chance and result; a coin has 0.25. Calibration is how far chances are from how often they came true. The \
-     interval contains, with 95 % confidence, the log loss minus that of {0}; if it contains 0, both are level.", { (report.reference) }))
+     interval contains, with 95\u{a0}% confidence, the log loss minus that of {0}; if it contains 0, both are level.", { (report.reference) }))
         }
         @if report.best.iter().any(has_enough) {
             h2 { "Best by game type" }
@@ -94,7 +94,9 @@ fn table(report: &SystemsReport) -> PageTable<'_, SystemMeasures> {
     PageTable::of("Rating systems", &report.systems)
         .name("System", |row| &row.system)
         .num("Log loss", |row| format!("{:.4}", row.log_loss))
-        .num("Accuracy", |row| format!("{:.1} %", 100.0 * row.accuracy))
+        .num("Accuracy", |row| {
+            format!("{:.1}\u{a0}%", 100.0 * row.accuracy)
+        })
         .wide_num("Brier", |row| format!("{:.4}", row.brier))
         .wide_num("Calibration", |row| format!("{:.3}", row.calibration_error))
         .text(&format!("Beside {0}", report.reference), |row| {

@@ -166,6 +166,39 @@ fn players(
     Ok(players.collect())
 }
 
+/// The wishes that these teams do not grant, a sentence each. Some contradict each other, or cannot be.
+pub(super) fn unmet(
+    pick: &Pick,
+    people: &[PickedPerson],
+    teams: &[Vec<PickedPerson>],
+) -> Result<Vec<String>, ApiProblem> {
+    let team_of = |at: &usize| {
+        let is_on = |team: &Vec<PickedPerson>| team.iter().any(|one| one.id() == people[*at].id());
+        teams.iter().position(is_on)
+    };
+    let called = |group: &BTreeSet<usize>| {
+        let names: Vec<&str> = group.iter().map(|at| people[*at].name()).collect();
+        names.join(", ")
+    };
+    let mut said = Vec::new();
+    for (field, text, wants_one) in [
+        ("Together", &pick.together, true),
+        ("Apart", &pick.apart, false),
+    ] {
+        for group in wishes(field, text, people)? {
+            let on: BTreeSet<Option<usize>> = group.iter().map(team_of).collect();
+            let is_met = match wants_one {
+                true => on.len() <= 1,
+                false => on.len() == group.len(),
+            };
+            if !is_met {
+                said.push(format!("{field} was not possible: {}.", called(&group)));
+            }
+        }
+    }
+    Ok(said)
+}
+
 /// Groups of people as the form names them.
 fn wishes(
     field: &str,

@@ -192,7 +192,11 @@ async fn picked(site: &Site, sender: &Sender, pick: &mut Pick) -> Result<Markup,
     let game = ask::question(&sender.call, pick, &who.people, &names)?;
     let teams = api::picked(&sender.call, &game).await?;
     let played = PlayedTeams::of(pick, &teams, &who.people)?;
-    Ok(played::teams(site, sender, pick, &teams, &played))
+    let unmet = ask::unmet(pick, &who.people, &played.teams)?;
+    Ok(html! {
+        @if !unmet.is_empty() { p.alert role="alert" { (unmet.join(" ")) } }
+        (played::teams(site, sender, pick, &teams, &played))
+    })
 }
 
 /// Records who has won.
@@ -203,9 +207,21 @@ async fn record(
     fields: &FormFields,
     action: &str,
 ) -> Result<ShownPage, ApiProblem> {
-    let played = PlayedTeams::read(site, fields).await?;
+    let mut played = PlayedTeams::read(site, fields).await?;
+    let outcome = played.outcome(action, fields);
+    let again = match &outcome {
+        Ok(outcome) if !played.is_sure => played.just_recorded(site, sender, outcome).await?,
+        _ => None,
+    };
+    played.is_sure = again.is_some();
     let recording = async {
-        let outcome = played.outcome(action, fields)?;
+        let outcome = outcome?;
+        if let Some(number) = again {
+            return Err(ApiProblem::conflict(format!(
+                "This result was recorded a moment ago, as match {number}. If the same people have played again since, \
+                 record it once more."
+            )));
+        }
         let (number, unrated) = played.record(sender, &outcome).await?;
         Ok::<_, ApiProblem>(played::RecordedPick {
             number,

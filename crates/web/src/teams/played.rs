@@ -2,6 +2,8 @@
 //!
 //! The page records who has won, as `POST /v1/matches` does, and can take that back.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
@@ -17,6 +19,7 @@ use crate::{
     Site,
     api::{ApiProblem, TeamAnswer, TeamPlayer, TeamsAnswer, record_one, set_void},
     model::{
+        MatchRecord, Outcome, Participant,
         access::Right,
         team_names::TeamNames,
         text::{amount, to_hex},
@@ -72,14 +75,13 @@ fn odds(teams: &TeamsAnswer<'_>, names: &TeamNames) -> String {
         let sums: Vec<String> = teams.sums.iter().copied().map(amount).collect();
         return format!("The sums of the weights decide: {0}.", sums.join(" to "));
     }
-    let chance = |chance| words::chance(chance).replace(" %", "\u{a0}%");
     match chances[..] {
         [one, other] => format!(
             "{0} wins with {1}, {2} with {3}.",
             names.title(0),
-            chance(one),
+            words::chance(one),
             names.name(1),
-            chance(other)
+            words::chance(other)
         ),
         [] if players.any(|player| player.shown_weight().is_some()) => String::new(),
         [] => "Nothing is known of anybody yet. It comes with the results.".to_owned(),
@@ -181,6 +183,8 @@ fn reasons(
     }
 }
 
+/// For so long after a result, in milliseconds, the same one of the same people may be of the same game.
+const REPEATED: i64 = 60_000;
 /// The most matches among which the last one of a client is looked for.
 const LATEST: usize = 5;
 
@@ -191,6 +195,8 @@ pub(super) struct PlayedTeams {
     pub(super) teams: Vec<Vec<PickedPerson>>,
     decision: Option<i64>,
     key: String,
+    /// Whether the page has asked if the same result is another game.
+    pub(super) is_sure: bool,
 }
 
 /// Who has won.
@@ -199,6 +205,17 @@ pub(super) enum PickOutcome {
     Won(u8),
     Draw,
     Scores(Vec<f64>),
+}
+
+impl PickOutcome {
+    /// Whether a match has ended like this.
+    fn is_of(&self, record: &MatchRecord) -> bool {
+        match self {
+            Self::Won(team) => record.outcome == Outcome::Won(*team),
+            Self::Draw => record.outcome == Outcome::Draw,
+            Self::Scores(scores) => !record.unscored && record.scores == *scores,
+        }
+    }
 }
 
 impl PlayedTeams {
@@ -219,6 +236,7 @@ impl PlayedTeams {
             teams: lineups.collect(),
             decision: teams.decision.flatten(),
             key: new_key()?,
+            is_sure: false,
         })
     }
 
@@ -250,6 +268,7 @@ impl PlayedTeams {
             teams,
             decision: fields.one("decision").parse().ok(),
             key: fields.one("key").chars().take(64).collect(),
+            is_sure: fields.one("sure") == "yes",
         })
     }
 
@@ -263,6 +282,7 @@ impl PlayedTeams {
     pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
         let mut fields = vec![("key", self.key.clone())];
         fields.extend(self.decision.map(|number| ("decision", number.to_string())));
+        fields.extend(self.is_sure.then(|| ("sure", "yes".to_owned())));
         for (team, players) in self.teams.iter().enumerate() {
             let seats = players.iter().map(|one| format!("{team}:{}", one.value()));
             fields.extend(seats.map(|seat| ("seat", seat)));
@@ -286,6 +306,42 @@ impl PlayedTeams {
         outcome: &PickOutcome,
     ) -> Result<(i64, Option<String>), ApiProblem> {
         record_one(&sender.call, self.body(outcome)).await
+    }
+
+    /// The match of this game that another device seems to have recorded: it has the same decision, or the same teams and
+    /// result within the last minute. `None` if this form has recorded it.
+    pub(super) async fn just_recorded(
+        &self,
+        site: &Site,
+        sender: &Sender,
+        outcome: &PickOutcome,
+    ) -> Result<Option<i64>, ApiProblem> {
+        let matches = site.service().store().matches();
+        let client = sender.client().unwrap_or_default();
+        let key = format!("id:teams-{}", self.key);
+        if matches.match_of_key(client, &key).await?.is_some() {
+            return Ok(None);
+        }
+        if let Some(decision) = self.decision
+            && let Some(id) = matches.match_of_decision(decision).await?
+        {
+            return Ok(Some(id));
+        }
+        let since = site.now().plus_millis(-REPEATED);
+        let mine: BTreeSet<(String, u8)> = self.last().into_iter().collect();
+        for id in matches.reported_since(client, since, LATEST as i64).await? {
+            let found = matches.match_with_id(id).await?.map(|found| found.record);
+            let Some(record) = found.filter(|record| outcome.is_of(record)) else {
+                continue;
+            };
+            let seat = |one: &Participant| Some((one.key.id.clone(), one.main_team()?));
+            let seats: BTreeSet<(String, u8)> =
+                record.participants.iter().filter_map(seat).collect();
+            if seats == mine {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
     }
 
     /// The match in the short form of `/v1`.
@@ -518,6 +574,7 @@ mod tests {
             teams: vec![team(&["Ann", "Bob Lee"]), team(&["Cid"])],
             decision: Some(7),
             key: "00ff".to_owned(),
+            is_sure: false,
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     model::{
         Kind, PlayerKey, Ruleset, Timestamp,
-        names::{own_name, plain_name},
+        names::{folded, own_name, plain_name},
         weight::Rank,
     },
     store::{
@@ -196,7 +196,7 @@ fn values(row: &WeightRow) -> Vec<SqlValue> {
 /// The name that a search finds.
 fn plain(key: &PlayerKey, name: &str) -> String {
     let name = own_name(key, name.to_owned());
-    name.map_or_else(String::new, |name| plain_name(&name).to_lowercase())
+    name.map_or_else(String::new, |name| folded(&plain_name(&name)))
 }
 
 /// Removes weights.

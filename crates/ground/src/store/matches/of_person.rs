@@ -10,7 +10,7 @@ use crate::{
     model::{
         Kind, PlayerKey, Timestamp,
         match_chances::TeamChances,
-        names::{own_name, plain_name},
+        names::{folded, own_name, plain_name},
         weight::{WeightCause, WeightEntry},
     },
     store::{
@@ -40,10 +40,10 @@ columns! {
         pub forecast: Option<f64>,
         /// What the match entered into the player's account.
         pub entry: Option<WeightEntry>,
-        /// Points that the player's team scored meanwhile; kills without teams.
-        pub points_for: f64,
+        /// Points that the player's team scored meanwhile; kills without teams. `None` if the scores are not known.
+        pub points_for: Option<f64>,
         /// Points scored against it; deaths without teams.
-        pub points_against: f64,
+        pub points_against: Option<f64>,
     }
 }
 
@@ -109,7 +109,8 @@ impl Matches<'_> {
     pub async fn games_of(self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
         let query = tuple(
             "SELECT p.match_id AS id, m.ended_at AS ended, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
-                    p.points_for, p.points_against, r.ruleset, r.chance AS forecast, m.map
+                    CASE WHEN m.scores IS NULL OR m.scores NOT LIKE '-:%' THEN p.points_for END AS points_for,
+                    CASE WHEN m.scores IS NULL OR m.scores NOT LIKE '-:%' THEN p.points_against END AS points_against, r.ruleset, r.chance AS forecast, m.map
              FROM performances p
              JOIN rulings r ON r.match_id = p.match_id
              JOIN matches m ON m.id = p.match_id
@@ -365,7 +366,7 @@ impl Matches<'_> {
         limit: i64,
     ) -> Result<Vec<FoundPlayer>, StoreError> {
         let mut tx = self.0.readers.snapshot().await?;
-        let query = tuple(FIND).bind(plain_name(text).to_lowercase());
+        let query = tuple(FIND).bind(folded(&plain_name(text)));
         let query = query.bind(text).bind(kind).bind(limit);
         let mut found: Vec<FoundPlayer> = query.fetch_all(&mut tx).await?;
         name_unrated(&mut tx, &mut found).await?;
@@ -506,9 +507,9 @@ impl Store {
             };
             return Ok(vec![known.unwrap_or_else(bare)]);
         }
-        let name = plain_name(text).to_lowercase();
+        let name = folded(&plain_name(text));
         let is_named = |one: &FoundPlayer| {
-            let has_name = plain_name(&one.name).to_lowercase() == name;
+            let has_name = folded(&plain_name(&one.name)) == name;
             has_name || one.handle.as_deref() == Some(text)
         };
         Ok(found.into_iter().filter(is_named).collect())

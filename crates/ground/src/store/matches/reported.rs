@@ -144,6 +144,38 @@ impl Matches<'_> {
         query.bind(id).fetch_optional(&self.0.readers).await
     }
 
+    /// The match that a client has recorded under a key.
+    pub async fn match_of_key(self, client: &str, key: &str) -> Result<Option<i64>, StoreError> {
+        let query = scalar("SELECT match_id FROM receipts WHERE client = $1 AND key = $2");
+        let query = query.bind(client).bind(key);
+        query.fetch_optional(&self.0.readers).await
+    }
+
+    /// The match whose teams a decision has picked, once it is recorded and unless it is void.
+    pub async fn match_of_decision(self, decision: i64) -> Result<Option<i64>, StoreError> {
+        let query = scalar(
+            "SELECT m.id FROM decisions d JOIN matches m ON m.id = d.match_id
+             WHERE d.id = $1 AND m.fingerprint NOT IN (SELECT fingerprint FROM voided_fingerprints)",
+        );
+        query.bind(decision).fetch_optional(&self.0.readers).await
+    }
+
+    /// The latest matches that a client has recorded over HTTP since an instant and that are not void, the last one first.
+    pub async fn reported_since(
+        self,
+        client: &str,
+        since: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<i64>, StoreError> {
+        let query = scalar(
+            "SELECT id FROM matches WHERE reported_at >= $1 AND client = $2 AND ended_at >= $1
+               AND fingerprint NOT IN (SELECT fingerprint FROM voided_fingerprints)
+             ORDER BY id DESC LIMIT $3",
+        );
+        let query = query.bind(since).bind(client).bind(limit);
+        query.fetch_all(&self.0.readers).await
+    }
+
     /// Deletes the keys of matches that were recorded before an instant.
     pub async fn drop_receipts(self, before: Timestamp) -> Result<u64, StoreError> {
         let old = "made_at < $1";

@@ -115,10 +115,11 @@ pub struct PlayedMatch {
     pub map: String,
     /// 1 for a victory, 0.5 for a draw, 0 for a defeat; `None` without a result.
     pub result: Option<f64>,
-    /// The points that the player's team scored while the player was on it; kills without teams.
-    pub points_for: f64,
+    /// The points that the player's team scored while the player was on it; kills without teams. `None` if the scores are
+    /// not known.
+    pub points_for: Option<f64>,
     /// The points scored against it; deaths without teams.
-    pub points_against: f64,
+    pub points_against: Option<f64>,
     /// The chance of the player's team as the match started, if somebody has asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance_as_started: Option<f64>,

@@ -235,8 +235,8 @@ mod tests {
                 deviation: 5.0,
                 cause: Some(WeightCause::Won),
             }),
-            points_for: 3.0,
-            points_against: 1.0,
+            points_for: Some(3.0),
+            points_against: Some(1.0),
         }
     }
 

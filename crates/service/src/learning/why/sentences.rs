@@ -118,9 +118,11 @@ impl WhyRating {
         if self.system != Some(SystemName::Presence) || self.matches.is_empty() {
             return String::new();
         }
-        let sum = |part: fn(&PlayedMatch) -> f64| -> f64 { self.matches.iter().map(part).sum() };
-        let (scored, conceded) = (sum(|one| one.points_for), sum(|one| one.points_against));
-        let matches = counted(self.matches.len() as u64, "match");
+        let points = |one: &PlayedMatch| one.points_for.zip(one.points_against);
+        let known: Vec<(f64, f64)> = self.matches.iter().filter_map(points).collect();
+        let scored: f64 = known.iter().map(|(scored, _)| scored).sum();
+        let conceded: f64 = known.iter().map(|(_, conceded)| conceded).sum();
+        let matches = counted(known.len() as u64, "match");
         format!(
             " In the last {matches} that was {} for the player and {} against.",
             number(scored),

@@ -284,7 +284,7 @@ impl Page for BalancePage {
                 (balance_table("Balance", "Weeks", &parts, &team_0))
                 p.note {
                     (mark!("The favourite is the team that was more likely to win by the \
-         forecast; the closer to 50 % it won, the more even the teams were. Shares of wins are of the matches that a \
+         forecast; the closer to 50\u{a0}% it won, the more even the teams were. Shares of wins are of the matches that a \
          team won, without draws. A week counts as before a date if it begins before it. {0}", { (OF_FORECAST) }))
                 }
                 (self.plots()?)

@@ -105,9 +105,13 @@ impl BalanceVerdict {
     }
 
     pub(super) fn body(&self) -> Markup {
+        let others = match self.picked {
+            Some(_) => "All others",
+            None => "All matches",
+        };
         let rows = [
             ("Teams picked by Evenkeel", self.picked),
-            ("All others", self.others),
+            (others, self.others),
         ];
         let rows: Vec<(&str, FavouriteShare)> = rows
             .into_iter()
@@ -121,8 +125,8 @@ impl BalanceVerdict {
                     .num("Decided matches", |(_, share)| share.decided)
                     .num("Favourite won", |(_, share)| share.text()))
                 p.note {
-                    "The numbers in brackets are a 95 % interval: with more matches, the \
-         share comes to lie in it in 95 of 100 cases. The closer to 50 %, the more even. Matches are counted as \
+                    "The numbers in brackets are a 95\u{a0}% interval: with more matches, the \
+         share comes to lie in it in 95 of 100 cases. The closer to 50\u{a0}%, the more even. Matches are counted as \
          picked if BALANCE or a queue has chosen their teams."
                 }
             }
@@ -290,7 +294,7 @@ pub(super) fn causes_body(
         p.note {
             (mark!("Of all rated matches with scores{0}. “Explains” \
          is the part of all differences of scores that would be missing if these matches had been as even as the \
-         others, with its 95 % interval: one that begins at 0 may be chance alone. Two causes may meet in one match, \
+         others, with its 95\u{a0}% interval: one that begins at 0 may be chance alone. Two causes may meet in one match, \
          and neither needs to be the reason.",
                 { @if let Some(since) = since { (mark!(" since {0}", { (since) })) } }
             ))
@@ -341,14 +345,15 @@ mod tests {
         assert!(said(55, 80).starts_with("Less even than"));
         assert!(said(60, 61).starts_with("About as even as"));
         assert!(
-            said(60, 61).contains("favourites won 61 % (56 to 66), before 60 % (55 to 65)"),
+            said(60, 61)
+                .contains("favourites won 61\u{a0}% (56 to 66), before 60\u{a0}% (55 to 65)"),
             "{}",
             said(60, 61)
         );
         let early = BalanceVerdict::new(&[week(5, 9)], &[]);
         assert!(early.latest.is_none() && early.sentence.starts_with("It is too early"));
         let first = BalanceVerdict::new(&[week(6, 10)], &[]);
-        assert!(first.before.is_none() && first.sentence.starts_with("Favourites won 60 %"));
+        assert!(first.before.is_none() && first.sentence.starts_with("Favourites won 60\u{a0}%"));
     }
 
     #[test]

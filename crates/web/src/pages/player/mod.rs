@@ -333,7 +333,7 @@ struct MapResult {
 /// The best maps, and the worst ones that are not among them.
 fn maps(games: &[GameOfPerson]) -> (Vec<MapResult>, Vec<MapResult>) {
     let mut by_map: BTreeMap<&str, (i64, f64)> = BTreeMap::new();
-    for game in games {
+    for game in games.iter().filter(|game| !game.map.is_empty()) {
         if let Some(result) = game.result {
             let (games, won) = by_map.entry(&game.map).or_default();
             (*games, *won) = (*games + 1, *won + result);
@@ -447,7 +447,7 @@ impl PlayerPage {
                 h2 { "Why this rating" }
                 @for why in &self.why {
                     @if self.why.len() > 1 { h3 { (words::ruleset(&why.ruleset)) } }
-                    ul { @for sentence in &why.sentences { li { (sentence) } } }
+                    ul { @for sentence in &why.sentences { li { (words::unbroken(sentence)) } } }
                 }
             }
         }
@@ -481,8 +481,8 @@ pub(in crate::pages) mod tests {
                 deviation: 5.0,
                 cause: Some(WeightCause::Won),
             }),
-            points_for: 3.0,
-            points_against: 1.0,
+            points_for: Some(3.0),
+            points_against: Some(1.0),
         }
     }
 

@@ -11,10 +11,7 @@ use serde::Serialize;
 use crate::{
     Site, WebError,
     learning::{AccountEntry, PlayedMatch, StandingLine},
-    model::{
-        PlayerKey, Timestamp, match_chances::TeamChances, names::plain_name, text::counted,
-        weight::WeightEntry,
-    },
+    model::{PlayerKey, Timestamp, match_chances::TeamChances, text::counted, weight::WeightEntry},
     pages::standing::LineWords as _,
     pages::{
         parts::{PageTable, chance_head, match_link},
@@ -309,15 +306,20 @@ pub(super) fn games_table<'a>(
     // A column has one kind of chance.
     let as_started = games.iter().any(|game| game.chance_as_started.is_some());
     let (head, means) = chance_head(as_started);
-    let points = |game: &PlayedMatch| words::scores(&[game.points_for, game.points_against]);
+    let points = |game: &PlayedMatch| {
+        let known = game.points_for.zip(game.points_against);
+        words::or_dash(known.map(|(own, others)| words::scores(&[own, others])))
+    };
     PageTable::of("Matches", games)
         .text("Match", |game| match_link(site, game.id, game.ended))
-        .text("Map", |game| plain_name(&game.map))
+        .text("Map", |game| site.links.to_map(&game.map))
+        .only_if(games.iter().any(|game| !game.map.is_empty()))
         .wide_text("Game type", |game| words::ruleset(&game.ruleset))
         .text("Result", |game| {
             game.result.map_or("–", |of| result_word(letter(of)))
         })
         .wide_num("Points", points)
+        .only_if(games.iter().any(|game| game.points_for.is_some()))
         .num(head, move |game| {
             known(chance(game, as_started), words::chance)
         })

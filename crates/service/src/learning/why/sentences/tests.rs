@@ -32,8 +32,8 @@ fn one(id: i64, expected: f64, result: f64, weight: f64, change: f64) -> PlayedM
             },
             false,
         )),
-        points_for: 1.0,
-        points_against: 3.0,
+        points_for: Some(1.0),
+        points_against: Some(3.0),
         points: Some(10.0),
         points_of_others: Some(12.0),
     }
