@@ -346,6 +346,7 @@ CREATE TABLE drawn_arms (
     known TEXT NOT NULL, -- what was known of the players before the arm was drawn: numbers, as JSON
     game INTEGER NOT NULL UNIQUE, -- the number that the decisions of the game have
     match_id INTEGER, -- of a result over HTTP; matches of servers have the number of the game
+    changed BOOLEAN NOT NULL, -- whether play began with other teams than the policy had picked
     PRIMARY KEY (experiment, asker, people, number)
 );
 CREATE INDEX drawn_arms_by_match ON drawn_arms (match_id) WHERE match_id IS NOT NULL;

@@ -111,6 +111,35 @@ fn asking_again_does_not_change_the_arm_and_neither_does_a_kill() {
 }
 
 #[test]
+fn teams_that_were_changed_by_hand_are_counted_and_others_are_not() {
+    let folder = configured(RANDOM_OR_BEST);
+    let daemon = Process::start_configured(folder.path());
+    // What is learned between BALANCE and START moves the chances, but nobody.
+    for match_of_others in 0..4 {
+        let joins: String = (0..8).map(|player| format!("JOIN p{player}\n")).collect();
+        let other = "HELLO beta\nGAME ctf\nJOIN p0 team=0\nJOIN p1 team=1\nSTART\nSCORE 0\nEND\n";
+        let said = daemon.ask(&format!(
+            "HELLO alpha\nGAME ctf\n{joins}BALANCE seed={match_of_others}\n"
+        ));
+        assert!(said.contains("BALANCE "), "{said}");
+        assert!(daemon.ask(other).contains("END "));
+        let said = daemon.ask("HELLO alpha resume=yes\nSTART\nSCORE 1\nEND\n");
+        assert!(said.contains("END "), "{said}");
+    }
+    assert_eq!(counts(&status(folder.path())[0], "changed"), [0, 0]);
+    let moved: String = (0..5).map(|player| format!("MOVE p{player} 0\n")).collect();
+    let by_hand = game(9).replace("START", &format!("{moved}START"));
+    let said = daemon.ask(&format!("HELLO alpha\n{by_hand}"));
+    assert!(said.contains("END "), "{said}");
+    assert_eq!(
+        counts(&status(folder.path())[0], "changed")
+            .iter()
+            .sum::<u64>(),
+        1
+    );
+}
+
+#[test]
 fn a_game_that_comes_again_with_the_same_players_keeps_its_arm() {
     let folder = configured(RANDOM_OR_BEST);
     let daemon = Process::start_configured(folder.path());

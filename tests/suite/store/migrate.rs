@@ -46,7 +46,7 @@ const REST: &str = "
     INSERT INTO pickups VALUES ('club', 'Ω', zeroblob(32), '', 'void', '{}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'00', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
     INSERT INTO links VALUES ('discord-7', 'Ω', 'club', '1970-01-01 00:00:00.005', NULL, NULL), ('', '', '', '1969-12-31 23:59:59.999', '', '9998-12-31 23:59:59.999');
     INSERT INTO experiments VALUES (7, '1970-01-01 00:00:00.005', '9998-12-31 23:59:59.999', 'over', 'ctf', '{}', 0.4, zeroblob(32));
-    INSERT INTO drawn_arms VALUES (7, 'client club', x'ff', 1, 'a', '1970-01-01 00:00:00.006', '[0.1]', 5, 1), (7, 'server Ω', x'', 2, 'b', '1969-12-31 23:59:59.999', '', -9, NULL);
+    INSERT INTO drawn_arms VALUES (7, 'client club', x'ff', 1, 'a', '1970-01-01 00:00:00.006', '[0.1]', 5, 1, 1), (7, 'server Ω', x'', 2, 'b', '1969-12-31 23:59:59.999', '', -9, NULL, 0);
     INSERT INTO recounts VALUES ('ctf', 'human', 'Ω', '1969-12-31 23:59:59.999', 'void', 0.1, 1e-300), ('', 'bot', '', '1970-01-01 00:00:00', '', 0, 100);
     INSERT INTO forgotten_lately VALUES ('00ff', 'forgotten-9-0', '1969-12-31 23:59:59.999', NULL, NULL),
         ('01', 'forgotten-9-1', '1970-01-01 00:00:00', 'bot', 'Ω');

@@ -43,7 +43,7 @@ const CONTENT: &str = "
     INSERT INTO pickups VALUES ('club', 'Ω', x'aa', 'hall', 'void', '{\"a\": \"\\u0000\"}', '1969-12-31 23:59:59.999', '1970-01-01 00:00:00.005'), ('', '', x'', 'c', 'picked', '', '1970-01-01 00:00:00', '1970-01-01 00:00:00');
     INSERT INTO experiments VALUES (7, '1970-01-01 00:00:00.005', '9998-12-31 23:59:59.999', 'over', 'ctf', '{\"a\": 1}', 0.4, zeroblob(32)),
         (9, '1969-12-31 23:59:59.999', NULL, NULL, '', '', 0.1, zeroblob(32));
-    INSERT INTO drawn_arms VALUES (7, 'client club', x'ff', 1, 'a', '1970-01-01 00:00:00.006', '[0.1]', 5, 1), (7, 'server Ω', x'', 2, 'b', '1969-12-31 23:59:59.999', '', -9, NULL);
+    INSERT INTO drawn_arms VALUES (7, 'client club', x'ff', 1, 'a', '1970-01-01 00:00:00.006', '[0.1]', 5, 1, 1), (7, 'server Ω', x'', 2, 'b', '1969-12-31 23:59:59.999', '', -9, NULL, 0);
     UPDATE matches SET game = -9223372036854775808, reported_at = '9998-12-31 23:59:59.999' WHERE id = 1;
     INSERT INTO match_halves VALUES (x'ffffffffffffffffffffffffffffffff', 1), (zeroblob(16), 1);
     INSERT INTO log_matches VALUES (x'000102030405060708090a0b0c0d0e0f', 1), (zeroblob(16), 1);
@@ -96,8 +96,8 @@ const EXPECTED: &str = r#"{"kind":"export","format":1,"version":"VERSION"}
 {"kind":"pickup","client":"club","pickup":"Ω","asked":"aa","channel":"hall","stage":"void","content":"{\"a\": \"\\u0000\"}","made_at":-1,"changed_at":5}
 {"kind":"experiment","number":7,"began_at":5,"ended_at":253370764799999,"why_ended":"over","ruleset":"ctf","settings":"{\"a\": 1}","one_sided":0.4,"secret":"0000000000000000000000000000000000000000000000000000000000000000"}
 {"kind":"experiment","number":9,"began_at":-1,"ruleset":"","settings":"","one_sided":0.1,"secret":"0000000000000000000000000000000000000000000000000000000000000000"}
-{"kind":"arm","experiment":7,"asker":"client club","people":"ff","number":1,"arm":"a","drawn_at":6,"known":"[0.1]","game":5,"match_id":1}
-{"kind":"arm","experiment":7,"asker":"server Ω","people":"","number":2,"arm":"b","drawn_at":-1,"known":"","game":-9}
+{"kind":"arm","experiment":7,"asker":"client club","people":"ff","number":1,"arm":"a","drawn_at":6,"known":"[0.1]","game":5,"match_id":1,"changed":true}
+{"kind":"arm","experiment":7,"asker":"server Ω","people":"","number":2,"arm":"b","drawn_at":-1,"known":"","game":-9,"changed":false}
 {"kind":"end","matches":3}
 "#;
 

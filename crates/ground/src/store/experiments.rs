@@ -70,6 +70,8 @@ columns! {
         pub picked: Option<f64>,
         /// The chance of team 0 as play began.
         pub started: Option<f64>,
+        /// Whether it began with other teams than the policy had picked.
+        pub changed: bool,
         /// How often somebody left while it was played.
         pub leaves: i64,
         /// The number of its humans.
@@ -203,11 +205,21 @@ impl Experiments<'_> {
         let number: i64 = last.fetch_one(&mut tx).await?;
         let number = number + 1;
         let arm = draw(number);
-        let row = values![experiment, &who, people, number, arm, now, known, game];
+        let row = values![
+            experiment, &who, people, number, arm, now, known, game, false
+        ];
         write(&mut tx, DRAWN, "", [row].into_iter()).await?;
         tx.commit().await?;
         let arm = arm.to_owned();
         Ok(Some(DrawnArm { number, game, arm }))
+    }
+
+    /// Notes that a game has begun with other teams than the policy of its arm had picked.
+    pub async fn note_changed(self, game: i64) -> Result<(), StoreError> {
+        let mut tx = self.0.begin().await?;
+        let query = sql("UPDATE drawn_arms SET changed = true WHERE game = $1");
+        query.bind(game).execute(&mut tx).await?;
+        tx.commit().await
     }
 
     /// Gives the arm of a game to a later one with another number, which is the same to those who play it.
@@ -255,7 +267,7 @@ async fn end(tx: &mut PooledConnection, now: Timestamp, why: &str) -> Result<boo
 const PRESENT: &str =
     "SELECT * FROM experiments WHERE ended_at IS NULL ORDER BY number DESC LIMIT 1";
 
-const GAMES: &str = "SELECT a.arm, a.known, m.id AS match_id, m.ended_at, m.outcome, CAST(m.winner AS BIGINT) AS winner,
+const GAMES: &str = "SELECT a.arm, a.known, a.changed, m.id AS match_id, m.ended_at, m.outcome, CAST(m.winner AS BIGINT) AS winner,
         m.scores, CAST(m.humans AS BIGINT) AS humans,
         (SELECT c.chance FROM match_chances c WHERE c.match_id = m.id AND c.step = 0) AS picked,
         (SELECT c.chance FROM match_chances c WHERE c.match_id = m.id AND c.step = 1) AS started,
@@ -271,5 +283,5 @@ const EXPERIMENTS: Target = Target::new(
 
 const DRAWN: Target = Target::new(
     "drawn_arms",
-    "experiment, asker, people, number, arm, drawn_at, known, game",
+    "experiment, asker, people, number, arm, drawn_at, known, game, changed",
 );

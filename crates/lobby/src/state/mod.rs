@@ -494,6 +494,19 @@ impl Lobby {
         Ok(())
     }
 
+    /// Whether everybody for whom the last BALANCE of the game has chosen a team is on it, or on none.
+    pub fn stands_as_picked(&self) -> bool {
+        let Some(game) = &self.game else { return true };
+        let Some(last) = &game.balanced else {
+            return true;
+        };
+        let as_picked = |human: &Human| {
+            let (own, picked) = (human.team, last.team(human.id.text()));
+            own.is_none() || picked.is_none() || own == picked
+        };
+        game.roster.humans().iter().all(as_picked)
+    }
+
     /// The record of the game that is kept, if it was in play: it is abandoned.
     pub fn abandoned_before(&self, frame: &RecordFrame) -> Option<Finished> {
         let before = self.before.as_ref()?;

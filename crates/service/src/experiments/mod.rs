@@ -298,7 +298,7 @@ pub struct ArmReport {
     pub matches: u64,
     /// The matches that were given up.
     pub abandoned: u64,
-    /// The matches whose teams were changed by hand after they were picked.
+    /// The games that began with other teams than the policy had picked.
     pub changed: u64,
 }
 
@@ -505,8 +505,7 @@ impl ArmReport {
         self.games += 1;
         self.matches += u64::from(game.match_id.is_some());
         self.abandoned += u64::from(game.outcome.as_deref() == Some("abandoned"));
-        let changed = game.picked.zip(game.started);
-        self.changed += u64::from(changed.is_some_and(|(picked, started)| picked != started));
+        self.changed += u64::from(game.changed);
     }
 }
 

@@ -86,6 +86,7 @@ async fn start(session: &mut Session) -> Handled {
     session.apply(&Command::Start)?;
     // START may have given the game another number.
     session.enter_arm().await;
+    session.note_changed_teams().await;
     Ok(None)
 }
 

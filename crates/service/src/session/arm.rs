@@ -142,6 +142,20 @@ impl Session {
         self.follow_arm(&arms, drawn);
     }
 
+    /// At START: notes whether somebody has changed the picked teams by hand.
+    pub async fn note_changed_teams(&mut self) {
+        let GameArm::Drawn(_, drawn, _) = &self.state.arm else {
+            return;
+        };
+        if self.state.lobby.stands_as_picked() {
+            return;
+        }
+        let experiments = self.sessions.store.experiments();
+        if let Err(error) = experiments.note_changed(drawn.game).await {
+            tracing::warn!(%error, "changed teams are not noted in the experiment");
+        }
+    }
+
     /// The game has got another number at its START: its arm goes on with that.
     async fn renumber(&mut self, before: i64) {
         let game = self.state.game;

@@ -279,8 +279,9 @@ fn numbered_command(line: Line<'_>) -> Option<(usize, ChatCommand)> {
     Some((number, command))
 }
 
-/// The time after which a game counts as in play, in milliseconds of the log's clock. A warm-up is
-/// announced before that, with the game.
+/// A game counts as in play if more time than this has passed, in milliseconds of the log's clock. That has whole seconds:
+/// from one to the next may be a moment, in which the players of the game before come again. A warm-up is announced before
+/// that, with the game.
 const OPENING: u64 = 1_000;
 /// The same by the caller's clock: a server without players writes nothing.
 const READ: u64 = 750;
@@ -308,7 +309,7 @@ impl LiveLog {
         match shown.first() {
             Some(GameEvent::Game) => self.opening = Some((at, now)),
             Some(GameEvent::WarmUp) => self.opening = None,
-            _ => self.start_if(events, |began, _| at.saturating_sub(began) >= OPENING),
+            _ => self.start_if(events, |began, _| at.saturating_sub(began) > OPENING),
         }
         if matches!(shown.first(), Some(GameEvent::Round)) {
             self.opening = None;

@@ -560,6 +560,8 @@ lines! {
         /// The number of the match that was reported over HTTP.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         match_id: Option<i64>,
+        /// Whether play began with other teams than the policy had picked.
+        changed: bool,
     }
 
     /// What was predicted of the teams of a match at one moment.

@@ -264,6 +264,21 @@ fn play_begins_although_the_server_writes_nothing() {
 }
 
 #[test]
+fn a_game_that_comes_again_at_the_turn_of_a_second_starts_with_its_players() {
+    let mut play = following(settings());
+    play.log(&warm_up());
+    play.done();
+    // The players are there a moment later, in which the clock of the log has gone on to the next second.
+    play.log("0:19 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf\n");
+    play.log("0:20 Info: ServerInfo length: 810 of 1024\n");
+    play.log(&arrival(0, "A", 1, Some(1)).replace("0:00", "0:20"));
+    let so_far = play.done();
+    assert!(!so_far.contains(&"START".to_owned()), "{so_far:?}");
+    play.wait(750);
+    assert_eq!(play.done(), ["START"]);
+}
+
+#[test]
 fn players_of_one_guid_are_known_by_their_names() {
     let mut play = following(settings());
     play.log(&warm_up());
