@@ -215,8 +215,8 @@ CREATE INDEX rulings_caused ON rulings (ended_at) WHERE causes > 0;
 CREATE TABLE performances (
     match_id INTEGER NOT NULL,
     seat INTEGER NOT NULL,
-    points_for REAL NOT NULL,
-    points_against REAL NOT NULL,
+    points_for REAL, -- NULL if the scores are not known
+    points_against REAL,
     person INTEGER,
     ended_ms INTEGER, -- when the match ended, in milliseconds since 1970: the order of a person's matches
     team INTEGER, -- the one that the player was on for longest

@@ -237,8 +237,8 @@ fn ruling(id: i64, record: &MatchRecord, chance: Option<f64>, ann: f64) -> Rulin
                 deviation: 4.0,
                 cause: None,
             }),
-            points_for: 0.0,
-            points_against: 0.0,
+            points_for: Some(0.0),
+            points_against: Some(0.0),
         };
         (seat, performance)
     });

@@ -347,8 +347,8 @@ async fn weights_are_derived(store: &Store, elsewhere: &Store, ids: &[i64]) {
             deviation: 2.5,
             cause: Some(WeightCause::Won),
         }),
-        points_for: 3.0,
-        points_against: 1.0,
+        points_for: Some(3.0),
+        points_against: Some(1.0),
     };
     let ruling = |id: i64, unrated: Option<&'static str>| RulingRow {
         match_id: id,

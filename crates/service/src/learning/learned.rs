@@ -503,8 +503,8 @@ pub(super) fn ruling_row(
             team,
             result: team.and_then(|team| result(record.outcome, team)),
             entry: own.entry,
-            points_for: own.scored,
-            points_against: own.conceded,
+            points_for: (!record.unscored).then_some(own.scored),
+            points_against: (!record.unscored).then_some(own.conceded),
         };
         Some((*seats.get(own.participant)?, performance))
     };

@@ -130,11 +130,12 @@ pub struct Performance {
     pub result: Option<f64>,
     /// What the match has entered into the player's account; `None` if it does not count for the player.
     pub entry: Option<WeightEntry>,
-    /// Points scored by the player's teams while they were on them; kills in a game without teams.
-    pub points_for: f64,
+    /// Points scored by the player's teams while they were on them; kills in a game without teams. `None`
+    /// if the scores are not known.
+    pub points_for: Option<f64>,
     /// Points scored against the player's teams while they were on them; deaths in a game without
     /// teams.
-    pub points_against: f64,
+    pub points_against: Option<f64>,
 }
 
 columns! {

@@ -109,8 +109,7 @@ impl Matches<'_> {
     pub async fn games_of(self, person: i64, limit: i64) -> Result<Vec<GameOfPerson>, StoreError> {
         let query = tuple(
             "SELECT p.match_id AS id, m.ended_at AS ended, p.team, p.result, p.weight_before, p.weight, p.deviation, p.cause,
-                    CASE WHEN m.scores IS NULL OR m.scores NOT LIKE '-:%' THEN p.points_for END AS points_for,
-                    CASE WHEN m.scores IS NULL OR m.scores NOT LIKE '-:%' THEN p.points_against END AS points_against, r.ruleset, r.chance AS forecast, m.map
+                    p.points_for, p.points_against, r.ruleset, r.chance AS forecast, m.map
              FROM performances p
              JOIN rulings r ON r.match_id = p.match_id
              JOIN matches m ON m.id = p.match_id
