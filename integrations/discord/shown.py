@@ -11,7 +11,7 @@ def result_of(outcome):
     """A result in words."""
     if outcome["outcome"] == "won":
         return texts.TEAM_WON.format(number=outcome["winner"] + 1)
-    return texts.DRAW if outcome["outcome"] == "draw" else texts.SAYS_VOID
+    return {"draw": texts.DRAW, "abandoned": texts.ABANDONED}.get(outcome["outcome"], texts.SAYS_VOID)
 
 
 def name_of(pickup, player):

@@ -80,9 +80,9 @@ class Watch:
             game = await self.daemon.call("GET", "matches", number)
         except Refused:
             return  # it is not over
-        scores = " : ".join(f"{score:g}" for score in game["scores"])
-        outcome = {"outcome": "won" if game["winner"] is not None else "draw", "winner": game["winner"]}
-        text = texts.RESULT.format(match=number, result=shown.result_of(outcome), scores=f"({scores})")
+        known = None not in game["scores"]
+        scores = " (" + " : ".join(f"{score:g}" for score in game["scores"]) + ")" if known else ""
+        text = texts.RESULT.format(match=number, result=shown.result_of(game), scores=scores)
         await self.post(channel, f"over-{number}", text.split(":")[0], text, [], None)
         self.done.add(("over", number))
 
