@@ -9,7 +9,6 @@
 
 mod check;
 mod clients;
-mod experiment;
 mod keys;
 mod layers;
 mod origins;

@@ -10,16 +10,15 @@
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
-mod descriptors;
 mod open;
 mod pages;
 mod reload;
-mod shutdown;
+mod system;
 mod upkeep;
 
 pub use open::{check_certificate, follow, open_archive, open_service};
 pub use reload::{FileWatch, Reloader, reload};
-pub use shutdown::{ReloadSignal, ShutdownSignal, reloaded, reloading};
+pub use system::{ReloadSignal, ShutdownSignal, reloaded, reloading};
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -40,9 +39,9 @@ use crate::{
     webhooks::{Deliveries, DeliveryError},
 };
 
-use descriptors::TooFewDescriptors;
 use open::{ConnectionThreads, PageThreads, bind, bind_address, follower, open_journal};
 use pages::{PageListeners, PageServer};
+use system::TooFewDescriptors;
 use upkeep::UpkeepSettings;
 
 /// A daemon that has opened everything and does not serve yet.
@@ -79,7 +78,7 @@ impl Daemon {
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         open::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
-        descriptors::have_enough(config)?;
+        system::have_enough(config)?;
         let mut listeners = bind(config).await?;
         let pages = PageListeners::bind(&config.web).await?;
         let threads = ConnectionThreads::start(config.server.threads())?;
@@ -163,7 +162,7 @@ impl Daemon {
         let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
         tasks.spawn(async move { learning.keep_up_to_date().await });
-        tasks.spawn(shutdown::watchdog());
+        tasks.spawn(system::watchdog());
         tasks.spawn(upkeep::keep_small(self.service.clone(), self.upkeep));
         tasks.spawn(upkeep::watch(self.service.clone()));
         tasks.spawn(upkeep::guard(self.service.store().clone()));
@@ -175,7 +174,7 @@ impl Daemon {
         let (monitor, watched) = (self.monitor.clone(), self.monitor);
         tasks.spawn(async move { monitor.run().await });
         if let Ok(address) = self.listeners.plain.local_addr() {
-            shutdown::ready(&format!("serving game servers at {address}"));
+            system::ready(&format!("serving game servers at {address}"));
         }
         let following = self.follower.map(|(follower, interval)| {
             let stop = tasks.stop.clone().cancelled_owned();
@@ -188,7 +187,7 @@ impl Daemon {
         let shutdown = async {
             shutdown.await;
             watched.stop();
-            shutdown::stopping();
+            system::stopping();
         };
         let deadline = tasks
             .serve(

@@ -23,7 +23,6 @@ mod testing;
 pub mod error;
 mod framing;
 pub mod push;
-pub mod question;
 pub mod reply;
 pub mod request;
 mod words;

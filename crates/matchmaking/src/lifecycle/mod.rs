@@ -78,7 +78,6 @@
 pub mod agones;
 mod effects;
 mod hosting;
-mod instances;
 mod join;
 mod pickup;
 mod record;

@@ -23,7 +23,10 @@ use super::{
 
 use crate::{
     model::access::{Holder, Right, Secret},
-    protocol::{Code, Refusal, Request, question::WeightQuestion, request::Charge},
+    protocol::{
+        Code, Refusal, Request,
+        request::{Charge, WeightQuestion},
+    },
     server::access::{AccessPolicy, AccessSettings, AddressTable, ClientSpec, Rates, Slowdown},
 };
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{
     GameSettings, Session, SessionError, Sessions,
-    host::server_name,
+    command::server_name,
     state::{ArmRules, GameArm, GameRules},
 };
 use crate::{

@@ -15,8 +15,8 @@ use std::{
 };
 
 use super::{
-    AskerClass, CoreTurn, Session, SessionError, Sessions, TurnAsker, draw_seed, host::server_name,
-    weights::GameWeights,
+    AskerClass, CoreTurn, Session, SessionError, Sessions, TurnAsker, command::server_name,
+    draw_seed, weights::GameWeights,
 };
 use crate::{
     lobby::{

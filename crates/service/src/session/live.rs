@@ -14,7 +14,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{self, error::TrySendError};
 
-use super::{MailboxError, host::server_name};
+use super::{MailboxError, command::server_name};
 use crate::{
     lobby::Lobby,
     model::{Kind, PlayerKey, Timestamp, match_chances::ChanceSummary},

@@ -15,7 +15,6 @@ mod clock;
 mod command;
 mod decide;
 mod game_journal;
-mod host;
 mod hours;
 mod journal_folder;
 mod leaving;
@@ -36,8 +35,8 @@ pub use arm::{ConfiguredExperiment, NoExperiment};
 pub use aside::{CountedWeight, Report, StatedByAsker, WantedTeams};
 pub use bounds::Reporter;
 pub use clock::{Clock, HandClock, MachineClock};
+pub use command::HostedGame;
 pub use decide::{Rebalanced, Replayed};
-pub use host::HostedGame;
 pub use live::{LiveGame, LivePlayer, Mailbox, MailboxReceiver};
 pub use metrics::{SessionLevels, SessionMetrics};
 pub use sessions::{HolderOf, Sessions};
@@ -168,11 +167,11 @@ impl Session {
         resume: bool,
         hosts: Option<i64>,
     ) -> Result<Option<bool>, SessionError> {
-        if host::server_name(server.text()) != server.text() {
+        if command::server_name(server.text()) != server.text() {
             let why = "a name must not end like that of a hosted match";
             return Err(SessionError::BadArgument(why.to_owned()));
         }
-        let key = host::session_name(server.text(), hosts);
+        let key = command::session_name(server.text(), hosts);
         let named = Entry::Server(Cow::Borrowed(&key));
         self.state.note(&named);
         self.span.record("server", &key);
@@ -240,7 +239,7 @@ impl Session {
         points: f64,
     ) -> Result<(), SessionError> {
         let sessions = self.sessions.clone();
-        let name = host::server_name(self.server.as_deref().unwrap_or_default());
+        let name = command::server_name(self.server.as_deref().unwrap_or_default());
         sessions.report_behaviour(name, client, id, points).await
     }
 

@@ -11,9 +11,9 @@ use tracing::Span;
 use super::{
     CachedWeights, Clock, GameSettings, SessionMetrics,
     backlog::Backlog,
+    command::server_name,
     draw_game,
     game_journal::GameJournal,
-    host::server_name,
     live::{LiveGame, LivePlace},
     metrics::InPlay,
 };

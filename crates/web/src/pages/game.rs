@@ -23,14 +23,11 @@ use crate::{
         team_names::TeamNames,
         text::counted,
     },
-    pages::{
-        parts::{MatchSummary, PageTable, ruleset_link},
-        reasons::{Reasons, reasons},
-    },
+    pages::parts::{MatchSummary, PageTable, ruleset_link},
     plot,
     share::share,
     store::{MatchSeat, PageMatch, PageSeat, Player},
-    words::{self, known},
+    words::{self, Reasons, known, reasons},
 };
 
 /// The page of a match.

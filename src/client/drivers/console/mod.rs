@@ -2,15 +2,13 @@
 //!
 //! Several engines have theirs on a TCP connection, which is made again whenever it ends.
 
-mod darkplaces;
-mod idtech3;
-mod source;
-mod teeworlds;
+mod datagrams;
+mod streams;
 
-pub use darkplaces::{DarkPlacesConsole, Security};
-pub use idtech3::IdTech3Console;
-pub use source::SourceConsole;
-pub use teeworlds::TeeworldsConsole;
+pub use datagrams::IdTech3Console;
+pub use datagrams::{DarkPlacesConsole, Security};
+pub use streams::SourceConsole;
+pub use streams::TeeworldsConsole;
 
 use std::{io, marker::PhantomData, net::SocketAddr, time::Duration};
 

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
-    ConnectionLimits, Peer, Service, gate::not_allowed, host::HostClient, queue::QueueClient,
+    ConnectionLimits, Peer, Service, gate::not_allowed, host::HostClient, host::QueueClient,
 };
 use crate::{
     model::access::Right,

@@ -28,7 +28,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use super::{ByteStream, Connection, ConnectionEnd, READ, write_now};
 use crate::{
     model::Kind,
-    protocol::{Verb, question::WeightQuestion},
+    protocol::{Verb, request::WeightQuestion},
     session::MailboxReceiver,
 };
 
