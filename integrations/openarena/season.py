@@ -77,6 +77,8 @@ class Program:
 
 
 class Season:
+    name = "demo"
+
     def __init__(self, args, folder):
         self.args, self.folder = args, Path(folder)
         self.server = Server(folder)
@@ -100,14 +102,15 @@ class Season:
                 program.stop()
         self.server.stop()
 
-    def attach(self, *options):
-        """Starts the sidecar, over another if there was one."""
+    def attach(self, *options, settle="0.5"):
+        """Starts the sidecar, over another if there was one. It chooses teams once nobody has come for so many seconds."""
         if self.sidecar:
             self.sidecar.stop()
         command = [
             self.args.evenkeel, "sidecar", "idtech3", "--log", self.server.log, "--rcon",
             f"127.0.0.1:{self.server.port}", "--password-file", self.server.password_file, "--daemon",
-            f"127.0.0.1:{self.port}", "--server", "demo", "--settle", "0.5", "--treat-bots-as-players", *options]
+            f"127.0.0.1:{self.port}", "--server", self.name, "--settle", settle,
+            "--treat-bots-as-players", *options]
         self.sidecar = Program(command, self.folder / "sidecar.log")
 
     def weights(self):
