@@ -16,7 +16,7 @@ use super::{
     table::{Table, or_dash, printable},
 };
 use crate::{
-    experiments::{ExperimentReport, VerifiedArms},
+    experiments::{ExperimentReport, VerifiedArms, points},
     model::text::counted,
     server::Service,
 };
@@ -99,10 +99,8 @@ fn write(out: &mut impl Write, of: &ExperimentReport) -> io::Result<()> {
         .text("matches that", |own| own.outcome.predicate())
         .num("a", |own| shown(own.means[0]))
         .num("b", |own| shown(own.means[1]))
-        .num("b minus a, from", |own| {
-            format!("{:.1}", 100.0 * own.interval[0])
-        })
-        .num("to", |own| format!("{:.1}", 100.0 * own.interval[1]));
+        .num("b minus a, from", |own| points(own.interval[0]))
+        .num("to", |own| points(own.interval[1]));
     writeln!(out, "{outcomes}")?;
     match &of.key {
         Some(key) => writeln!(out, "commitment {}, key {key}", of.commitment),

@@ -156,7 +156,7 @@ impl ExperimentVerdict {
 }
 
 /// A difference in percentage points, with its sign.
-fn points(difference: f64) -> String {
+pub fn points(difference: f64) -> String {
     match 100.0 * difference {
         points if points.abs() < 0.05 => "0".to_owned(),
         points if points < 0.0 => format!("−{:.1}", -points),

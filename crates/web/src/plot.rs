@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::{WebError, words};
 use crate::{
+    experiments,
     model::{Timestamp, team_names::TeamNames},
     rating::history::ChanceStep,
     store::as_text,
@@ -412,7 +413,7 @@ pub(super) fn interval(label: &str, points: Vec<(f64, [f64; 2])>) -> Result<Mark
             .x_labels(4)
             .y_labels(5)
             .x_label_formatter(&|matches| format!("{matches:.0}"))
-            .y_label_formatter(&|difference| words::signed(100.0 * difference))
+            .y_label_formatter(&|difference| experiments::points(*difference))
             .draw()?;
         let upper = points.iter().map(|(at, [_, high])| (*at, *high));
         let lower = points.iter().rev().map(|(at, [low, _])| (*at, *low));

@@ -4,6 +4,7 @@
 //! An arm is in the database before anything depends on it. What an experiment shows is computed from the stored games
 //! each time that somebody asks.
 
+pub use evenkeel_experiment::verdict::points;
 use evenkeel_experiment::{
     Arm, ArmKey, ArmShare, DrawnFor, ExperimentError, FollowedOutcome, verdict::OutcomeSummary,
 };

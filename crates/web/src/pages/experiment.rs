@@ -9,7 +9,7 @@ use super::parts::PageTable;
 use crate::{
     Site, WebError,
     answer::{NoQuery, Page},
-    experiments::{ArmReport, ExperimentOutcome, ExperimentReport, OutcomeReport},
+    experiments::{ArmReport, ExperimentOutcome, ExperimentReport, OutcomeReport, points},
     model::text::counted,
     plot, words,
 };
@@ -131,9 +131,4 @@ fn outcomes(of: &ExperimentReport) -> PageTable<'_, OutcomeReport> {
 
 fn name(outcome: ExperimentOutcome) -> &'static str {
     outcome.predicate()
-}
-
-/// A difference in percentage points, with its sign.
-fn points(difference: f64) -> String {
-    words::signed(100.0 * difference)
 }
