@@ -40,6 +40,14 @@ fn status(folder: &Path) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
+/// The running experiment once so many matches of it are learned.
+fn learned(folder: &Path, matches: u64) -> Value {
+    poll(|| match status(folder)[0].clone() {
+        shown if counts(&shown, "matches").iter().sum::<u64>() == matches => Ok(shown),
+        shown => Err(shown.to_string()),
+    })
+}
+
 fn counts(experiment: &Value, what: &str) -> [u64; 2] {
     [0, 1].map(|arm| experiment["arms"][arm][what].as_u64().unwrap())
 }
@@ -64,7 +72,7 @@ fn each_game_has_one_of_two_policies_and_says_which() {
         said.contains("belongs to arm b, Evenkeel's teams"),
         "{said}"
     );
-    let all = status(folder.path());
+    let all = [learned(folder.path(), 30)];
     let of = |arm: char| arms.iter().filter(|own| **own == arm).count() as u64;
     assert_eq!(counts(&all[0], "games"), [of('a'), of('b')]);
     assert_eq!(counts(&all[0], "matches"), [of('a'), of('b')]);
@@ -105,9 +113,23 @@ fn asking_again_does_not_change_the_arm_and_neither_does_a_kill() {
     }
     let said = daemon.ask("HELLO alpha resume=yes\nSTART\nSCORE 1\nEND\n");
     assert!(said.contains("END "), "{said}");
-    let experiment = &status(folder.path())[0];
-    assert_eq!(counts(experiment, "games").iter().sum::<u64>(), 1);
-    assert_eq!(counts(experiment, "matches").iter().sum::<u64>(), 1);
+    let experiment = learned(folder.path(), 1);
+    assert_eq!(counts(&experiment, "games").iter().sum::<u64>(), 1);
+}
+
+#[test]
+fn a_mutator_that_makes_another_game_of_it_takes_it_out() {
+    let folder = configured(RANDOM_OR_BEST);
+    let daemon = Process::start_configured(folder.path());
+    let joins: String = (0..8).map(|player| format!("JOIN p{player}\n")).collect();
+    let said = daemon.ask(&format!(
+        "HELLO alpha\nGAME ctf\n{joins}BALANCE\nEXPLAIN\nMUTATOR instagib\nBALANCE\nEXPLAIN\nSTART\nSCORE 0\nEND\n"
+    ));
+    assert_eq!(arms(&said).len(), 1, "{said}");
+    assert!(said.contains("END "), "{said}");
+    play(&daemon, "alpha", 2);
+    let experiment = learned(folder.path(), 2);
+    assert_eq!(counts(&experiment, "games").iter().sum::<u64>(), 3);
 }
 
 #[test]
@@ -166,9 +188,8 @@ fn a_game_that_nobody_has_asked_about_belongs_to_an_arm_too() {
     daemon.ask(
         "HELLO beta\nGAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\nEND\nSTART\nSCORE 1\nEND\n",
     );
-    let experiment = &status(folder.path())[0];
-    assert_eq!(counts(experiment, "games").iter().sum::<u64>(), 3);
-    assert_eq!(counts(experiment, "matches").iter().sum::<u64>(), 3);
+    let experiment = learned(folder.path(), 3);
+    assert_eq!(counts(&experiment, "games").iter().sum::<u64>(), 3);
 }
 
 #[test]
@@ -356,18 +377,14 @@ fn over_http_people_keep_their_arm_until_a_result_is_recorded() {
         arms.contains(&"a".to_owned()) && arms.contains(&"b".to_owned()),
         "{arms:?}"
     );
-    let (_, all) = api.call("", "GET", "/v1/experiments", &Value::Null);
-    let experiment = &all["experiments"][0];
-    assert_eq!(
-        counts(experiment, "games").iter().sum::<u64>(),
-        16,
-        "{experiment}"
-    );
-    assert_eq!(
-        counts(experiment, "matches").iter().sum::<u64>(),
-        16,
-        "{experiment}"
-    );
+    let experiment = poll(|| {
+        let (_, all) = api.call("", "GET", "/v1/experiments", &Value::Null);
+        match all["experiments"][0].clone() {
+            shown if counts(&shown, "matches").iter().sum::<u64>() == 16 => Ok(shown),
+            shown => Err(shown.to_string()),
+        }
+    });
+    assert_eq!(counts(&experiment, "games").iter().sum::<u64>(), 16);
     let of = |arm: &str| arms.iter().filter(|own| *own == arm).count() as u64;
-    assert_eq!(counts(experiment, "matches"), [of("a"), of("b")]);
+    assert_eq!(counts(&experiment, "matches"), [of("a"), of("b")]);
 }

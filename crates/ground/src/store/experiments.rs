@@ -272,7 +272,9 @@ const GAMES: &str = "SELECT a.arm, a.known, a.changed, m.id AS match_id, m.ended
         (SELECT c.chance FROM match_chances c WHERE c.match_id = m.id AND c.step = 0) AS picked,
         (SELECT c.chance FROM match_chances c WHERE c.match_id = m.id AND c.step = 1) AS started,
         (SELECT count(*) FROM match_chances c WHERE c.match_id = m.id AND c.cause = 'leave') AS leaves
-    FROM drawn_arms a LEFT JOIN matches m ON m.id = coalesce(a.match_id, (SELECT g.id FROM matches g WHERE g.game = a.game))
+    FROM drawn_arms a JOIN experiments e ON e.number = a.experiment
+    LEFT JOIN matches m ON m.id = coalesce(a.match_id, (SELECT g.id FROM matches g WHERE g.game = a.game))
+        AND EXISTS (SELECT 1 FROM rulings r WHERE r.match_id = m.id AND r.ruleset = e.ruleset)
     WHERE a.experiment = $1
     ORDER BY m.ended_at IS NULL, m.ended_at, m.fingerprint, a.number, a.asker, a.people";
 

@@ -114,6 +114,11 @@ impl Session {
     /// Draws the arm of the running game, if it belongs to an experiment and has none yet. The teams of a hosted match come
     /// from its queue: it has none.
     pub async fn enter_arm(&mut self) {
+        if self.has_left_experiment() {
+            self.state.arm = GameArm::Without;
+            self.state.set_rules(self.sessions.rules.get());
+            return;
+        }
         match &mut self.state.arm {
             GameArm::Without => return,
             GameArm::Drawn(_, drawn, _) => {
@@ -154,6 +159,17 @@ impl Session {
         if let Err(error) = experiments.note_changed(drawn.game).await {
             tracing::warn!(%error, "changed teams are not noted in the experiment");
         }
+    }
+
+    /// Whether a mutator has made another ruleset of the game since its arm was drawn: then it does not belong to the
+    /// experiment any more.
+    fn has_left_experiment(&mut self) -> bool {
+        let GameArm::Drawn(number, ..) = &self.state.arm else {
+            return false;
+        };
+        let own = (self.sessions.arms()).filter(|arms| arms.running.number == *number);
+        let ruleset = self.ruleset().map(|ruleset| ruleset.to_string());
+        own.is_some_and(|arms| !ruleset.is_ok_and(|own| own == arms.running.plan.ruleset))
     }
 
     /// The game has got another number at its START: its arm goes on with that.
