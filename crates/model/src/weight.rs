@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::worded;
+use crate::{Timestamp, time::DAY, worded};
 
 /// What a match has entered into a player's account.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,38 @@ worded! {
         ChangedTeams = "changed-teams",
         /// The match has no result.
         NoResult = "no-result",
+    }
+}
+
+/// Whether a player has a place among those of a ruleset. The view `leaderboard` decides it in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// The player has a place.
+    Placed,
+    /// The player has fewer matches than [`MATCHES_TO_PLACE`](Self::MATCHES_TO_PLACE), or the weight is too uncertain.
+    Placing,
+    /// The player had not played for [`DAYS_AWAY`](Self::DAYS_AWAY) days when the latest match was played.
+    Away,
+}
+
+impl Standing {
+    /// The rated matches after which a player may have a place.
+    pub const MATCHES_TO_PLACE: u32 = 10;
+    /// The days after which a player is away.
+    pub const DAYS_AWAY: i64 = 60;
+    /// The highest standard deviation of the weight with which a player may have a place.
+    const MOST_UNCERTAIN: f64 = 15.0;
+
+    /// That of a player with this weight, in a ruleset whose latest match ended at `latest`.
+    pub fn of(games: u32, deviation: f64, last_seen: Timestamp, latest: Timestamp) -> Self {
+        if last_seen < latest.plus_millis(-Self::DAYS_AWAY * DAY) {
+            Self::Away
+        } else if games < Self::MATCHES_TO_PLACE || deviation > Self::MOST_UNCERTAIN {
+            Self::Placing
+        } else {
+            Self::Placed
+        }
     }
 }
 

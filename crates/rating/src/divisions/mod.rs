@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Player, player_map::PlayerMap};
 
-/// The number of players who are imagined besides those of a ruleset, with weights that are spread
+/// The number of players who are imagined besides those who have a place, with weights that are spread
 /// evenly over [`IMAGINED_WEIGHTS`]. With two dozen real players, these decide about half of the
 /// position of a border.
 const IMAGINED: usize = 20;
@@ -345,19 +345,19 @@ impl MeasuredPlayer {
 }
 
 impl Ladder {
-    /// Gives the players of a match their divisions. `playing` are these players and `all` all players
-    /// of the ruleset, with their weights after the match.
+    /// Gives the players of a match their divisions. `playing` are these players and `placed` all who have a place in the
+    /// ruleset, with their weights after the match.
     pub(crate) fn learn(
         &mut self,
         settings: &Settings,
         playing: impl Iterator<Item = MeasuredPlayer>,
-        all: impl FnOnce() -> Vec<MeasuredPlayer>,
+        placed: impl FnOnce() -> Vec<MeasuredPlayer>,
     ) {
         self.matches += 1;
         if self.matches >= self.due {
             self.due = self.matches + 1 + self.matches / GROWTH;
-            let calibrated = all().into_iter().filter(|p| p.is_calibrated(settings));
-            self.borders = Some(Borders::of(settings, calibrated.map(|p| p.weight)));
+            let weights = placed().into_iter().map(|one| one.weight);
+            self.borders = Some(Borders::of(settings, weights));
         }
         let Some(borders) = &self.borders else {
             return;

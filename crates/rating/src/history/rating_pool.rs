@@ -7,7 +7,7 @@ use std::fmt;
 
 use evenkeel_model::{
     Ruleset, Timestamp,
-    weight::{Rank, RoleWeights, StartWeight, WeightEntry},
+    weight::{Rank, RoleWeights, Standing, StartWeight, WeightEntry},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
@@ -299,9 +299,17 @@ impl RatingPool {
         let measured = |player| self.measured(player);
         let playing = game.tallies.iter().filter(|tally| tally.learns);
         let playing = playing.map(|tally| tally.player).filter(is_human);
+        let seen = |player| self.careers.get(player).map(|career| career.last_seen);
+        let latest = (game.tallies.iter()).find_map(|tally| seen(tally.player));
+        let has_place = |one: &MeasuredPlayer| {
+            let standing = latest.zip(seen(one.player)).map(|(latest, last_seen)| {
+                Standing::of(one.games, one.deviation, last_seen, latest)
+            });
+            standing == Some(Standing::Placed)
+        };
         ladder.learn(settings, playing.filter_map(measured), || {
             let humans = self.careers.players().filter(is_human);
-            humans.filter_map(measured).collect()
+            humans.filter_map(measured).filter(has_place).collect()
         });
         self.ladder = ladder;
     }

@@ -2,52 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use crate::{
     model::{
         Kind, PlayerKey, Timestamp,
         names::{folded, own_name, plain_name},
-        weight::Rank,
+        weight::{Rank, Standing},
     },
     store::{WeightRow, is_forgotten},
 };
-
-const MILLIS_A_DAY: i64 = 86_400_000;
-
-/// Whether a player has a place in a leaderboard. The view `leaderboard` decides it in the same way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Standing {
-    /// The player has a place.
-    Placed,
-    /// The player has fewer matches than [`MATCHES_TO_PLACE`](Self::MATCHES_TO_PLACE), or the weight is too uncertain.
-    Placing,
-    /// The player had not played for [`DAYS_AWAY`](Self::DAYS_AWAY) days when the latest match was played.
-    Away,
-}
-
-impl Standing {
-    /// The rated matches after which a player may have a place.
-    pub const MATCHES_TO_PLACE: i64 = 10;
-    /// The days after which a player is away.
-    pub const DAYS_AWAY: i64 = 60;
-    /// The highest standard deviation of the weight with which a player may have a place.
-    const MOST_UNCERTAIN: f64 = 15.0;
-
-    /// That of a player with this weight, in a ruleset whose latest match ended then.
-    fn of(row: &WeightRow, latest: Timestamp) -> Self {
-        if row.last_seen.0 < latest.0.saturating_sub(Self::DAYS_AWAY * MILLIS_A_DAY) {
-            Self::Away
-        } else if i64::from(row.games) < Self::MATCHES_TO_PLACE
-            || row.deviation > Self::MOST_UNCERTAIN
-        {
-            Self::Placing
-        } else {
-            Self::Placed
-        }
-    }
-}
 
 /// How many players a leaderboard has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -176,7 +138,7 @@ impl BoardOfKind {
 
 impl BoardPlayer {
     fn new(row: WeightRow, latest: Timestamp) -> Self {
-        let standing = Standing::of(&row, latest);
+        let standing = Standing::of(row.games, row.deviation, row.last_seen, latest);
         let name = own_name(&row.key, row.name);
         let plain = |name: &String| folded(&plain_name(name));
         Self {
@@ -216,7 +178,7 @@ impl BoardPlayer {
 mod tests {
     use super::*;
 
-    const DAY: i64 = MILLIS_A_DAY;
+    use crate::model::time::DAY;
 
     fn row(id: &str, weight: f64, deviation: f64, games: u32, day: i64) -> WeightRow {
         let (kind, id) = (Kind::Human, id.to_owned());

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::{
     Learning, LearningError,
-    board::{BoardOfKind, BoardPlayer, BoardSize, Boards, Standing},
+    board::{BoardOfKind, BoardPlayer, BoardSize, Boards},
     derive::on_blocking_thread,
     knowledge::Knowledge,
 };
@@ -24,6 +24,7 @@ use crate::{
     model::{
         Kind, PlayerKey, Timestamp,
         names::{folded, own_name},
+        weight::Standing,
     },
     rating::divisions,
     store::{

@@ -29,7 +29,7 @@ mod why;
 mod writer;
 
 pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
-pub use board::{BoardSize, Standing};
+pub use board::BoardSize;
 pub use boards::{BoardLine, BoardQuery, FoundPerson, MOST_FOUND, StandingLine};
 pub use derive::Rebuilt;
 pub use derived_tables::Verified;

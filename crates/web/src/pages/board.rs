@@ -6,10 +6,10 @@ use serde::Deserialize;
 use crate::{
     Site, WebError,
     answer::Page,
-    learning::{BoardLine, BoardQuery, Standing},
+    learning::{BoardLine, BoardQuery},
     links::PlayerLink as _,
     links::path_part,
-    model::{Kind, text::counted},
+    model::{Kind, text::counted, weight::Standing},
     pages::standing::LineWords,
     pages::{
         live::{PresentGame, PresentLimits, names, present, ruleset as ruleset_of, running},

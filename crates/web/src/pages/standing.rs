@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     Site, WebError,
-    learning::{BoardLine, BoardQuery, Standing, StandingLine},
-    model::{Kind, PlayerKey, Ruleset, Timestamp},
+    learning::{BoardLine, BoardQuery, StandingLine},
+    model::{Kind, PlayerKey, Ruleset, Timestamp, weight::Standing},
     pages::live::{identities, running},
     plot::{self, Bar, WeightPoint},
     store::{PersonRow, Player, as_text},
@@ -29,7 +29,7 @@ impl LineWords for BoardLine {
         let enough = Standing::MATCHES_TO_PLACE;
         match (self.standing, self.place) {
             (Standing::Placed, place) => words::or_dash(place.map(|place| place.to_string())),
-            (Standing::Placing, _) if self.games < enough => {
+            (Standing::Placing, _) if self.games < i64::from(enough) => {
                 format!("placing {0} of {enough}", self.games, enough = enough)
             }
             (Standing::Placing, _) => "placing".to_owned(),

@@ -382,6 +382,55 @@ fn in_divisions(system: SystemName) -> Settings {
     settings
 }
 
+/// A duel of two humans, which the first one wins or loses.
+fn duel_of(end: i64, winner: &str, loser: &str) -> MatchRecord {
+    let mut record = duel(end, [3.0, 1.0]);
+    for (player, id) in record.participants.iter_mut().zip([winner, loser]) {
+        player.key.id = id.into();
+    }
+    record
+}
+
+#[test]
+fn who_has_been_away_for_long_does_not_make_a_division_easier_to_reach() {
+    const DAY: i64 = 86_400_000;
+    let mut fold = Fold::new(rulebook(), in_divisions(SystemName::Elo));
+    let mut end = DAY;
+    let mut play = |fold: &mut Fold, winner: &str, loser: &str| {
+        end += 200_000;
+        let record = duel_of(end, winner, loser);
+        fold.push(&record, Fingerprint::of(&record)).unwrap();
+    };
+    // One summer, forty people lost to guests, twelve times each. Then they stayed away.
+    for round in 0..12 {
+        for one in 0..40 {
+            play(
+                &mut fold,
+                &format!("guest {one} {round}"),
+                &format!("weak {one}"),
+            );
+        }
+    }
+    end += 100 * DAY;
+    let mut play = |winner: &str, loser: &str| {
+        end += 200_000;
+        let record = duel_of(end, winner, loser);
+        fold.push(&record, Fingerprint::of(&record)).unwrap();
+    };
+    for round in 0..24 {
+        for pair in 0..20 {
+            let (one, other) = (format!("even {pair}"), format!("as even {pair}"));
+            match round % 2 {
+                0 => play(&one, &other),
+                _ => play(&other, &one),
+            }
+        }
+    }
+    let spans = fold.spans(&Ruleset::parse("ctf"));
+    let border = 0.5 * (spans[0].1 + spans[1].0);
+    assert!((49.0..51.0).contains(&border), "{border} {spans:?}");
+}
+
 fn check_changes(now: &Fold, before: &Fold) {
     for ruleset in now.rulesets() {
         let weighed: BTreeSet<_> = now.weighed_since(before, ruleset).collect();

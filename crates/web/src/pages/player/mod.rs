@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Site, WebError,
     answer::Page,
-    learning::{PlayedMatch, Standing, StandingLine, WeightHere, WhyQuestion, WhyRating},
+    learning::{PlayedMatch, StandingLine, WeightHere, WhyQuestion, WhyRating},
     links::PlayerLink as _,
     links::path_part,
-    model::{Kind, Timestamp, names::plain_name},
+    model::{Kind, Timestamp, names::plain_name, weight::Standing},
     pages::standing::LineWords as _,
     pages::{
         parts::{PageTable, RecentSpan, kind},
