@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use evenkeel::{
-    learning::{BoardLine, BoardQuery, BoardSize, Learning, Standing},
+    learning::{BoardLine, BoardQuery, BoardSize, Learning},
     model::{
         Kind::{self, Bot, Human},
         PlayerKey, Timestamp,
+        weight::Standing,
     },
     server::Service,
 };

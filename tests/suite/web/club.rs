@@ -29,8 +29,10 @@ fn a_result_without_scores_has_none_anywhere() {
     let api = Api::start("");
     let won = record(&api, ("winner", json!(1)));
     let drawn = record(&api, ("draw", json!(true)));
-    let ann = wait_for_weight(&api, "ann")["handle"].clone();
-    let ann = ann.as_str().unwrap();
+    let found = until(&api, "/v1/players?q=ann", |found| {
+        !found["players"].as_array().unwrap().is_empty()
+    });
+    let ann = found["players"][0]["player"]["handle"].as_str().unwrap();
     let own = until(&api, &format!("/v1/players/{ann}"), |own| {
         own["games"]
             .as_array()

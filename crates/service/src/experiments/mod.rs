@@ -4,9 +4,9 @@
 //! An arm is in the database before anything depends on it. What an experiment shows is computed from the stored games
 //! each time that somebody asks.
 
-pub use evenkeel_experiment::verdict::points;
 use evenkeel_experiment::{
-    Arm, ArmKey, ArmShare, DrawnFor, ExperimentError, FollowedOutcome, verdict::OutcomeSummary,
+    Arm, ArmKey, ArmShare, DrawnFor, ExperimentError, FollowedOutcome,
+    verdict::{self, OutcomeSummary},
 };
 use serde::{Deserialize, Serialize};
 
@@ -499,6 +499,11 @@ impl VerifiedArms {
         }
         Ok(verified)
     }
+}
+
+/// A difference of two shares in percentage points, with its sign, as verdicts have it.
+pub fn points(difference: f64) -> String {
+    verdict::points(difference)
 }
 
 impl ArmReport {

@@ -419,8 +419,8 @@ fn because(cause: Option<RecountCause>) -> &'static str {
 mod tests {
     use super::*;
     use crate::{
-        learning::{BoardLine, Standing},
-        model::{Kind, PlayerKey},
+        learning::BoardLine,
+        model::{Kind, PlayerKey, weight::Standing},
         pages::player::tests::game,
         store::Player,
     };
