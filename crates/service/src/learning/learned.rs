@@ -530,7 +530,7 @@ fn result(outcome: Outcome, team: u8) -> Option<f64> {
 
 /// The version of the fold, a part of the settings' key. Increase it when the fold changes: every
 /// database then derives its weights again.
-pub(super) const FOLD_VERSION: u32 = 35;
+pub(super) const FOLD_VERSION: u32 = 36;
 /// The version of the form in which settings are hashed. With a new value, every database derives
 /// its weights again.
 const SETTINGS_FORMAT: u32 = 1;
