@@ -30,7 +30,7 @@ use crate::{
         behaviour::BehaviourSettings,
         names::ClanTags,
         rulebook::{GameTypeLists, MutatorLists},
-        units::{Amount, Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
+        units::{Amount, Count, Millis, PolicyShare, Seconds, Share, UpToADay, UpToAWeek},
     },
     rating::divisions,
     rating::history,
@@ -311,7 +311,7 @@ pub struct ExperimentSection {
     /// The key of the ruleset; empty for no experiment.
     pub ruleset: String,
     /// The share of the games that policy b has.
-    pub share: Share,
+    pub share: PolicyShare,
     /// What the verdict is about.
     pub outcome: ExperimentOutcome,
     /// The policy to which the other is compared.

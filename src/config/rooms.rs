@@ -326,9 +326,6 @@ impl Config {
             keys: keys.iter().map(|key| format!("experiment.{key}")).collect(),
             why,
         };
-        if !(0.05..=0.95).contains(&own.share.get()) {
-            return Some(fault(&["share"], "must be 0.05 to 0.95".to_owned()));
-        }
         for (arm, policy) in [("a", &own.a), ("b", &own.b)] {
             let name = policy.name.trim();
             if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {

@@ -209,6 +209,10 @@ real! {
     ShareBelowOne, "0 to below 1", value => 0.0 <= value && value < 1.0
 }
 real! {
+    /// The share of an experiment's games that one of two policies has.
+    PolicyShare, "0.05 to 0.95", value => 0.05 <= value && value <= 0.95
+}
+real! {
     /// A player's weight; 50 is that of a player without matches.
     PlayerWeight, "0 to 100", value => 0.0 <= value && value <= 100.0
 }
