@@ -5,6 +5,15 @@ use proptest::prelude::*;
 use super::super::*;
 
 #[test]
+fn whoever_cannot_lose_by_the_weights_is_the_favourite_from_the_first_second_on() {
+    let [sure, hopeless] = [1.0, 0.0].map(|before| SPREAD.chance(before, at(0.0, 0.0, 0)));
+    assert!((sure - 0.999).abs() < 1e-9, "{sure}");
+    assert!((hopeless - 0.001).abs() < 1e-9, "{hopeless}");
+    // A great lead in the last minute turns it.
+    assert!(SPREAD.chance(1.0, at(0.0, 20.0, 590)) < 0.01);
+}
+
+#[test]
 fn an_edge_counts_from_nothing_at_its_margin_to_almost_whole() {
     assert_eq!(sure_part(0.0, 0.0), 0.0);
     assert_eq!(sure_part(1.0, 0.0), 1.0, "no doubt at all");
