@@ -25,6 +25,7 @@ mod matches;
 mod output_file;
 mod player;
 mod queue;
+mod replay;
 mod serve;
 mod sidecar;
 mod simulate;
@@ -96,7 +97,7 @@ enum CliCommand {
     Player(player::PlayerArgs),
     Queue(queue::QueueArgs),
     Hosting(hosting::HostingArgs),
-    ReplayDecision(matches::ReplayArgs),
+    ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
     Sidecar(sidecar::SidecarArgs),
@@ -171,7 +172,7 @@ fn dispatch(command: CliCommand) -> Result<ExitCode, CliError> {
         CliCommand::Match(args) => block_on(matches::run(args)).map(done),
         CliCommand::Player(args) => block_on(player::run(args)).map(done),
         CliCommand::Sidecar(args) => block_on(sidecar::run(args)).map(done),
-        CliCommand::ReplayDecision(args) => block_on(matches::replay(args)),
+        CliCommand::ReplayDecision(args) => block_on(replay::run(args)),
         CliCommand::Simulate(args) => block_on(simulate::run(args)).map(done),
     }
 }

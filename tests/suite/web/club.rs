@@ -242,7 +242,7 @@ fn a_second_telephone_is_asked_before_it_records_the_same_game() {
     assert_eq!(first.press("won-0", &[]), 200);
     assert_eq!(second.press("won-0", &[]), 409);
     assert!(
-        second.shows("This result was recorded a moment ago, as match 1."),
+        second.shows("This game seems to be recorded already, as match 1."),
         "{}",
         second.answer.body
     );

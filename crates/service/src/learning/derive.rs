@@ -11,8 +11,8 @@ use tracing::Span;
 use super::{
     CHUNK, CURRENT, Learning, LearningError, Standings,
     gaps::Gaps,
-    gaps::processor_time,
     knowledge::Knowledge,
+    late::processor_time,
     learned::{EVERY, LearnedState, Slot},
     writer::WriteGuard,
 };

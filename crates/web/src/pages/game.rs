@@ -23,11 +23,14 @@ use crate::{
         team_names::TeamNames,
         text::counted,
     },
-    pages::parts::{MatchSummary, PageTable, ruleset_link},
+    pages::{
+        parts::{MatchSummary, PageTable, ruleset_link},
+        reasons::{Reasons, reasons},
+    },
     plot,
     share::share,
     store::{MatchSeat, PageMatch, PageSeat, Player},
-    words::{self, Reasons, known, reasons},
+    words::{self, known},
 };
 
 /// The page of a match.

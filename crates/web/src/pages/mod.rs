@@ -10,12 +10,12 @@ mod matches;
 mod parts;
 mod player;
 mod queues;
+mod reasons;
 mod regulars;
 mod standing;
 mod systems;
 mod versus;
 
-pub(super) use crate::words::Reasons;
 pub(super) use balance::BalancePage;
 pub(super) use board::{Board, BoardChoice};
 pub(super) use experiment::ExperimentPage;
@@ -26,6 +26,7 @@ pub(super) use matches::{MapPage, MatchesChoice, MatchesPage, MatchesPart, Serve
 pub(super) use parts::{MatchSummary, kind};
 pub(super) use player::{KindChoice, KnownPlayer, PlayerPage, PlayerStanding};
 pub(super) use queues::QueuesPage;
+pub(super) use reasons::Reasons;
 pub(super) use regulars::RegularsPage;
 pub(super) use standing::{BoardPart, SEARCH};
 pub(super) use systems::SystemsPage;

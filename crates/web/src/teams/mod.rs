@@ -218,7 +218,7 @@ async fn record(
         let outcome = outcome?;
         if let Some(number) = again {
             return Err(ApiProblem::conflict(format!(
-                "This result was recorded a moment ago, as match {number}. If the same people have played again since, \
+                "This game seems to be recorded already, as match {number}. If the same people have played again since, \
                  record it once more."
             )));
         }

@@ -24,6 +24,15 @@ const REPLY: Duration = Duration::from_secs(5);
 /// The longest answer to a command that is kept, in bytes.
 const KEPT: usize = 4_096;
 
+/// Waits for what is done within a time; a server that takes longer is silent.
+async fn in_time<T, E: Into<ConsoleError>>(
+    limit: Duration,
+    doing: impl Future<Output = Result<T, E>>,
+) -> Result<T, ConsoleError> {
+    let done = timeout(limit, doing).await;
+    done.map_err(|_| ConsoleError::Silent)?.map_err(Into::into)
+}
+
 /// The remote console of one game server.
 pub type SourceConsole = TcpConsole<SourceLink>;
 
@@ -31,7 +40,7 @@ pub type SourceConsole = TcpConsole<SourceLink>;
 pub struct SourceLink {
     stream: TcpStream,
     reader: AnswerReader,
-    answers: std::collections::VecDeque<SourceAnswer>,
+    answers: VecDeque<SourceAnswer>,
     /// The id of the last request.
     id: i32,
 }
@@ -55,9 +64,7 @@ impl TcpLink for SourceLink {
                 }
             }
         };
-        timeout(LOGIN, login)
-            .await
-            .map_err(|_| ConsoleError::Silent)??;
+        in_time(LOGIN, login).await?;
         Ok(connection)
     }
 
@@ -130,10 +137,7 @@ impl SourceLink {
             };
             encode(self.id, *request, &mut packets);
         }
-        timeout(REPLY, self.stream.write_all(&packets))
-            .await
-            .map_err(|_| ConsoleError::Silent)??;
-        Ok(())
+        in_time(REPLY, self.stream.write_all(&packets)).await
     }
 
     /// Waits for the next answer. Can be dropped before it completes.
@@ -195,9 +199,7 @@ impl TcpLink for TeeworldsLink {
                 }
             }
         };
-        timeout(LOGIN, login)
-            .await
-            .map_err(|_| ConsoleError::Silent)??;
+        in_time(LOGIN, login).await?;
         link.write(&[PRINT_ALL]).await?;
         Ok(link)
     }
@@ -247,10 +249,7 @@ fn complaint(line: &[u8]) -> Option<&[u8]> {
 impl TeeworldsLink {
     async fn write(&mut self, lines: &[&str]) -> Result<(), ConsoleError> {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        timeout(SENDING, self.stream.write_all(text.as_bytes()))
-            .await
-            .map_err(|_| ConsoleError::Silent)??;
-        Ok(())
+        in_time(SENDING, self.stream.write_all(text.as_bytes())).await
     }
 
     /// Waits for the next line. Can be dropped before it completes.

@@ -395,34 +395,24 @@ fn duel_of(end: i64, winner: &str, loser: &str) -> MatchRecord {
 fn who_has_been_away_for_long_does_not_make_a_division_easier_to_reach() {
     const DAY: i64 = 86_400_000;
     let mut fold = Fold::new(rulebook(), in_divisions(SystemName::Elo));
-    let mut end = DAY;
-    let mut play = |fold: &mut Fold, winner: &str, loser: &str| {
-        end += 200_000;
-        let record = duel_of(end, winner, loser);
+    let mut number = 0;
+    let mut play = |day: i64, winner: &str, loser: &str| {
+        number += 1;
+        let record = duel_of(day * DAY + number * 200_000, winner, loser);
         fold.push(&record, Fingerprint::of(&record)).unwrap();
     };
     // One summer, forty people lost to guests, twelve times each. Then they stayed away.
     for round in 0..12 {
         for one in 0..40 {
-            play(
-                &mut fold,
-                &format!("guest {one} {round}"),
-                &format!("weak {one}"),
-            );
+            play(1, &format!("guest {one} {round}"), &format!("weak {one}"));
         }
     }
-    end += 100 * DAY;
-    let mut play = |winner: &str, loser: &str| {
-        end += 200_000;
-        let record = duel_of(end, winner, loser);
-        fold.push(&record, Fingerprint::of(&record)).unwrap();
-    };
     for round in 0..24 {
         for pair in 0..20 {
             let (one, other) = (format!("even {pair}"), format!("as even {pair}"));
             match round % 2 {
-                0 => play(&one, &other),
-                _ => play(&other, &one),
+                0 => play(101, &one, &other),
+                _ => play(101, &other, &one),
             }
         }
     }
